@@ -1,4 +1,4 @@
-"""Requests one answer, again where that can help, and explains the failure where it can't."""
+"""Requests one answer, retrying where that may help and explaining the failure otherwise."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from app.backend.base import BackendError, ChatRequest, StreamItem, ToolCall
 
 RETRIES = 2
 RETRY_SECONDS = 0.4
-"""Before the first retry; twice as much before each further one."""
+"""Delay before the first retry; doubled for each further one."""
 MORE_ROOM = 8
-"""Times the token limit for a model that has used its limit up by thinking."""
+"""Factor applied to the token limit if a model has used it up by thinking."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The last item of an attempt: why the server ended its answer ("stop", "length", …)."""
+    """The last item of an attempt: the server's reason for ending the answer ("stop", "length", …)."""
 
     reason: str
 
 
 class AnswerAttempts(ABC):
-    """The attempts at one answer. Subclasses speak one server's protocol. `who` names the model to the user."""
+    """The attempts at one answer. Subclasses implement one server's protocol. `who`: the model's name in messages."""
 
     def __init__(self, request: ChatRequest, who: str) -> None:
         self.request = request
         self._who = who
 
     async def items(self) -> AsyncGenerator[StreamItem, None]:
-        """Yields the answer's items. A request is repeated only before the first words. Raises BackendError."""
+        """Yields the answer's items. Requests are retried only before the first words. Raises BackendError."""
         retries = 0
         while True:
             answered, reason = False, ""
@@ -60,31 +60,31 @@ class AnswerAttempts(ABC):
                 await asyncio.sleep(wait)
                 continue
             self.check_finish(reason, answered)
-            if answered or self.request.max_tokens <= 1:  # with one token the model was only to read
+            if answered or self.request.max_tokens <= 1:  # with one token, the model only had to process the prompt
                 return
             if reason != "length" or not self.allow_more():
                 raise BackendError(f"{self._who} gave an empty answer. Ask again, or choose another model.", "empty")
 
     @abstractmethod
     def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
-        """Makes one request and yields its items; raises the library's own exceptions."""
+        """Makes one request and yields its items; propagates the client library's exceptions."""
 
     @abstractmethod
     def retry_wait(self, error: Exception, usual: float) -> float | None:
-        """Returns the seconds after which another request may succeed; None when it won't, or not soon enough."""
+        """Returns the delay in seconds after which a retry may succeed; None if it won't, or not soon enough."""
 
     @abstractmethod
     def explain(self, error: Exception, *, mid_answer: bool) -> BackendError:
-        """Returns the sentence for an exception."""
+        """Converts an exception to a BackendError with a user-facing message."""
 
     @abstractmethod
     def allow_more(self) -> bool:
-        """The model used its token limit up without a word: raises the limit once and returns whether it did."""
+        """Called if the model used up its token limit without a word: raises the limit once; returns whether it did."""
 
     def learn(self, error: Exception) -> bool:
-        """Leaves out of later requests what the server refused; returns whether to make the request again at once."""
+        """Omits from later requests what the server refused; returns whether to retry immediately."""
         return False
 
     def check_finish(self, reason: str, answered: bool) -> None:
-        """Raises BackendError if the reason for which the server ended its answer is a failure."""
+        """Raises BackendError if the server's reason for ending the answer is a failure."""
         return

@@ -1,7 +1,7 @@
-"""The protocol of a back-end: chat messages in, an asynchronous stream of text, tool calls and usage out.
+"""The back-end protocol: chat messages in, an asynchronous stream of text, tool calls and usage out.
 
-Adapters raise only `BackendError`, with a sentence for the user; any other exception from one is a bug. Server
-addresses are split and shown here, without their secrets.
+Adapters raise only `BackendError`, with a user-facing message; any other exception is a bug. This module also parses
+server addresses and strips secrets from them for display.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from app.untrusted.limits import TOKENS
 
 
 def split_address(url: str) -> SplitResult:
-    """Returns the parts of an address; all of them are empty when `url` is not one."""
+    """Splits an address into its parts; all are empty if `url` is invalid."""
     try:
         parts = urlsplit(url)
-        _ = parts.hostname, parts.port  # these raise ValueError only when they are read
+        _ = parts.hostname, parts.port  # these properties raise ValueError only on access
     except ValueError:
         return urlsplit("")
     return parts if url.isprintable() else urlsplit("")
 
 
 def on_this_machine(url: str) -> bool:
-    """Returns whether a server is reached by loopback, so that no proxy of the environment may be used for it."""
+    """Returns whether a server is on the loopback interface, so that the environment's proxies must not be used."""
     host = split_address(url if "://" in url else f"//{url}").hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -46,7 +46,7 @@ def on_this_machine(url: str) -> bool:
 
 
 def in_own_network(url: str) -> bool:
-    """Returns whether a server is on this machine or in its private network, where requests cost no money."""
+    """Returns whether a server is on this machine or in a private network, where requests are free of charge."""
     host = split_address(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private
@@ -55,9 +55,9 @@ def in_own_network(url: str) -> bool:
 
 
 def without_secrets(url: str) -> str:
-    """Returns an address without user, password, query and fragment, all of which may hold keys.
+    """Returns an address without user, password, query and fragment, any of which may contain keys.
 
-    All that stands before the last “@” counts as user and password, so that no part of a password is left.
+    Everything before the last “@” counts as user and password, so that no part of a password remains.
     """
     scheme, separator, rest = url.rpartition("://") if url.count("://") == 1 else ("", "", url)
     return scheme + separator + re.split(r"[?#]", rest.rpartition("@")[2], maxsplit=1)[0]
@@ -67,17 +67,17 @@ FaultKind = Literal[
     "setup", "key", "quota", "model", "request", "content", "empty", "network", "timeout", "server", "broken"
 ]
 """What failed: `setup` (a package, an address), `key`, `quota` (too many requests, no credit), `model` (unknown to the
-server), `request` (refused in every form), `content` (a filter), `empty` (no words), `network` (no connection),
-`timeout`, `server` (an error of the server's own), `broken` (the answer broke off or could not be read)."""
+server), `request` (rejected in every form), `content` (a filter), `empty` (no words), `network` (no connection),
+`timeout`, `server` (an internal server error), `broken` (the answer broke off or was unreadable)."""
 
 USER_FIXABLE: tuple[FaultKind, ...] = ("key", "setup", "model", "quota", "network")
-"""Faults that the user may fix in the settings of a back-end's key and connection."""
+"""Faults that the user may be able to fix in a back-end's key and connection settings."""
 
 
 class BackendError(Exception):
-    """A back-end failed. `str(error)` is a sentence: what happened, what it means, what to do.
+    """A back-end failed. `str(error)` is a user-facing message: what happened, what it means, what to do.
 
-    `retry_after`: seconds that the server asked clients to wait; 0 when it said nothing.
+    `retry_after`: seconds that the server asked clients to wait; 0 if unspecified.
     """
 
     def __init__(self, sentence: str, kind: FaultKind = "server", *, retry_after: float = 0.0) -> None:
@@ -88,7 +88,7 @@ class BackendError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The model calls a tool. `arguments` is JSON as the model wrote it; `id` links the call and its result."""
+    """A tool call by the model. `arguments`: JSON as written by the model; `id`: links the call to its result."""
 
     id: str
     name: str
@@ -97,7 +97,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallMessage:
-    """In a request: the assistant message in which the model called tools, with the text that it wrote besides."""
+    """In a request: the assistant message in which the model called tools, with any text that accompanied the calls."""
 
     calls: tuple[ToolCall, ...]
     content: str = ""
@@ -114,9 +114,9 @@ class ToolMessage:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of one request; `tokens_cached` of `tokens_in` were read from the server's cache.
+    """The token usage of one request; `tokens_cached` of the `tokens_in` were read from the server's cache.
 
-    `counted`: by the server; otherwise estimated.
+    `counted`: reported by the server rather than estimated.
     """
 
     tokens_in: int
@@ -126,13 +126,13 @@ class Usage:
 
 
 def token_count(told: Any) -> int:
-    """Returns a number of tokens as a server tells it; 0 for what is no such number."""
+    """Validates a token count reported by a server; returns 0 if it isn't plausible."""
     return int(told) if isinstance(told, int | float) and 0 <= told <= TOKENS else 0
 
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool has started for the answer."""
+    """A tool was started for the answer."""
 
     name: str
     arguments: str
@@ -140,7 +140,7 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
-    """A tool has ended after `seconds`; `text` is its result as the model reads it."""
+    """A tool finished after `seconds`; `text` is its result as passed to the model."""
 
     name: str
     ok: bool
@@ -149,17 +149,17 @@ class ToolEnded:
 
 
 StreamItem = str | ToolCall | Usage | ToolStarted | ToolEnded
-"""An item of an answer's stream. Readers ignore the types that they have no use for."""
+"""An item of an answer's stream. Consumers ignore item types they don't need."""
 
 Message = ChatMessage | ToolCallMessage | ToolMessage
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One request. `max_tokens` bounds the answer; about 1.4 tokens make a word.
+    """One request. `max_tokens` bounds the answer; a word takes about 1.4 tokens.
 
-    `final`: tools with side effects may be called: the user's turn is complete, this answer is the one that is
-    spoken, and no such tool has been called for it yet.
+    `final`: allows tools with side effects. It means that the user's turn is complete, this answer will be spoken, and
+    no such tool has been called for it yet.
     """
 
     messages: tuple[Message, ...]
@@ -171,15 +171,18 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a back-end can handle, and how requests to it are best made.
+    """A back-end's capabilities, and how best to make requests to it.
 
-    `concurrent`: it answers two requests at once without slowing the newer one down much; otherwise a superseded stream
-    is closed as soon as the new one has given words. `history_words`: how many words of earlier turns it is sent;
-    `document_bytes`: how much of the user's documents, in UTF-8. `persona`: its system prompt. `enough_words`: its
-    answer is ended at the first end of a sentence after so many words; 0: never. `partial_words`: its answer to a
-    partial transcript is ended after so many words; 0: never. `least_interval`: the least number of seconds between two
-    requests on partial transcripts, for a model that shares this machine. `free`: requests cost no money.
-    `first_seconds` (to the first word) and `words_per_second`: as measured on this machine; None: not measured.
+    - `concurrent`: answers two requests at once without slowing the newer one down much; if False, a superseded stream
+      is closed as soon as the new one has produced words.
+    - `history_words`: words of earlier turns to send.
+    - `document_bytes`: UTF-8 bytes of the user's documents to send.
+    - `persona`: its system prompt.
+    - `enough_words`: its answer is ended at the first end of a sentence after this many words; 0: never.
+    - `partial_words`: its answer to a partial transcript is ended after this many words; 0: never.
+    - `least_interval`: minimum seconds between two requests on partial transcripts, for a model on this machine.
+    - `free`: whether requests are free of charge.
+    - `first_seconds` (to the first word), `words_per_second`: as measured on this machine; None if not measured.
     """
 
     concurrent: bool = True
@@ -200,16 +203,16 @@ class Traits:
         return replace(self, first_seconds=first_seconds, words_per_second=words_per_second)
 
     def for_context(self, tokens: int) -> Traits:
-        """Returns the traits for a model that reads so many tokens; the prompt and the answer need room, too."""
+        """Returns the traits for a model with a context of `tokens`, leaving room for the prompt and the answer."""
         return replace(
             self,
             history_words=max(60, min(LONG_HISTORY_WORDS, int(tokens * 0.4))),
-            # 40 % of the tokens, each of at least three bytes; the history gives up half of its room for them.
+            # 40 % of the tokens, at three bytes or more each; the history gives up half of its share for them.
             document_bytes=max(300, min(LONG_DOCUMENT_BYTES, int(tokens * 1.2))),
         )
 
     def is_enough(self, text: str, words: int) -> bool:
-        """Returns whether an answer of so many words that ends in `text` may end here (`enough_words`)."""
+        """Returns whether an answer of `words` words ending in `text` may be ended here (see `enough_words`)."""
         return 0 < self.enough_words <= words and text.rstrip().endswith((".", "!", "?"))
 
 
@@ -225,30 +228,30 @@ class Backend(Protocol):
 
     @property
     def traits(self) -> Traits:
-        """What it can take, and how it is to be asked."""
+        """Its capabilities and request parameters."""
         ...
 
     async def open(self) -> None:
-        """Makes the back-end ready (starts a child process, finds the model). Raises BackendError."""
+        """Prepares the back-end (starts a child process, finds the model). Raises BackendError."""
         ...
 
     def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
         """Opens a stream: `async with backend.stream(r) as items: async for item in items`.
 
-        Leaving the context closes the connection, even in mid-answer. Both steps may raise BackendError.
+        Exiting the context closes the connection, even in mid-answer. Both steps may raise BackendError.
         """
         ...
 
     async def models(self) -> list[str]:
-        """Returns the models that the server offers; needs no `open`. Raises BackendError."""
+        """Returns the models that the server offers; works without `open`. Raises BackendError."""
         ...
 
     async def prime(self, request: ChatRequest) -> None:
-        """Lets the model read the beginning of the next request in advance, if that saves time. Never raises."""
+        """Has the model process the start of the next request in advance, if that saves time. Never raises."""
         ...
 
     async def close(self) -> None:
-        """Frees what `open` acquired; safe to call twice."""
+        """Releases what `open` acquired; safe to call twice."""
         ...
 
 
@@ -260,6 +263,6 @@ async def text_of(items: AsyncIterator[StreamItem]) -> AsyncGenerator[str, None]
 
 
 def made_for(backend: Backend) -> tuple[str, str, str]:
-    """Returns the provider, model and URL (without secrets) that `make_backend` was given; empty for others."""
+    """Returns the provider, model and URL (without secrets) passed to `make_backend`; empty for other back-ends."""
     provider, model, url = getattr(backend, "made_for", ("", "", ""))
     return provider, model, without_secrets(url)

@@ -1,4 +1,4 @@
-"""Limits on a stream: how long its items may take, how much text it may give, and text without control characters."""
+"""Limits on a stream: deadlines for its items, a maximum length, and removal of control characters."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.untrusted.limits import TOOL_ARGUMENTS
 from app.untrusted.text import HarmlessStream, harmless, one_line
 
 NAME_CHARS = 256
-"""The most characters of a tool's name, and of a call's id."""
+"""Maximum length of a tool's name and of a call's ID."""
 
 
 async def harmless_items(items: AsyncIterator[StreamItem]) -> AsyncGenerator[StreamItem, None]:
-    """Yields the items with harmless text; what a piece of text ends with may be held until the next."""
+    """Yields the items with control characters removed; the end of a text may be held back until the next one."""
     text = HarmlessStream()
     async for item in items:
         if isinstance(item, str):
@@ -31,30 +31,29 @@ async def harmless_items(items: AsyncIterator[StreamItem]) -> AsyncGenerator[Str
 
 
 def _call(call: ToolCall) -> ToolCall:
-    # One character too many, so that arguments that are too long are refused, and not cut and misread.
+    # Keep one character over the limit, so that overlong arguments are refused rather than silently truncated.
     arguments = harmless(call.arguments[: TOOL_ARGUMENTS.bytes + 1])
     return ToolCall(one_line(call.id, NAME_CHARS), one_line(call.name, NAME_CHARS), arguments)
 
 
 FIRST_TOKEN_SECONDS = 20.0
-"""A model that has to be loaded first (Ollama) can take long, but a user won't wait longer than this."""
+"""A model that must be loaded first (Ollama) may take long, but users won't wait longer than this."""
 NEXT_TOKEN_SECONDS = 10.0
 YIELD_SECONDS = 0.01
-"""When tokens come without a pause, other tasks of the loop get a turn this often."""
+"""How often other tasks get a turn while tokens arrive without a pause."""
 MOST_CHARS_PER_TOKEN = 8
-"""An answer's text is cut off after this many characters for each token it may have; English has about four."""
+"""An answer is cut off after this many characters per allowed token; English averages about four."""
 LEAST_CHARS = 2_000
-"""The cut-off is never below this."""
+"""Lower bound of that limit."""
 
 
 @asynccontextmanager
 async def limited(
     items: AsyncGenerator[StreamItem, None], who: str, request: ChatRequest
 ) -> AsyncIterator[AsyncIterator[StreamItem]]:
-    """Gives `items` under deadlines and a limit of length, as a context that closes them when it is left.
+    """Applies deadlines and a length limit to `items`, as a context manager that closes them on exit.
 
-    `who` names the model in the sentence of a BackendError. The length is limited because some servers ignore
-    `max_tokens`.
+    `who` names the model in error messages. The length limit is needed because some servers ignore `max_tokens`.
     """
     most_chars = max(LEAST_CHARS, request.max_tokens * MOST_CHARS_PER_TOKEN)
     async with (
@@ -78,7 +77,7 @@ async def _limited(items: AsyncIterator[StreamItem], who: str, most_chars: int) 
             return
         except TimeoutError:
             raise _too_slow(who, seconds, first) from None
-        if item:  # an empty piece of text is no progress
+        if item:  # empty text doesn't count as progress
             seconds, first = NEXT_TOKEN_SECONDS, False
             if isinstance(item, str):
                 item = item[:most_chars]

@@ -1,7 +1,7 @@
-"""The parameters of OpenAI's protocol that one model accepts, learned from what its server refuses.
+"""The OpenAI protocol parameters that a model accepts, learned from its server's refusals.
 
 Servers differ in what they accept (`max_tokens` or `max_completion_tokens`, a temperature, a system message, a
-reasoning effort). A refused parameter is left out of the next request, and of all later ones.
+reasoning effort). A parameter that is refused is omitted from the next request and all later ones.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from app.conversation.prompt import ChatMessage
 
 _REASONING = re.compile(r"(^|/)(o[1-9]|gpt-[5-9])")
 _LEAST_EFFORTS = {"openai": ("none", "minimal", "low"), "google": ("none", "low")}
-"""Names of the least reasoning effort, best first: the user waits while a model reasons, and pays for it."""
+"""Names of the lowest reasoning effort, best first, since the user waits and pays while a model reasons."""
 _LIMITS = ("max_completion_tokens", "max_tokens")
 
 
 class Dialect:
-    """What one model of one server accepts. `provider`: a key of `PROVIDERS`; empty for an unknown server."""
+    """The parameters accepted by one model on one server. `provider`: a key of `PROVIDERS`; empty if unknown."""
 
     def __init__(self, provider: str, model: str, extra: dict[str, Any] | None = None) -> None:
         reasons = bool(_REASONING.search(model)) if provider == "openai" else provider == "google"
@@ -37,7 +37,7 @@ class Dialect:
         self._plain = False
 
     def body(self, request: ChatRequest) -> dict[str, Any]:
-        """Returns the request's parameters, without the model."""
+        """Returns the request's parameters, except for the model."""
         body: dict[str, Any] = {"messages": list(self._messages(request.messages)), "stream": True}
         if self._limit:
             body[self._limit] = request.max_tokens * self._limit_factor
@@ -56,7 +56,7 @@ class Dialect:
         return body
 
     def learn(self, complaint: str) -> bool:
-        """Changes what was refused, by the server's words; returns whether there was something left to change."""
+        """Drops what was refused according to the server's error message; returns whether that changed anything."""
         text = complaint.lower()
         if re.search(r"max_(completion_)?tokens", text) and self._limit:
             left = [name for name in _LIMITS if name not in self._limits_tried]
@@ -75,7 +75,7 @@ class Dialect:
         elif self._extra and any(name.lower() in text for name in self._extra):
             self._extra = {}
         elif not self._plain:
-            self._plain, self._extra = True, {}  # the server did not name the parameter: send only the messages
+            self._plain, self._extra = True, {}  # the server didn't name the parameter, so send only the messages
         elif self._limit:
             self._limit = ""
         elif self._system:
@@ -116,7 +116,7 @@ class Dialect:
 
 
 def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:
-    """Returns the tools of a request in the form that OpenAI's protocol and Ollama's share."""
+    """Returns the tools of a request in the format shared by OpenAI's protocol and Ollama."""
     return [
         {
             "type": "function",
@@ -127,7 +127,7 @@ def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:
 
 
 def without_older_half(request: ChatRequest) -> ChatRequest | None:
-    """Returns the request without the older half of the conversation; None when nothing can be left out."""
+    """Returns the request without the older half of the conversation; None if nothing can be omitted."""
     first, rest = request.messages[:1], request.messages[1:]
     for cut in range(len(rest) // 2, len(rest)):
         message = rest[cut]

@@ -1,8 +1,7 @@
-"""The embedded back-end: a small model in a child process that the app starts, keeps for the next conversation, and
-ends. If the child dies, the next request starts it again.
+"""The embedded back-end: a small model in a child process that is started by the app and reused across conversations.
 
-The child (`embedded_server`) speaks OpenAI's protocol on loopback, so its answers come through the same adapter as
-those of any other server.
+If the child dies, the next request restarts it. The child (`embedded_server`) speaks OpenAI's protocol on the loopback
+interface, so its answers go through the same adapter as those of any other server.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ _log = logging.getLogger(__name__)
 
 
 def spare_threads(cores: int | None = None) -> int:
-    """Returns the number of threads for a model: one core is left to speech recognition and voice."""
+    """Returns the number of threads for a model, leaving one core for speech recognition and the voice."""
     return max(1, min(8, (cores or os.cpu_count() or 1) - 1))
 
 
 @dataclass(slots=True)
 class _Server:
-    """A child process and its address. `works`: its model is loaded, and no request to it has failed."""
+    """A child process and its address. `works`: its model is loaded, and no request has failed."""
 
     child: ChildWorker
     url: str = ""
@@ -57,7 +56,7 @@ class _Server:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Where a running model's server is, for others: its address without the path, its key and its process."""
+    """A running model's server, for use by others: its address without a path, its key and its process ID."""
 
     url: str
     key: str = field(repr=False)
@@ -65,9 +64,9 @@ class Served:
 
 
 class EmbeddedBackend:
-    """Runs a GGUF model by the bundled llama.cpp.
+    """Runs a GGUF model with the bundled llama.cpp.
 
-    `model`: a key of the catalogue, or the path of a file; empty: the smallest one, which comes with the app.
+    `model`: a catalogue key or a file path; empty for the smallest one, which ships with the app.
     """
 
     name = "Embedded"
@@ -86,11 +85,11 @@ class EmbeddedBackend:
         self._starting: asyncio.Task[OpenAICompatibleBackend] | None = None
 
     def answer_together(self, at_once: int) -> None:
-        """Makes it answer so many requests at a time, on all cores, where nobody talks. Call it before `open`."""
+        """Allows `at_once` concurrent requests on all cores, for use outside conversations. Call it before `open`."""
         self._threads, self._at_once = os.cpu_count() or 1, at_once
 
     async def open(self) -> None:
-        """Takes over the child of an earlier conversation, or starts one and waits until its model is loaded and warm.
+        """Reuses an earlier conversation's child, or starts one and waits until its model is loaded and warmed up.
 
         Raises BackendError.
         """
@@ -109,12 +108,12 @@ class EmbeddedBackend:
             raise
 
     async def _running(self, server: _Server) -> OpenAICompatibleBackend:
-        """Returns the client of the child, which is started if it does not run. Raises BackendError."""
+        """Returns the child's client, starting the child if it isn't running. Raises BackendError."""
         starting = self._starting
         if starting is None or (starting.done() and (self._client is None or not server.child.alive())):
             starting = self._starting = asyncio.create_task(self._start(server), name="start the embedded model")
             starting.add_done_callback(lambda task: task.cancelled() or task.exception())
-        return await asyncio.shield(starting)  # a request that is cancelled leaves the start to the next one
+        return await asyncio.shield(starting)  # a cancelled request must not cancel the start
 
     async def _start(self, server: _Server) -> OpenAICompatibleBackend:
         try:
@@ -162,7 +161,7 @@ class EmbeddedBackend:
             yield items
 
     async def _items(self, request: ChatRequest) -> AsyncGenerator[StreamItem, None]:
-        """Yields the answer. If the child dies before its first word, a new one is asked the same question."""
+        """Yields the answer. If the child dies before the first word, the request is repeated with a new child."""
         server = self._server
         if server is None:
             raise BackendError("The embedded model is not running. Choose it again, or choose another model.")
@@ -177,10 +176,10 @@ class EmbeddedBackend:
                         yield item
                 return
             except BackendError as error:
-                server.works = False  # the next conversation starts another child
+                server.works = False  # the next conversation gets a new child
                 if error.kind not in ("network", "broken"):
                     raise
-                cause = "its process had to be started again"  # for another request, unless it is the same one
+                cause = "its process had to be started again"  # by another request, unless the PID is the same
                 if server.child.pid == child:
                     cause = await asyncio.to_thread(server.child.ending)
                     if server.child.alive():
@@ -195,7 +194,7 @@ class EmbeddedBackend:
                     ) from None
 
     async def prime(self, request: ChatRequest) -> None:
-        """Lets the model read the conversation so far; a failure here will come again with the next request."""
+        """Has the model process the conversation so far. Failures are ignored; the next request would report them."""
         with contextlib.suppress(Exception):
             async with self.stream(replace(request, max_tokens=1)) as items:
                 async for _ in items:
@@ -203,17 +202,17 @@ class EmbeddedBackend:
 
     @property
     def served(self) -> Served:
-        """Where its server is. Raises BackendError if it does not run."""
+        """The running server. Raises BackendError if it isn't running."""
         if self._server is None:
             raise BackendError("The embedded model is not running. Choose it again, or choose another model.")
         return Served(self._server.url, self._server.key, self._server.child.pid)
 
     async def models(self) -> list[str]:
-        """Returns the keys of the models that are on this machine."""
+        """Returns the keys of the models installed on this machine."""
         return [model.key for model in models_of("llm") if is_here(model.key)]
 
     async def close(self) -> None:
-        """Leaves the child to the next conversation, or ends it."""
+        """Keeps the child for the next conversation, or ends it."""
         server, self._server = self._server, None
         starting, self._starting = self._starting, None
         if starting is not None:
@@ -224,7 +223,7 @@ class EmbeddedBackend:
             await asyncio.to_thread(MODELS.release, self._key, server, alive=_Server.alive, close=_Server.close)
 
     async def _warm_up(self, server: _Server, client: OpenAICompatibleBackend) -> None:
-        """Lets the model read its persona, so that the first request starts as quickly as the later ones."""
+        """Has the model process its persona, so that the first request starts as fast as later ones."""
         request = ChatRequest((ChatMessage("system", self.traits.persona), ChatMessage("user", "Hello.")), max_tokens=1)
         for attempt in range(1, WARM_UP_ATTEMPTS + 1):
             try:

@@ -1,4 +1,4 @@
-"""How requests to each embedded language model are made: its traits, its sampling, and its file."""
+"""The request settings of each embedded language model: its traits, sampling parameters and file."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SMALL = Traits(
     least_interval=2.0,
     free=True,
 )
-"""The traits of the smallest model, which reads some 200 words a second on one core and understands little of a long
-conversation. Its persona was chosen by listening to three; small models repeat longer ones. Without `enough_words` it
-would never stop. While the user speaks it is asked seldom, and only for a first clause, since the last words, on which
-the answer depends, are mostly recognised in the pause. Documents get what the context of 2,048 tokens leaves beside
-history, question and the longest answer."""
+"""The traits of the smallest model, which reads some 200 words/s on one core and understands little of a long
+conversation. Its persona was picked by listening to three candidates; small models parrot longer ones. Without
+`enough_words` it would never stop. While the user speaks, requests are rare and ask only for a first clause, since the
+last words, which determine the answer, are mostly recognised in the pause. Documents get the part of the 2,048-token
+context that remains after history, question and the longest answer."""
 
 LARGER = replace(SMALL, history_words=300, max_tokens=140, enough_words=40)
-"""The traits of models from 0.5B parameters on: they follow a longer talk, and stop by themselves."""
+"""The traits of models with 0.5B parameters or more: they follow a longer conversation and stop by themselves."""
 
 SMALL_SAMPLING: Mapping[str, Any] = {
     "cache_prompt": True,
@@ -40,35 +40,34 @@ SMALL_SAMPLING: Mapping[str, Any] = {
     "dry_penalty_last_n": 96,
     "stop": ["\n1", "\n-", "\n*", "\n#", "1.1"],
 }
-"""DRY sampling keeps a small model from repeating a phrase. A list ends the answer: it is not speech, and a small
-model never reaches its end."""
+"""DRY sampling keeps a small model from repeating phrases. A list ends the answer, since it isn't speech and a small
+model never finishes one."""
 
 LARGER_SAMPLING: Mapping[str, Any] = {
     "cache_prompt": True,
     "stop": ["\n1", "\n-", "\n*", "\n#", "```"],
     "chat_template_kwargs": {"enable_thinking": False},
 }
-"""Larger models need no penalty. Thinking (of Qwen 3) is off, since a conversation can't wait for tokens that nobody
-hears.
-"""
+"""Larger models need no repetition penalty. Thinking (Qwen 3) is disabled, since a conversation can't wait for tokens
+that are never spoken."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """The traits of a model, and the parameters that each request to it has."""
+    """A model's traits, and the parameters sent with each request."""
 
     traits: Traits
     sampling: Mapping[str, Any]
 
 
 def profile_of(model: str) -> ModelProfile:
-    """Returns the profile of a model: a key of the catalogue, or a file of the user's own."""
+    """Returns the profile of a model, given a catalogue key or the path of the user's own file."""
     small = model in ("", DEFAULTS["llm"]) or Path(model).stem.lower().startswith("smollm2-135m")
     return ModelProfile(SMALL, SMALL_SAMPLING) if small else ModelProfile(LARGER, LARGER_SAMPLING)
 
 
 def model_file(model: str) -> Path:
-    """Returns the GGUF file of a model: a key of the catalogue, or a path. Raises BackendError."""
+    """Returns the GGUF file of a model, given a catalogue key or a path. Raises BackendError."""
     known = catalogue().get(model or DEFAULTS["llm"])
     if known is None:
         file = Path(model)

@@ -1,7 +1,7 @@
-"""The child process that runs the embedded language model: llama.cpp's server from the wheel `xllamacpp`.
+"""The child process that runs the embedded language model: llama.cpp's server from the `xllamacpp` wheel.
 
-Listens only on loopback, at a free port and with a random key. It writes both to its parent as one line of JSON on
-standard output, and ends when its standard input closes, so it never outlives its parent.
+It listens only on the loopback interface, on a free port and with a random key. It sends both to its parent as one JSON
+line on standard output, and exits when its standard input closes, so it never outlives its parent.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import sys
 
 
 def main(argv: list[str]) -> int:
-    """Serves the GGUF file `argv[0]` with `argv[1]` threads until standard input ends, `argv[2]` requests at a time.
+    """Serves the GGUF file `argv[0]` with `argv[1]` threads and `argv[2]` parallel requests until stdin closes.
 
-    `argv[3]`, if given, is a chat template to use instead of the file's own.
+    `argv[3]`, if given, replaces the file's chat template.
     """
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints to stdout
     with contextlib.suppress(OSError, AttributeError):
-        # After the frame loop and the voice, and only just: at 15 it lost both cores to whatever the app does besides
-        # while an answer is due, and its first word took 0.30 s instead of 0.18 s on an idle machine.
+        # Slightly below the frame loop and the voice: at 15, other work of the app took both cores while an answer
+        # was due, and the first word took 0.30 s instead of 0.18 s on an otherwise idle machine.
         os.nice(3)
     import xllamacpp
 
@@ -31,8 +31,8 @@ def main(argv: list[str]) -> int:
     params.model.path = argv[0]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(argv[1])
     params.n_parallel = int(argv[2])
-    params.n_ctx = 2048 * params.n_parallel  # which they share
-    params.cache_ram_mib = 0  # otherwise it caches every prompt, up to 8 GB
+    params.n_ctx = 2048 * params.n_parallel  # shared by the parallel requests
+    params.cache_ram_mib = 0  # otherwise every prompt is cached, up to 8 GB
     if len(argv) > 3:
         params.chat_template, params.use_jinja = argv[3], True
     params.hostnames = ["127.0.0.1"]
@@ -42,7 +42,7 @@ def main(argv: list[str]) -> int:
     out.write(json.dumps({"url": server.listening_address, "key": key}) + "\n")
     out.flush()
     sys.stdin.buffer.read()
-    os._exit(0)  # without waiting for the engine's threads; nothing is on disk
+    os._exit(0)  # skips joining the engine's threads; nothing needs saving
 
 
 if __name__ == "__main__":

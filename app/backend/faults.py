@@ -1,6 +1,6 @@
-"""Turns exceptions of HTTP libraries and refusals of servers into sentences for the user.
+"""Converts HTTP library exceptions and server refusals to user-facing messages.
 
-A server's own words are only searched and never passed on, since they may quote an API key.
+A server's own words are only searched and never shown, since they may quote an API key.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from app.untrusted.limits import RedirectRefused, refusal_in
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed request: the exception, its HTTP status (0: none) and the server's complaint.
+    """A failed request: the exception, its HTTP status (0 if none) and the server's error message.
 
-    `mid_answer`: words had come before. `has_key`: an API key was sent. `known`: the server is one of the providers
-    whose behaviour is documented. `listing`: it was asked for its models, before one was chosen.
+    - `mid_answer`: part of the answer had already been received.
+    - `has_key`: an API key was sent.
+    - `known`: the server belongs to one of the providers, whose behaviour is documented.
+    - `listing`: the request was for the list of models, before one was chosen.
     """
 
     error: Exception
@@ -33,13 +35,13 @@ class Failure:
 
 
 Rule = tuple[Callable[[Failure], bool], FaultKind, str]
-"""When it applies, the kind of fault, and the sentence, with {status}, {soon} and the names of `match_rules` in it."""
+"""A condition, the kind of fault, and a message template with {status}, {soon} and the names given to `match_rules`."""
 
 
 def match_rules(
     failure: Failure, rules: Sequence[Rule], *, retry_after: float = 0.0, **names: str
 ) -> BackendError | None:
-    """Returns the error of the first rule that applies, or None. `retry_after` goes with sentences that hold {soon}."""
+    """Returns the error of the first matching rule, or None. `retry_after` is used by messages that contain {soon}."""
     for applies, kind, sentence in rules:
         if applies(failure):
             text = sentence.format(status=failure.status, soon=_soon(retry_after), **names)
@@ -48,7 +50,7 @@ def match_rules(
 
 
 def refused_answer(error: BaseException, where: str) -> BackendError | None:
-    """Returns the error for an answer beyond the app's bounds, or a redirect to another server; None for others."""
+    """Returns the error for an answer that exceeds the app's limits or redirects elsewhere; otherwise None."""
     refusal = refusal_in(error)
     if isinstance(refusal, RedirectRefused):
         return BackendError(
@@ -73,7 +75,7 @@ def _soon(after: float) -> str:
 
 @contextmanager
 def without_cause() -> Iterator[None]:
-    """Strips the exceptions behind a BackendError: a server's own words may quote the key."""
+    """Strips the cause and context of a BackendError, since a server's own words may quote the key."""
     try:
         yield
     except BackendError as error:
@@ -82,7 +84,7 @@ def without_cause() -> Iterator[None]:
 
 
 def chain_of(error: BaseException | None) -> list[BaseException]:
-    """Returns an exception and those that led to it."""
+    """Returns an exception followed by its causes, at most 12 in all."""
     out: list[BaseException] = []
     while error is not None and len(out) < 12:
         out.append(error)
@@ -91,7 +93,7 @@ def chain_of(error: BaseException | None) -> list[BaseException]:
 
 
 def is_reset(error: BaseException) -> bool:
-    """Returns whether an established connection broke, in which case a second request may succeed."""
+    """Returns whether an established connection was lost, in which case a retry may succeed."""
     return any(
         isinstance(e, ConnectionResetError | BrokenPipeError)
         or type(e).__name__ in ("ReadError", "RemoteProtocolError", "WriteError")
@@ -100,12 +102,12 @@ def is_reset(error: BaseException) -> bool:
 
 
 def is_connect_timeout(error: BaseException) -> bool:
-    """Returns whether the connection itself took too long."""
+    """Returns whether establishing the connection timed out."""
     return any(type(e).__name__ == "ConnectTimeout" for e in chain_of(error))
 
 
 def no_connection(error: BaseException, where: str, start: str = "Start it") -> BackendError:
-    """Returns the error for a connection that could not be made. `start` says how the server is started."""
+    """Returns the error for a failed connection attempt. `start`: how to start the server."""
     chain = chain_of(error)
     text = " ".join(str(e) for e in chain).lower()
     if any(isinstance(e, ssl.SSLError) for e in chain) or "certificate" in text:

@@ -1,6 +1,6 @@
-"""The back-end for Ollama, through the package `ollama`.
+"""The back-end for Ollama, using the `ollama` package.
 
-A model is loaded before the first question, and kept loaded while a conversation uses it.
+The model is loaded before the first question and stays loaded while a conversation uses it.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from app.untrusted.workers import read_json_aside
 
 CONNECT_SECONDS = 5.0
 KEEP_WARM_SECONDS = 20 * 60.0
-"""How often the model is kept loaded: one that Ollama unloads in mid-conversation costs seconds at the next turn."""
+"""How often the model's keep-alive is renewed; reloading it in mid-conversation would cost seconds."""
 AFTERWARDS = "5m"
-"""How long the model stays loaded after the conversation: Ollama's own default."""
+"""How long the model stays loaded after the conversation: Ollama's default."""
 LOAD_SECONDS = 180.0
 
 
 class OllamaBackend:
-    """A model of one Ollama. `base_url` empty: this machine's own. `model` empty: the first that it has."""
+    """A model on one Ollama server. `base_url`: empty for the local server. `model`: empty for the first one listed."""
 
     name = "Ollama"
 
     def __init__(self, *, base_url: str = "", model: str = "") -> None:
         self.base_url = base_url or DEFAULT_URL
         self.model = model
-        self.traits = Traits(free=True, concurrent=False)  # by default it answers few requests at a time
+        self.traits = Traits(free=True, concurrent=False)  # by default, Ollama handles few requests at a time
         self._client: Any = None
         self._abilities = Abilities()
         self._warm: asyncio.Task[None] | None = None
@@ -72,7 +72,7 @@ class OllamaBackend:
         self._warm = asyncio.get_running_loop().create_task(self._keep_warm(), name="keep the model loaded")
 
     async def models(self) -> list[str]:
-        """Returns the models that the server has; needs no `open`. Raises BackendError."""
+        """Returns the models on the server; works without `open`. Raises BackendError."""
         opened = self._client is not None
         try:
             with without_cause():
@@ -82,9 +82,9 @@ class OllamaBackend:
                 await self.close()
 
     async def pull(self, model: str) -> AsyncGenerator[tuple[str, float], None]:
-        """Lets the server download a model; yields its progress in words, and as a share. Raises BackendError.
+        """Has the server download a model; yields a status text and the fraction done. Raises BackendError.
 
-        If the generator is closed before its end, the server stops, too; what has come stays for the next try.
+        If the generator is closed early, the server stops too; the partial download is kept for the next attempt.
         """
         opened = self._client is not None
         await self._connect()
@@ -117,10 +117,10 @@ class OllamaBackend:
             yield items
 
     async def prime(self, request: ChatRequest) -> None:
-        """Does nothing: the server caches what it has read by itself."""
+        """Does nothing, since the server caches prompts by itself."""
 
     async def close(self) -> None:
-        """Lets the server unload the model after a while, and closes the connections."""
+        """Schedules the model for unloading and closes the connections."""
         warm, self._warm = self._warm, None
         client, self._client = self._client, None
         if warm is not None:
@@ -147,7 +147,7 @@ class OllamaBackend:
             ) from None
 
     def _make_client(self) -> Any:
-        """Runs on a thread, since the imports take 0.4 s. Raises ValueError for what is not an address."""
+        """Creates the client; runs on a thread, since the imports take 0.4 s. Raises ValueError for a bad address."""
         import httpx
         import ollama
 
@@ -168,7 +168,7 @@ class OllamaBackend:
         await self._connect()
         try:
             async with asyncio.timeout(MODEL_LIST.seconds):
-                # Not `list`, which passes over the models that other servers with Ollama's protocol list by `name`.
+                # Not `list`, which skips models that other servers with Ollama's protocol list under `name`.
                 answer = await self._client._request_raw("GET", "/api/tags")
                 if "html" in answer.headers.get("content-type", ""):
                     raise ValueError
@@ -178,7 +178,7 @@ class OllamaBackend:
             raise explain(error, self._server) from None
 
     async def _read_abilities(self) -> None:
-        with contextlib.suppress(Exception):  # a server that does not tell corrects us by refusing
+        with contextlib.suppress(Exception):  # if the server doesn't say, its refusals will
             async with asyncio.timeout(MODEL_LIST.seconds):
                 shown = await self._client.show(self.model)
             if shown.capabilities is not None:
@@ -194,13 +194,13 @@ class OllamaBackend:
                 "timeout",
             ) from None
         except Exception as error:
-            # Another server with Ollama's protocol may not know this call, and loads the model by itself.
+            # Other servers with Ollama's protocol may lack this call and load the model by themselves.
             unknown = status_of(error) in (400, 405, 501)
             if not unknown and (status_of(error) != 404 or "model" in str(error).lower()):
                 raise explain(error, self._server) from None
 
     async def _read_context(self) -> None:
-        """Takes over how many tokens the loaded model reads at once."""
+        """Adapts the traits to the context size of the loaded model."""
         with contextlib.suppress(Exception):
             async with asyncio.timeout(MODEL_LIST.seconds):
                 running = (await self._client.ps()).models
@@ -211,11 +211,11 @@ class OllamaBackend:
     async def _keep_warm(self) -> None:
         while True:
             await asyncio.sleep(KEEP_WARM_SECONDS)
-            with contextlib.suppress(Exception):  # the next question reports what is wrong
+            with contextlib.suppress(Exception):  # the next question reports any problem
                 await self._client.generate(model=self.model, keep_alive=KEEP_ALIVE)
 
 
 def _names_of(listed: Any) -> list[str]:
-    """Returns the names in a list of models. Raises many errors where it has another form."""
+    """Returns the names in a list of models. May raise various exceptions if the list is malformed."""
     names = [model.get("model") or model.get("name") for model in listed["models"][:MODELS]]
     return [name for name in names if isinstance(name, str) and 0 < len(name) <= MODEL_NAME_CHARS]

@@ -1,4 +1,4 @@
-"""One answer from Ollama: the request in a form that the model accepts, its retries, and its errors as sentences."""
+"""One answer from Ollama: the request in a form that the model accepts, its retries and its error messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DEFAULT_URL = "http://127.0.0.1:11434"
 
 @dataclass(frozen=True, slots=True)
 class OllamaServer:
-    """A server and the model that was asked for, as the user is shown them."""
+    """A server and the requested model, as shown to the user."""
 
     base_url: str = field(repr=False)
     model: str
@@ -50,19 +50,19 @@ class OllamaServer:
 
 
 def no_model(model: str) -> BackendError:
-    """Returns the error for a model that the server does not have."""
+    """Returns the error for a model that isn't on the server."""
     return BackendError(
         f"Ollama does not have the model “{model}”. Get it (“ollama pull {model}”), or choose another model.", "model"
     )
 
 
 def status_of(error: Exception) -> int:
-    """Returns the HTTP status of an exception of the package; 0 for others."""
+    """Returns the HTTP status of an exception raised by the package; 0 for other exceptions."""
     return getattr(error, "status_code", 0)
 
 
 def explain(error: Exception, server: OllamaServer, *, mid_answer: bool = False) -> BackendError:
-    """Returns the sentence for an exception. Raises the exception itself when it is a bug of this app."""
+    """Converts an exception to a BackendError. Re-raises the exception if it is a bug in this app."""
     if isinstance(error, BackendError):
         return error
     if refused := refused_answer(error, server.where):
@@ -168,11 +168,11 @@ _RULES: tuple[Rule, ...] = (
         "What answers at {address} does not speak as Ollama does. Check the address, or choose another model.",
     ),
 )
-"""The first one that applies counts."""
+"""The first matching rule wins."""
 
 
 def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
-    """Returns the sentence for a download of `server.model` that failed."""
+    """Returns the error for a failed download of `server.model`."""
     model = server.model
     if isinstance(error, EOFError) or is_reset(error):
         return BackendError(
@@ -197,20 +197,20 @@ def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
 
 
 KEEP_ALIVE = "30m"
-"""How long the model stays loaded after a request, while the conversation goes on."""
+"""How long the model stays loaded after a request during a conversation."""
 _TRANSIENT = {408, 429, 500, 502, 503, 504, 529}
 
 
 @dataclass(slots=True)
 class Abilities:
-    """What a model can do, as far as it is known; a refusal corrects it."""
+    """A model's known capabilities; corrected when the server refuses a request."""
 
     thinks: bool = True
     uses_tools: bool = True
 
 
 class OllamaAnswer(AnswerAttempts):
-    """The attempts at one answer, by the package's `client`."""
+    """The attempts at one answer, using the package's `client`."""
 
     def __init__(self, request: ChatRequest, server: OllamaServer, client: Any, abilities: Abilities) -> None:
         super().__init__(request, f"“{server.model}” in Ollama")
@@ -260,7 +260,7 @@ class OllamaAnswer(AnswerAttempts):
         return False
 
     def retry_wait(self, error: Exception, usual: float) -> float | None:
-        # It may be busy, restart a runner that has died, or have closed an idle connection.
+        # The server may be busy, restarting a crashed runner, or have closed an idle connection.
         helps = "memory" not in str(error).lower() and (status_of(error) in _TRANSIENT or is_reset(error))
         return usual if helps else None
 
@@ -288,7 +288,7 @@ def _messages(messages: Iterable[Message]) -> Iterable[dict[str, Any]]:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Returns a JSON object; an empty one for what is not one, since Ollama accepts nothing else."""
+    """Parses a JSON object; returns an empty one if that fails, since Ollama accepts nothing else."""
     try:
         value: dict[str, Any] = read_json(text, TOOL_ARGUMENTS)
     except Refused:

@@ -1,6 +1,6 @@
-"""One answer from a server that speaks OpenAI's protocol: the request, its retries, and the items of the answer.
+"""One answer from a server that speaks OpenAI's protocol: the request, its retries and the items of the answer.
 
-The request takes a form that the server accepts. An answer comes as a stream or in one piece.
+The request is adapted until the server accepts it. An answer may be streamed or sent in one piece.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from app.untrusted.workers import read_json_aside
 
 
 async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
-    """Yields the items of a response of the package `openai`. Raises its exceptions and those of `openai_faults`."""
+    """Yields the items of a response from the `openai` package. Raises its exceptions and those of `openai_faults`."""
     content_type = stream.response.headers.get("content-type", "")
     if "html" in content_type:
         raise WebPage
-    if "application/json" in content_type:  # the server does not stream, or only reports an error
+    if "application/json" in content_type:  # the server doesn't stream, or reports an error
         value = await read_json_aside(await stream.response.aread(), ANSWER)
         with _readable():
             items = list(_read_whole(value))
@@ -75,7 +75,7 @@ async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Raises UnreadableAnswer where an answer has not the form that the block expects."""
+    """Raises UnreadableAnswer if an answer doesn't have the structure that the block expects."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
@@ -83,14 +83,14 @@ def _readable() -> Iterator[None]:
 
 
 class _ToolCalls:
-    """Joins the fragments of tool calls."""
+    """Assembles tool calls from their fragments."""
 
     def __init__(self) -> None:
         self._calls: list[list[str]] = []  # id, name, arguments
         self._places: dict[int, int] = {}
 
     def add(self, part: Any) -> None:
-        """Takes the next fragment."""
+        """Adds the next fragment."""
         index = part.index or 0
         place = self._places.get(index)
         if place is None or (part.id and self._calls[place][0] not in ("", part.id)):  # Google's are all number 0
@@ -99,20 +99,20 @@ class _ToolCalls:
         call = self._calls[place]
         call[0] = str(part.id or call[0])
         if part.function is not None:
-            if part.function.name != call[1]:  # some servers repeat it
+            if part.function.name != call[1]:  # some servers repeat the name
                 call[1] += part.function.name or ""
             call[2] += part.function.arguments or ""
         if len(self._calls) > TOOL_CALLS or max(map(len, call)) > TOOL_ARGUMENTS.bytes:
             raise ValueError
 
     def all(self) -> Iterator[ToolCall]:
-        """Yields the whole calls."""
+        """Yields the complete calls."""
         for number, (id, name, arguments) in enumerate(self._calls):
             yield ToolCall(id or f"call-{number}", name, arguments or "{}")
 
 
 def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
-    """Yields the items of an answer in one piece. Raises many errors where it has another form."""
+    """Yields the items of an unstreamed answer. May raise various exceptions if it is malformed."""
     if value.get("error"):
         raise ErrorInAnswer(value["error"])
     choice = value["choices"][0]
@@ -132,23 +132,23 @@ def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
 
 
 def _text(content: Any) -> str:
-    """Returns a message's text; of a list of parts, those that are text and not thinking."""
+    """Returns a message's text; if it is a list of parts, joins their text, excluding thinking."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return str(content or "")
 
 
 LONGEST_RETRY_SECONDS = 2.5
-"""If a server asks for a longer wait than this, the user is told instead."""
+"""If a server asks for a longer wait than this, the failure is reported to the user instead."""
 MOST_REFUSALS = 8
-"""Times that a request is changed before the server's refusal counts."""
+"""How many times a request is adapted before the server's refusal becomes final."""
 
 
 class OpenAIAnswer(AnswerAttempts):
     """The attempts at one answer.
 
-    `create` makes the library's request from a body. `accepted` gets the dialect and the request that the server
-    accepted; what is learned counts only then.
+    `create` makes the library call for a request body. `accepted` is called with the dialect and the request that the
+    server accepted; only then is what was learned kept.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class OpenAIAnswer(AnswerAttempts):
                 yield item
 
     async def _open(self) -> Any:
-        """Opens the stream, changing the request as long as the server refuses it."""
+        """Opens the stream, adapting the request as long as the server refuses it."""
         request, refusals = self.request, 0
         while True:
             try:
@@ -198,7 +198,7 @@ class OpenAIAnswer(AnswerAttempts):
             wait = retry_after(error) or usual
             return wait if wait <= LONGEST_RETRY_SECONDS else None
         if isinstance(error, openai.APITimeoutError | TimeoutError):
-            return None  # it has taken long enough
+            return None  # it has already taken long enough
         return usual if is_reset(error) else None
 
     def explain(self, error: Exception, *, mid_answer: bool) -> BackendError:
@@ -217,6 +217,6 @@ class OpenAIAnswer(AnswerAttempts):
 
 
 def _is_refusal(status: int, complaint: str) -> bool:
-    """Returns whether a server refused the form of a request, so that another form may be accepted."""
+    """Returns whether a server refused the form of a request, so that a different form may be accepted."""
     other = any(pattern.search(complaint) for pattern in (KEY, CONTENT, NO_MODEL, NO_MONEY, TOO_LONG))
     return (status in (400, 422) and not other) or (status == 500 and bool(TEMPLATE.search(complaint)))

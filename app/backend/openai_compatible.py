@@ -1,7 +1,7 @@
-"""The back-end for every server that speaks OpenAI's chat completions, through the package `openai`.
+"""The back-end for any server that implements OpenAI's chat completions API, using the `openai` package.
 
-OpenAI itself, Anthropic and Google by their compatible endpoints; llama.cpp, vLLM, LM Studio, OpenRouter and others by
-their base URL.
+Covers OpenAI itself, the compatible endpoints of Anthropic and Google, and llama.cpp, vLLM, LM Studio, OpenRouter and
+others via their base URL.
 """
 
 from __future__ import annotations
@@ -44,11 +44,13 @@ _NOT_FOR_CHAT = re.compile(
 
 
 class OpenAICompatibleBackend:
-    """A model of one server. `base_url` empty: `open` fails. `model` empty: the first that the server lists.
+    """A model on one server. If `base_url` is empty, `open` fails; if `model` is empty, the first listed one is used.
 
-    `key_wanted`: the environment variable of the key without which the server does not answer. `provider`: a key of
-    `PROVIDERS` for its own server, else empty. `extra`: parameters to send besides. The key is kept in memory only, and
-    no text that this class makes contains it.
+    - `key_wanted`: the environment variable of the API key, if the server requires one.
+    - `provider`: a key of `PROVIDERS` for its own server, otherwise empty.
+    - `extra`: additional request parameters.
+
+    The key is kept in memory only and never appears in any text produced by this class.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class OpenAICompatibleBackend:
         self._id = model
         self.name = name or split_address(self.base_url).netloc.rpartition("@")[2] or "The server"
         own = in_own_network(self.base_url)
-        # A server of one's own mostly answers one request after the other: the newest must not wait for an older one.
+        # Self-hosted servers mostly answer one request at a time, and the newest must not wait for an older one.
         self.traits = (
             Traits(history_words=LONG_HISTORY_WORDS, document_bytes=LONG_DOCUMENT_BYTES)
             if key_wanted
@@ -81,11 +83,11 @@ class OpenAICompatibleBackend:
 
     @property
     def model(self) -> str:
-        """The model as shown to the user: a file's name where the server calls it by its path."""
+        """The model's name as shown to the user; only the file name if the server identifies it by path."""
         return PurePath(self._id.replace("\\", "/")).stem if self._id.endswith(".gguf") else self._id
 
     async def open(self) -> None:
-        """Makes the client, and finds the model when none is named."""
+        """Creates the client, and picks a model if none was given."""
         await self._connect()
         if not self._id:
             names = await self.models()
@@ -95,7 +97,7 @@ class OpenAICompatibleBackend:
         self._dialect = Dialect(self._provider, self._id, self._extra)
 
     async def models(self) -> list[str]:
-        """Returns the models for chat, as the server lists them; needs no `open`. Raises BackendError."""
+        """Returns the server's chat models; works without `open`. Raises BackendError."""
         opened = self._client is not None
         await self._connect()
         try:
@@ -119,7 +121,7 @@ class OpenAICompatibleBackend:
 
         def accepted(dialect: Dialect, final: ChatRequest) -> None:
             self._dialect = dialect
-            if final is not request:  # the conversation's next requests are to fit at once
+            if final is not request:  # make the conversation's next requests fit on the first try
                 words = sum(len(m.content.split()) for m in final.messages[1:-1] if isinstance(m, ChatMessage))
                 self.traits = replace(self.traits, history_words=max(60, min(self.traits.history_words, words)))
 
@@ -128,7 +130,7 @@ class OpenAICompatibleBackend:
             yield items
 
     async def prime(self, request: ChatRequest) -> None:
-        """Does nothing: servers cache what they have read by themselves."""
+        """Does nothing, since servers cache prompts by themselves."""
 
     async def close(self) -> None:
         client, self._client = self._client, None
@@ -154,7 +156,7 @@ class OpenAICompatibleBackend:
             raise explain(error, self._server) from None
 
     def _learn_context(self, models: Iterable[dict[str, Any]]) -> None:
-        """Takes over how much the model can read, where the server lists it."""
+        """Adapts the traits to the model's context size, if the server lists it."""
         listed = next((item for item in models if not self._id or item["id"] == self._id), {})
         meta = listed.get("meta")
         sizes = (
@@ -185,7 +187,7 @@ class OpenAICompatibleBackend:
             )
         try:
             self._client = await asyncio.to_thread(self._make_client)
-        except Exception as error:  # an unusable address, or a proxy or certificate setting that can't be read
+        except Exception as error:  # unusable address, or unreadable proxy or certificate settings
             raise BackendError(
                 f"The way to {self._server.where} could not be set up ({type(error).__name__}). Check its address, and "
                 "this machine's settings for proxies and certificates.",
@@ -193,12 +195,12 @@ class OpenAICompatibleBackend:
             ) from None
 
     def _make_client(self) -> Any:
-        """Runs on a thread, since reading the certificates takes 30 ms."""
+        """Creates the client; runs on a thread, since loading the certificates takes 30 ms."""
         import httpx  # noqa: F401  # `openai` inspects it while another thread may still be importing it
         import openai
 
         headers = {}
-        if self._provider == "anthropic":  # its list of models is not part of its endpoint for OpenAI's protocol
+        if self._provider == "anthropic":  # its model list isn't part of its OpenAI-compatible endpoint
             headers = {"x-api-key": self._api_key, "anthropic-version": "2023-06-01"}
         return openai.AsyncOpenAI(
             base_url=self.base_url,
@@ -214,7 +216,7 @@ class OpenAICompatibleBackend:
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:
-    """Returns the models in a server's list that have a name. Raises UnreadableAnswer."""
+    """Returns the named models in a server's list. Raises UnreadableAnswer."""
     models = value.get("data") or [] if isinstance(value, dict) else value  # some servers send the bare list
     if not isinstance(models, list):
         raise UnreadableAnswer

@@ -1,4 +1,4 @@
-"""Explains what went wrong with a server that speaks OpenAI's protocol, by its status and its words."""
+"""Explains failures of servers that speak OpenAI's protocol, based on the HTTP status and the error message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.backend.base import BackendError
 from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection, refused_answer
 
 TRANSIENT = {408, 409, 425, 500, 502, 503, 504, 520, 522, 524, 529}
-"""Statuses after which a second request may succeed."""
+"""Statuses after which a retry may succeed."""
 _TIMED_OUT = (408, 504, 522, 524)
 TOO_LONG = re.compile(
     r"context.{0,12}(length|size|window)|too long|too many tokens|exceeds? .{0,30}context|token count.{0,30}exceeds",
@@ -22,22 +22,22 @@ TOO_LONG = re.compile(
 )
 CONTENT = re.compile(r"content.?(filter|policy|management)|safety|flagged", re.I)
 TEMPLATE = re.compile(r"system role|system message|roles? must alternate", re.I)
-"""A chat template's refusals, which llama.cpp reports with status 500."""
+"""Refusals by a chat template, which llama.cpp reports with status 500."""
 NO_MODEL = re.compile(
     r"model_not_found|not a valid model|(unknown|no such) model|invalid model name|model\b.{0,80}(not found|not exist)",
     re.I,
 )
 NO_MONEY = re.compile(r"insufficient.?(quota|credit|balance|funds)|credit balance", re.I)
 KEY = re.compile(r"api[ _-]?key|unauthori[sz]ed|authentication|no_db_connection|proxy server token", re.I)
-"""The last two are LiteLLM's, when a proxy gets another key than its own."""
+"""The last two are LiteLLM's, when a proxy receives a key that isn't its own."""
 _HTTP_LIBRARIES = ("httpx", "httpx2", "httpcore", "httpcore2", "h11", "anyio", "ssl")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """The server of a request. `where` names it to the user; `known`: it is a provider's own.
+    """The server of a request. `where`: its name in messages; `known`: whether it is a provider's own.
 
-    `model` is empty while the server is asked for its models, before one is chosen.
+    `model` is empty while the list of models is requested, before one is chosen.
     """
 
     where: str
@@ -51,11 +51,11 @@ class WebPage(Exception):
 
 
 class UnreadableAnswer(Exception):
-    """What the server sent is not an answer in OpenAI's protocol."""
+    """The server's response is not a valid answer in OpenAI's protocol."""
 
 
 class ErrorInAnswer(Exception):
-    """The server reported an error in an answer with a good status; `body` as in the library's exceptions."""
+    """The server reported an error in a response with a success status; `body` is as in the library's exceptions."""
 
     def __init__(self, body: Any) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class ErrorInAnswer(Exception):
 
 
 def explain(error: Exception, server: ServerInfo, *, mid_answer: bool = False) -> BackendError:
-    """Returns the sentence for an exception. Raises the exception itself when it is a bug of this app."""
+    """Converts an exception to a BackendError. Re-raises the exception if it is a bug in this app."""
     if isinstance(error, BackendError):
         return error
     if refused := refused_answer(error, server.where):
@@ -213,11 +213,11 @@ _RULES: tuple[Rule, ...] = (
     ),
     (_broken_off, "broken", "{where} broke off before it answered. Ask again, or choose another model."),
 )
-"""The first one that applies counts."""
+"""The first matching rule wins."""
 
 
 def status_of(error: Exception) -> int:
-    """Returns the HTTP status; 0 for none. An error inside a stream has its status in its body."""
+    """Returns the HTTP status; 0 if there is none. An error inside a stream carries its status in the body."""
     status = getattr(error, "status_code", 0)
     body = getattr(error, "body", None)
     if not status and isinstance(body, dict):
@@ -227,13 +227,13 @@ def status_of(error: Exception) -> int:
 
 
 _COMPLAINT_FIELDS = ("param", "code", "type", "status", "message", "detail", "metadata")
-"""`detail` is FastAPI's; in `metadata` OpenRouter passes on the words of the provider behind it."""
+"""`detail` is used by FastAPI; in `metadata`, OpenRouter forwards the upstream provider's message."""
 
 
 def complaint_of(error: Exception) -> str:
-    """Returns a server's own words about a refusal. They are only searched, never shown."""
+    """Returns a server's own error message. It is only searched, never shown."""
     body = getattr(error, "body", None)
-    if isinstance(body, list) and body:  # Google's form
+    if isinstance(body, list) and body:  # Google wraps it in a list
         body = body[0]
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
@@ -243,13 +243,13 @@ def complaint_of(error: Exception) -> str:
 
 
 def retry_after(error: Exception) -> float:
-    """Returns the seconds that the server asks clients to wait; 0 when it says nothing readable."""
+    """Returns the seconds that the server asks clients to wait; 0 if missing or unreadable."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = str(headers.get(name) or "")
         if re.fullmatch(r"\s*\d{1,9}(\.\d*)?\s*", text):
             return float(text) * scale
-        with contextlib.suppress(ValueError, TypeError, OverflowError, OSError):  # a date, of any year
+        with contextlib.suppress(ValueError, TypeError, OverflowError, OSError):  # an HTTP date, possibly out of range
             return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     found = re.search(r"retryDelay\W{1,6}(\d{1,9})", str(getattr(error, "body", ""))[:20_000])  # Google's form
     return float(found[1]) if found else 0.0

@@ -1,6 +1,6 @@
-"""The price list: US dollars for a million tokens by model name, and what a request costs by it.
+"""The price list: US dollars per million tokens by model name, and the resulting cost of a request.
 
-The app's own list is `resources/prices.json`; a file of the same form in the user's settings folder takes precedence.
+The built-in list is `resources/prices.json`; a file in the same format in the user's settings folder takes precedence.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from app.untrusted.files import read_versioned
 from app.untrusted.limits import PRICES, OtherVersion, Refused
 
 VERSION = 1
-"""Of the format of both files."""
+"""The format version of both files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens: of input, of input read from the server's cache, of output."""
+    """US dollars per million tokens of input, of input read from the server's cache, and of output."""
 
     tokens_in: float
     tokens_cached: float
     tokens_out: float
 
     def of(self, usage: Usage) -> float:
-        """Returns the US dollars for one request."""
+        """Returns the cost of one request in US dollars."""
         fresh = max(0, usage.tokens_in - usage.tokens_cached)
         paid = fresh * self.tokens_in + usage.tokens_cached * self.tokens_cached + usage.tokens_out * self.tokens_out
         return paid / 1e6
 
 
 class Prices:
-    """A price list. `prices[name]` is for all models whose name starts so; the longest such name counts."""
+    """A price list. `prices[name]` applies to all models whose name starts with `name`; the longest match wins."""
 
     def __init__(self, prices: Mapping[str, Price]) -> None:
         self._prices = sorted(prices.items(), key=lambda pair: -len(pair[0]))
 
     def find(self, model: str) -> Price | None:
-        """Returns the price of a model, with or without its maker before a slash; None when it is not in the list."""
+        """Returns the price of a model, with or without a vendor prefix ("vendor/"); None if it isn't listed."""
         names = (model.lower(), model.lower().rpartition("/")[2])
         return next((price for start, price in self._prices for name in names if _is_version_of(name, start)), None)
 
@@ -57,7 +57,7 @@ def _is_version_of(name: str, start: str) -> bool:
 
 
 def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
-    """Returns the list in `own` with the user's over it, and a sentence if the user's can't be used."""
+    """Returns the prices in `own`, overridden by the user's, and an error message if the user's can't be used."""
     table = read_prices(own)
     if users is None:
         return Prices(table), ""
@@ -66,12 +66,12 @@ def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
 
 
 def read_prices(path: Path) -> dict[str, Price]:
-    """Returns the prices in a file, by names in lower case. Raises OSError, and ValueError for a wrong form."""
+    """Returns the prices in a file, keyed by lowercase name. Raises OSError, or ValueError if the file is malformed."""
     return _prices_of(_read(path))
 
 
 def read_users(path: Path) -> tuple[dict[str, Price], str]:
-    """Returns the user's own prices (none where there is no file), and a sentence if the file can't be used."""
+    """Returns the user's own prices (empty if there is no file), and an error message if the file can't be used."""
     if not path.exists():
         return {}, ""
     try:
@@ -84,16 +84,16 @@ def read_users(path: Path) -> tuple[dict[str, Price], str]:
 
 
 def differences(own: Mapping[str, Price], table: Mapping[str, Price]) -> dict[str, Price]:
-    """Returns the entries of `table` that are not the same in `own`."""
+    """Returns the entries of `table` that are missing from `own` or differ there."""
     return {name: price for name, price in table.items() if own.get(name) != price}
 
 
 def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
     """Writes the user's prices atomically. Raises OSError.
 
-    Other contents of the file stay; a file that could not be used is kept beside it as `*.broken` or `*.version-N`.
+    Other content of the file is preserved; an unusable file is kept next to it as `*.broken` or `*.version-N`.
     """
-    path = Path(os.path.realpath(path))  # a backup lies beside the file itself, not beside a link to it
+    path = Path(os.path.realpath(path))  # put a backup next to the file itself, not next to a link to it
     value: dict[str, Any] = {}
     unusable = ""
     try:

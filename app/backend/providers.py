@@ -1,4 +1,4 @@
-"""The providers of language models by name, and the back-end for each. Adapters are imported on first use."""
+"""The language model providers by name, and the back-end for each. Adapters are imported on first use."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from app.platform.installation import packages_command
 
 @dataclass(frozen=True, slots=True)
 class BackendSpec:
-    """A provider: the adapter `module`, the package it `needs`, and what the user may set.
+    """A provider: the adapter `module`, the package it `needs`, and what the user can configure.
 
-    `default_url`: its address; None where there is no server to address. `own_url`: the user gives the address.
-    `key_variables`: environment variables that may hold the API key; the first is also its name in the keyring.
-    `wants_key`: it can't be used without one. `suggestions`: models to offer before the server has been queried, the
-    first one the default. `free`: requests cost nothing.
+    - `default_url`: its address; None if it has no server.
+    - `own_url`: whether the user provides the address.
+    - `key_variables`: environment variables that may hold the API key; the first is also its name in the keyring.
+    - `wants_key`: whether a key is required.
+    - `suggestions`: models to offer before the server has been queried; the first is the default.
+    - `can_pull`: whether the server can download models.
+    - `free`: whether requests are free of charge.
     """
 
     label: str
@@ -72,15 +75,15 @@ PROVIDERS = {
     ),
     "compatible": BackendSpec("Another server", "app.backend.openai_compatible", "openai", "", own_url=True),
 }
-"""`compatible`: any server that speaks OpenAI's protocol: llama.cpp, vLLM, LM Studio, OpenRouter, …"""
+"""`compatible`: any server that speaks OpenAI's protocol, such as llama.cpp, vLLM, LM Studio or OpenRouter."""
 
 
 KEY_PREFIX = "KAME_KEY_"
-"""The key for a user's own server is named by its host after this prefix: KAME_KEY_127_0_0_1_8080."""
+"""The key for a user's own server is named after its host with this prefix: KAME_KEY_127_0_0_1_8080."""
 
 
 def find_spec(name: str) -> BackendSpec:
-    """Returns the provider `name`. Raises BackendError when it is unknown or its package is not installed."""
+    """Returns the provider `name`. Raises BackendError if it is unknown or its package is not installed."""
     spec = PROVIDERS.get(name)
     if spec is None:
         raise BackendError(f"There is no provider called “{name}”. There are: {', '.join(PROVIDERS)}.", "setup")
@@ -96,8 +99,8 @@ def find_spec(name: str) -> BackendSpec:
 def key_names(name: str, base_url: str = "") -> tuple[str, ...]:
     """Returns the names under which a provider's API key may be stored, best first; the first is the keyring's.
 
-    A provider's key is sent only to that provider's own host, and only over TLS. A server elsewhere has a key of its
-    own, named by its host (“.” and “:” become “_”, “-” becomes “__”).
+    A provider's key is sent only to that provider's own host, and only over TLS. Any other server has a key of its own,
+    named after its host (“.” and “:” become “_”, “-” becomes “__”).
     """
     spec = PROVIDERS.get(name)
     if spec is None:
@@ -116,7 +119,7 @@ def make_backend(
     base_url: str = "",
     key: Callable[[Sequence[str]], str] = lambda names: "",
 ) -> Backend:
-    """Returns a back-end that is not open yet. `key` looks an API key up by its names. Raises BackendError."""
+    """Creates a back-end without opening it. `key` looks up an API key by its names. Raises BackendError."""
     spec = find_spec(name)
     module: Any = importlib.import_module(spec.module)
     made: Any
@@ -134,7 +137,7 @@ def _make_openai_compatible(
     module: Any, name: str, model: str, base_url: str, key: Callable[[Sequence[str]], str]
 ) -> Backend:
     spec, names = PROVIDERS[name], key_names(name, base_url)
-    # A server elsewhere; also text that is not an address, which `open` then reports.
+    # A custom server; also an invalid address, which `open` then reports.
     own = bool(base_url) and (names != spec.key_variables or not split_address(base_url).netloc)
     return module.OpenAICompatibleBackend(
         base_url=base_url if own or not spec.default_url else spec.default_url,

@@ -1,4 +1,4 @@
-"""A back-end that chooses among other back-ends by the kind of the question."""
+"""A back-end that delegates to other back-ends by the kind of question."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any, Protocol
 from app.backend.base import Backend, BackendError, ChatRequest, Traits
 
 RESTS_SECONDS = 60.0
-"""A back-end that has failed is passed over for so long."""
+"""A back-end that has failed is skipped for at least this long."""
 LONGEST_REST_SECONDS = 600.0
 
 
 class Decision(Protocol):
-    """The kind of a question, how likely it is, and the reason in words."""
+    """The kind of a question, its probability, and the reason as text."""
 
     @property
     def kind(self) -> str: ...
@@ -31,7 +31,7 @@ class Decision(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The back-end that is to answer, and why."""
+    """The back-end chosen to answer, and why."""
 
     backend: Backend
     kind: str
@@ -40,10 +40,11 @@ class Choice:
 
 
 class RouterBackend:
-    """Answers through the back-end that was chosen last.
+    """Answers through the most recently chosen back-end.
 
-    `table`: a back-end for each kind of question; one may stand for several kinds. `decide` gives the kind of a turn,
-    by its number and its words so far. `now`: any monotonic clock, in seconds.
+    - `table`: a back-end for each kind of question; one may serve several kinds.
+    - `decide`: returns the kind of a turn, given its number and its words so far.
+    - `now`: any monotonic clock, in seconds.
     """
 
     name = "Router"
@@ -64,20 +65,20 @@ class RouterBackend:
         self._rests_until: dict[Backend, float] = {}
         self._kind = next(iter(self._table))
         self.lost: list[tuple[Backend, BackendError]] = []
-        """Back-ends of the table that could not be opened, and why."""
+        """Back-ends of the table that could not be opened, with the errors."""
 
     @property
     def model(self) -> str:
-        """The models of the table."""
+        """The names of the table's models, comma-separated."""
         return ", ".join(filter(None, dict.fromkeys(backend.model for backend in self._table.values())))
 
     @property
     def traits(self) -> Traits:
-        """The traits of the back-end that was chosen last."""
+        """The traits of the most recently chosen back-end."""
         return self._table[self._kind].traits
 
     async def open(self) -> None:
-        """Opens the table's back-ends concurrently. Raises BackendError when none of them opens."""
+        """Opens the table's back-ends concurrently. Raises BackendError if none of them opens."""
         backends = list(dict.fromkeys(self._table.values()))
         results = await asyncio.gather(*(backend.open() for backend in backends), return_exceptions=True)
         for backend, result in zip(backends, results, strict=True):
@@ -91,13 +92,13 @@ class RouterBackend:
             self._rests_until[backend] = math.inf
 
     def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool] = lambda backend: True) -> Choice:
-        """Chooses who answers `words`, the user's words of `turn` so far, among those that are `allowed`."""
+        """Chooses a back-end to answer `words`, the user's words of `turn` so far, among those `allowed`."""
         decision = self._decide(turn, words)
         kind, reason = decision.kind, decision.reason
         rests = {k: self._rests_until.get(backend, 0.0) for k, backend in self._table.items()}
         working = [k for k in (kind, "everyday", *self._table) if rests.get(k, math.inf) < math.inf]
         candidates = [k for k in working if allowed(self._table[k])]
-        # If all of them are resting, the one that has rested longest is tried.
+        # If all of them are resting, the one whose rest ends first is tried.
         chosen = next((k for k in candidates if rests[k] <= self._now()), None)
         chosen = chosen or min(candidates or working, key=rests.__getitem__)
         if chosen != kind:
@@ -110,7 +111,7 @@ class RouterBackend:
         return Choice(self._table[chosen], kind, decision.share, reason)
 
     def failed(self, backend: Backend, rest: float = 0.0) -> bool:
-        """Passes `backend` over for at least `rest` seconds; returns whether another one can answer meanwhile."""
+        """Skips `backend` for at least `rest` seconds; returns whether another one can answer in the meantime."""
         rest = max(RESTS_SECONDS, min(rest, LONGEST_REST_SECONDS))
         now = self._now()
         self._rests_until[backend] = max(self._rests_until.get(backend, 0.0), now + rest)
@@ -127,5 +128,5 @@ class RouterBackend:
 
     async def close(self) -> None:
         for backend in dict.fromkeys(self._table.values()):
-            with contextlib.suppress(Exception):  # the others are to be closed as well
+            with contextlib.suppress(Exception):  # the others must be closed as well
                 await backend.close()

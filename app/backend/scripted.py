@@ -1,4 +1,4 @@
-"""A back-end for tests and demonstrations that answers from a script, at the script's pace in the loop's time."""
+"""A back-end for tests and demos that replays scripted answers with their timing in event loop time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """`deltas` come `every` seconds apart, the first after `first` seconds; `error` is raised after them."""
+    """An answer whose `deltas` arrive `every` seconds apart, the first after `first` seconds; then raises `error`."""
 
     deltas: tuple[StreamItem, ...]
     first: float = 0.1
@@ -21,14 +21,14 @@ class ScriptedAnswer:
 
 
 def answer(text: str, *, first: float = 0.1, every: float = 0.02, error: str = "") -> ScriptedAnswer:
-    """Returns an answer whose deltas are the words of `text`."""
+    """Returns an answer that streams `text` word by word."""
     words = text.split(" ")
     deltas = tuple(word if i == 0 else f" {word}" for i, word in enumerate(words)) if text else ()
     return ScriptedAnswer(deltas, first, every, error)
 
 
 class ScriptedBackend:
-    """`script` gives the answer to a request. `requests` keeps all requests; `open_streams` counts open ones."""
+    """`script` returns the answer to a request. `requests` records all requests; `open_streams` counts open streams."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class ScriptedBackend:
         return [self.model]
 
     async def close(self) -> None:
-        """Notes the call in `closed`."""
+        """Records the call in `closed`."""
         self.closed = True
 
     @asynccontextmanager

@@ -1,6 +1,6 @@
-"""Removes a model's thinking from its text: what stands between `<think>` and `</think>` is not spoken.
+"""Strips a model's thinking from its text: whatever is between `<think>` and `</think>` is not spoken.
 
-Some servers send a model's thinking as text. Works on a stream, however it is cut into chunks.
+Some servers send a model's thinking as text. Works on a stream with arbitrary chunk boundaries.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ OPEN, CLOSE = "<think>", "</think>"
 
 
 class ThinkingTagFilter:
-    """`push` each delta and use what it returns; `flush` at the end. Only thinking at the answer's start is removed."""
+    """Filters a stream: `push` each delta and use the result; `flush` at the end. Strips only leading thinking."""
 
     def __init__(self) -> None:
         self._held = ""
         self._state = "start"
 
     def push(self, delta: str) -> str:
-        """Returns the text that is known not to be thinking."""
+        """Returns the text known not to be thinking."""
         if self._state == "words":
             return delta
         if self._state == "after":
@@ -38,7 +38,7 @@ class ThinkingTagFilter:
         return self._skip_space(self._take_held())
 
     def flush(self) -> str:
-        """Returns what was held back and is not thinking."""
+        """Returns held-back text that turned out not to be thinking."""
         return self._take_held() if self._state == "start" else ""
 
     def _skip_space(self, text: str) -> str:

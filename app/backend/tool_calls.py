@@ -1,7 +1,6 @@
-"""A back-end's stream with tools: runs those that the model calls, sends it their results, and goes on with its answer.
+"""Adds tools to a back-end's stream: runs the ones the model calls, sends back the results and continues the answer.
 
-A slow tool is bridged with a few words, so that the front-end has something to say; a tool that fails gives a sentence
-for the model.
+A slow tool is bridged with a short filler sentence; a failing tool returns an error message to the model.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from app.tools.base import ToolResult, ToolSpec
 
 MOST_ROUNDS = 4
 MOST_CALLS = 6
-"""In one round; a small model may call the same tool again and again."""
+"""Per round, since a small model may keep calling the same tool."""
 PATIENCE_SECONDS = 1.2
 BRIDGE = "One moment, I'm looking that up."
-"""Spoken when a tool takes longer than a user's patience and the model has said nothing yet."""
+"""Spoken if a tool takes longer than users will wait and the model has produced no words yet."""
 
 
 class Tools(Protocol):
@@ -46,9 +45,9 @@ class Tools(Protocol):
 def stream_with_tools(
     backend: Backend, request: ChatRequest, tools: Tools
 ) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
-    """Opens `backend.stream(request)` with `tools` to call. Raises BackendError as it does.
+    """Opens `backend.stream(request)` with `tools` available to the model. Raises BackendError.
 
-    Tools with side effects are not offered while the user still talks (`request.final` is False).
+    Tools with side effects are not offered while the user is still talking (`request.final` is False).
     """
     offered = tuple(spec for spec in tools.specs if request.final or not spec.acts)
     if not offered:
@@ -74,7 +73,7 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Tools) -> Async
                     continue
                 if isinstance(item, str):
                     if item.strip() and spoke and not words:
-                        yield " "  # what was said before the tool is a sentence of its own
+                        yield " "  # separates this text from what was said before the tool ran
                     words += item
                     spoke = spoke or bool(item.strip())
                 yield item
@@ -99,4 +98,4 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Tools) -> Async
         answers = tuple(ToolMessage(c.id, c.name, r.text) for c, r in zip(calls, results, strict=True))
         request = replace(request, messages=(*request.messages, ToolCallMessage(tuple(calls), words), *answers))
         if number == MOST_ROUNDS - 1:
-            request = replace(request, tools=())  # it has to answer with what it has
+            request = replace(request, tools=())  # the model must answer with what it has

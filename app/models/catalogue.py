@@ -1,6 +1,6 @@
-"""The catalogue of models, read from `resources/models.toml`: models, their sources, and files with sizes and digests.
+"""The model catalogue, read from `resources/models.toml`: models, their sources, and files with sizes and digests.
 
-The text of a `ModelError` is a sentence for the user.
+The text of a `ModelError` is a user-facing message.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ Kind = Literal["frontend", "stt", "endpointing", "llm", "tts"]
 KINDS: tuple[Kind, ...] = ("frontend", "stt", "endpointing", "llm", "tts")
 
 ANY = "*"
-"""In `Model.languages`: the model was trained on many languages, and is given or detects the one in use."""
+"""In `Model.languages`: a multilingual model, which detects the language or is told which one to use."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of a model, by its name below the model's folder.
+    """One file of a model, named relative to the model's folder.
 
-    `source`: in packages, the files to join in this order, each as PACKAGE/PATH; on the hub, its one path in the
+    `source`: for packages, the files to concatenate, each as PACKAGE/PATH; for the hub, the single path in the
     repository.
     """
 
@@ -36,10 +36,10 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelVoice:
-    """One of several voices of a model, by the engine's name for it.
+    """One voice of a multi-voice model, by the engine's name for it.
 
-    `language`: its two letters; `accent`: the language in the notation of the engine or espeak-ng. `gain`: decibels
-    that make it as loud as the other voices.
+    `language`: two-letter code; `accent`: the language in the engine's or espeak-ng's notation. `gain`: correction in
+    dB that makes it as loud as the other voices.
     """
 
     name: str
@@ -51,9 +51,9 @@ class ModelVoice:
 
 @dataclass(frozen=True, slots=True)
 class Packages:
-    """Wheels of the package registry, pinned by hash in `packaging/locks/<lock>`.
+    """Wheels from the package registry, pinned by hash in `packaging/locks/<lock>`.
 
-    `code`: the wheels hold the engine's code, too, so they are kept as they are, with `Model.files` inside them.
+    `code`: the wheels also contain the engine's code, so they are kept as they are, including `Model.files`.
     """
 
     lock: str
@@ -62,7 +62,7 @@ class Packages:
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A repository on the hub. Without a `revision` its newest files are used, with the digests that the hub lists."""
+    """A repository on the hub. Without a `revision`, its latest files are used, with the digests listed by the hub."""
 
     repository: str
     revision: str = ""
@@ -72,10 +72,12 @@ class Hub:
 class Model:
     """One model.
 
-    `engine`: the library that runs it. `main`: the file that its engine loads; empty: the folder of all its files.
-    `memory`: bytes that it takes when it is loaded. `right`: how many of the 120 questions of `bench facts` it answers
-    correctly when they are typed; 0: not measured. `note`: what else the user should know before choosing it. `voices`:
-    of a model that has several.
+    - `engine`: the library that runs it.
+    - `main`: the file that the engine loads; empty for the folder with all its files.
+    - `memory`: bytes it occupies when loaded.
+    - `right`: how many of the 120 questions of `bench facts` it answers correctly in typed form; 0 if not measured.
+    - `note`: anything else the user should know before choosing it.
+    - `voices`: the voices of a multi-voice model.
     """
 
     key: str
@@ -99,16 +101,16 @@ class Model:
         return self.size or sum(file.bytes for file in self.files)
 
     def speaks(self, language: str) -> bool:
-        """Returns whether it can be used in a language, given by its two letters."""
+        """Returns whether it supports a language, given by its two-letter code."""
         return ANY in self.languages or language in self.languages
 
 
 class ModelError(Exception):
-    """`str(error)` is a sentence: what happened, what it means, what to do."""
+    """`str(error)` is a user-facing message: what happened, what it means, what to do."""
 
 
 class DownloadCancelled(ModelError):
-    """The user has stopped a download; what has come stays for the next attempt."""
+    """The user has stopped a download; the partial download is kept for the next attempt."""
 
     def __init__(self) -> None:
         super().__init__("The download was stopped. What has come stays for the next try.")
@@ -121,15 +123,16 @@ DEFAULTS: Mapping[Kind, str] = {
     "llm": "smollm2-135m",
     "tts": "piper-joe",
 }
-"""The model of each kind until the user chooses: of front-ends with weights, KAME; else what comes with the app."""
+"""The model of each kind until the user chooses: KAME for front-ends with weights, otherwise what ships with the app.
+"""
 
 FRONTEND_WEIGHTS = {"kame": "kame", "moshi": "moshiko"}
-"""The weights that each front-end uses if the user names none."""
+"""The weights each front-end uses if the user specifies none."""
 
 
 @cache
 def catalogue() -> Mapping[str, Model]:
-    """Returns all models by their keys, in the order of the table."""
+    """Returns all models by key, in the order of the table."""
     with resource("models.toml").open("rb") as file:
         return {row["key"]: _model(row) for row in tomllib.load(file)["model"]}
 
@@ -140,7 +143,7 @@ def models_of(kind: Kind) -> list[Model]:
 
 
 def find_model(key: str) -> Model:
-    """Returns the model `key`; “moshi” means its default weights. Raises ModelError when there is none."""
+    """Returns the model `key`; “moshi” stands for its default weights. Raises ModelError if it is unknown."""
     models = catalogue()
     key = FRONTEND_WEIGHTS.get(key, key)
     if key not in models:
@@ -149,7 +152,7 @@ def find_model(key: str) -> Model:
 
 
 def _model(row: dict[str, Any]) -> Model:
-    """Returns the model of a row. Raises ValueError, KeyError or TypeError when the table is wrong."""
+    """Parses a row of the table. Raises ValueError, KeyError or TypeError if it is malformed."""
     row = dict(row)
     if row["kind"] not in KINDS:
         raise ValueError(f"{row['key']}: there is no kind {row['kind']}")

@@ -1,4 +1,4 @@
-"""Computes whether a front-end fits a graphics card, from the shape of its model; checked by `bench frame`."""
+"""Computes whether a front-end fits on a graphics card, from its model's shape; verified by `bench frame`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 Precision = Literal["bf16", "int8", "int4"]
-"""The data type of the matrices, largest first."""
+"""The data type of the weight matrices, largest first."""
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 MIMI_BYTES = 390_000_000
-"""Mimi's weights in float32, with its streaming state."""
+"""Mimi's weights in float32 and its streaming state."""
 WORKING_BYTES = 900_000_000
 """The CUDA context, graphs, kernels and activations. An allowance, not a measurement."""
 LEAST_CONTEXT = 750
-"""The fewest frames of context for a coherent talk (60 s)."""
+"""The minimum context, in frames, for a coherent conversation (60 s)."""
 
 _7B: dict[str, Any] = {
     "dim": 4096,
@@ -35,7 +35,7 @@ _7B: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Numbers of parameters: in the matrices that each frame reads, in the two output heads, in embeddings."""
+    """Parameter counts: of the matrices read for each frame, of the output heads, and of the embeddings."""
 
     matrices: int
     heads: int
@@ -49,20 +49,20 @@ class Shape:
         return self.matrices + self.heads + self.embeddings
 
     def weight_bytes(self, precision: Precision) -> int:
-        """Returns the bytes of the weights on the card. With int4 the heads are int8; embeddings are always bf16."""
+        """Returns the size of the weights on the card. With int4, the heads are int8; embeddings are always bf16."""
         per = {"bf16": 2.0, "int8": 1.0, "int4": 0.5 + 4 / 128}[precision]
         heads = 2.0 if precision == "bf16" else 1.0
         return round(self.matrices * per + self.heads * heads + self.embeddings * 2)
 
     def frame_bytes(self, precision: Precision, filled: int | None = None) -> int:
-        """Returns the least bytes that a step reads: all matrices, and `filled` frames of the cache (None: all)."""
+        """Returns the minimum bytes that a step reads: all matrices, and `filled` frames of the cache (None: all)."""
         slots = self.context if filled is None else filled
         return self.weight_bytes(precision) - self.embeddings * 2 + slots * self.cache_bytes_a_frame
 
 
 def shape_of(config: dict[str, Any] | None, context: int | None = None) -> Shape:
-    """Returns the shape of a model from its config (None: the published 7B)."""
-    # If a config leaves out the depth transformer's width, the package derives it; it is not the 7B's.
+    """Returns the shape of a model, given its config (None: the published 7B)."""
+    # If a config omits the depth transformer's width, the package derives it rather than using the 7B's.
     c = {**_7B, "depformer_dim_feedforward": None, **config} if config else _7B
     dim, depth_dim = c["dim"], c["depformer_dim"]
     hidden = _gate_width(dim, int(c["hidden_scale"] * dim))
@@ -78,7 +78,7 @@ def shape_of(config: dict[str, Any] | None, context: int | None = None) -> Shape
 
 
 def _gate_width(dim: int, feedforward: int) -> int:
-    """Returns the inner width of a gated layer, by the rule of the package moshi."""
+    """Returns the inner width of a gated layer, following the `moshi` package."""
     return 21 * dim // 8 if feedforward == 4 * dim else 2 * feedforward // 3
 
 
@@ -98,7 +98,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The verdict: `plan` fits as requested, or the `offers` would, best first; `sentence` is for the user."""
+    """The verdict: `plan` if the request fits, otherwise alternative `offers`, best first; `sentence`: for the user."""
 
     plan: Plan | None
     offers: tuple[Plan, ...]
@@ -106,7 +106,7 @@ class Fit:
 
 
 def needed_bytes(shape: Shape, precision: Precision, context: int | None = None) -> int:
-    """Returns the bytes on the card: weights, the cache of `context` frames, Mimi, and working memory."""
+    """Returns the bytes needed on the card: weights, cache for `context` frames, Mimi and working memory."""
     frames = min(context or shape.context, shape.context)
     return shape.weight_bytes(precision) + frames * shape.cache_bytes_a_frame + MIMI_BYTES + WORKING_BYTES
 
@@ -120,9 +120,12 @@ def judge(
     name: str = "The front-end",
     reserved: int = 0,
 ) -> Fit:
-    """Returns whether `precision` with `context` frames fits into `free_bytes` of a card (None: no CUDA card).
+    """Determines whether a precision and context fit into the free memory of a card.
 
-    Speech recognition takes `reserved` of them.
+    - `free_bytes`: of the card; None if there is no CUDA card.
+    - `context`: in frames; None for the model's maximum.
+    - `shape`: of the model; None for the published 7B.
+    - `reserved`: bytes of the card to be used by speech recognition.
     """
     shape = shape or shape_of(None)
     asked = min(context or shape.context, shape.context)
@@ -153,7 +156,7 @@ def judge(
 
 
 def _smaller_plans(shape: Shape, requested: Plan, free_bytes: int) -> tuple[Plan, ...]:
-    """Returns for each precision up to the requested one the plan with the longest context that fits."""
+    """Returns, for each precision up to the requested one, the plan with the longest context that fits."""
     offers = []
     contexts = dict.fromkeys((requested.context, requested.context // 2, max(LEAST_CONTEXT, requested.context // 4)))
     for precision in PRECISIONS[PRECISIONS.index(requested.precision) :]:

@@ -1,7 +1,7 @@
-"""Fetches a model from the hub, or a mirror of it, into a folder. Files that are there already are not fetched again.
+"""Downloads a model from the hub or a mirror into a folder, skipping files that are already there.
 
-A model of the catalogue is pinned to a revision, and to each file's size and SHA-256. For KAME, Moshi and repositories
-that the user names, the hub's newest listing says which files there are; it is read within bounds.
+Catalogue models are pinned to a revision, and each file to its size and SHA-256. For KAME, Moshi and user-specified
+repositories, the files are taken from the hub's latest listing, which is read within size limits.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from app.untrusted.limits import HUB_CONFIG, HUB_LISTING, Refused, in_words
 
 TIMEOUT = httpx.Timeout(30, connect=15)
 MOST_BYTES = 2**50
-"""Of a file. Beyond it a number is no size."""
+"""Per file. Larger numbers can't be file sizes."""
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[\w.-]{1,96}", re.ASCII)
 _REVISION = re.compile("[0-9a-f]{40}")
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def list_files(repository: str, hub: str, token: str | None) -> dict[str, RemoteFile]:
-    """Returns the files of `repository`, `owner/name`, by their names there. A size of -1 is not known.
+    """Returns the files of `repository` (`owner/name`), by their names there. A size of -1 means unknown.
 
-    Raises ModelError, and httpx.InvalidURL where `hub` is no address.
+    Raises ModelError, and httpx.InvalidURL if `hub` is not a valid address.
     """
     if not _REPOSITORY.fullmatch(repository) or ".." in repository or not is_plain(repository):
         raise ModelError(f"“{repository[:200]}” is no name of weights on the hub. It has the form owner/name.")
     host = httpx.URL(hub).host
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):  # as the hub's own package does
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):  # like the hub's own package
         raise ModelError(
             f"{repository} can't be downloaded from {host}, since HF_HUB_OFFLINE is set. Unset it, or set a "
             "local folder."
@@ -64,7 +64,7 @@ def list_files(repository: str, hub: str, token: str | None) -> dict[str, Remote
 
 
 def refused(repository: str, hub: str, status: int) -> ModelError:
-    """Returns the error for a hub's HTTP status."""
+    """Returns the error for an HTTP status from the hub."""
     host = httpx.URL(hub).host
     if status in (401, 403):
         return ModelError(
@@ -101,7 +101,7 @@ def _files(repository: str, answer: dict[str, Any]) -> dict[str, RemoteFile]:
     for row in rows:
         if not isinstance(row, dict) or not isinstance(name := row.get("rfilename"), str):
             raise Refused("it holds files without names")
-        if is_plain(name):  # another can't be asked for
+        if is_plain(name):  # others can't be requested
             files[name] = RemoteFile(name, repository, name, revision, _size(row.get("size")), _sha256(row.get("lfs")))
     return files
 
@@ -128,11 +128,12 @@ LOCK_NAME = ".download.lock"
 
 
 class HubDownload:
-    """A download into `folder`. Its methods block and may run on any thread. `cancelled` stops it.
+    """A download into `folder`. Its methods block and may run on any thread. Setting `cancelled` stops it.
 
-    Another download into the same folder, also by another process, is waited for.
+    If another download into the same folder is running, even in another process, they wait for it.
 
-    They raise DownloadCancelled, and ModelError: no network, no such repository, no room, a file that is not as known.
+    They raise DownloadCancelled, or ModelError for network errors, unknown repositories, lack of disk space and
+    unexpected file contents.
     """
 
     def __init__(
@@ -151,7 +152,7 @@ class HubDownload:
         self._transfer = FileTransfer(folder, hub, token, self._cancelled)
 
     def fetch_pinned(self, model: Model) -> Path:
-        """Fetches the files of a model that is pinned to a revision; returns the folder."""
+        """Downloads the files of a model that is pinned to a revision; returns the folder."""
         source = model.source
         assert isinstance(source, Hub) and source.revision
         files = [
@@ -161,7 +162,7 @@ class HubDownload:
         return self._fetch(source.repository, lambda: files)
 
     def fetch_repository(self, repository: str) -> Path:
-        """Fetches the files of `repository` that a front-end needs; returns the folder."""
+        """Downloads the files of `repository` that a front-end needs; returns the folder."""
         return self._fetch(repository, lambda: self._plan(repository))
 
     def _fetch(self, repository: str, plan: Callable[[], list[RemoteFile]]) -> Path:
@@ -202,7 +203,7 @@ class HubDownload:
         self._progress(Progress("", total, total))
 
     def _plan(self, repository: str) -> list[RemoteFile]:
-        """Returns the files to fetch, as the repository's config, which is fetched first, names them."""
+        """Returns the files to download, as named in the repository's config, which is downloaded first."""
         listings: dict[str, dict[str, RemoteFile]] = {}
 
         def find(name: str) -> RemoteFile | None:
@@ -268,7 +269,7 @@ class HubDownload:
         return httpx.URL(self._hub).host
 
     def _apart(self, repository: str, files: list[RemoteFile]) -> list[RemoteFile]:
-        """Returns each file once. Raises ModelError where two would have one name here."""
+        """Removes duplicates. Raises ModelError if two different files would have the same local name."""
         apart: dict[str, RemoteFile] = {}
         for file in files:
             known = apart.setdefault(file.name.casefold(), file)

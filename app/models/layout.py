@@ -1,6 +1,6 @@
-"""The layout of a checkpoint's folder: which file is what, and whether each is complete.
+"""The layout of a checkpoint folder: the role of each file, and whether each is complete.
 
-Reads the config, file sizes and the headers of safetensors files; loads no weights and does not need torch.
+Reads the config, file sizes and the headers of safetensors files; loads no weights and doesn't need torch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONFIG_NAME = "config.json"
 LM_NAME = "model.safetensors"
 MIMI_NAME = "tokenizer-e351c8d8-checkpoint125.safetensors"
 TOKENIZER_NAME = "tokenizer_spm_32k_3.model"
-"""File names in folders without a config: the defaults of the package moshi."""
+"""File names in folders without a config: the defaults of the `moshi` package."""
 
 SAFETENSORS_SUFFIXES = (".safetensors", ".sft", ".sfts")
 NOT_FOR_THE_MODEL = (
@@ -41,7 +41,7 @@ NUMBERS = (
     "dim num_heads num_layers hidden_scale context text_card card n_q dep_q depformer_dim depformer_num_heads "
     "depformer_num_layers depformer_dim_feedforward"
 ).split()
-"""Keys of config.json that are numbers, from which the size of the model is reckoned."""
+"""Numeric keys of config.json from which the size of the model is computed."""
 
 _BYTES = {
     "F64": 8,
@@ -64,7 +64,7 @@ _BYTES = {
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """One tensor of a file: its data type in safetensors' notation (`BF16`), and its shape."""
+    """A tensor in a file: its data type in safetensors notation (`BF16`), and its shape."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -76,7 +76,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointFiles:
-    """The files in `folder`. `lm_config` is None for a folder without config.json, which then holds Moshi's 7B."""
+    """The files in `folder`. `lm_config` is None for a folder without config.json, which then contains Moshi's 7B."""
 
     folder: Path
     lm: Path
@@ -94,12 +94,12 @@ class CheckpointFiles:
 
 
 def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles:
-    """Returns the files in a folder, after checking that all are there, are safetensors, and have their full size.
+    """Returns the files in a folder after checking that all exist, are safetensors files and have their full size.
 
-    Downloaded files that were touched since are hashed, which may take a minute, unless `quickly`.
+    Downloaded files modified since are hashed, which may take a minute, unless `quickly` is set.
 
     Raises:
-        ModelError: names the file and what is wrong with it.
+        ModelError: names the file and describes the problem.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -142,15 +142,15 @@ def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles
 
 
 def local_name(name: str) -> str:
-    """Returns the name in our folder for a name in a config, which may point into another repository."""
+    """Returns the local file name for a name in a config, which may refer to another repository."""
     return PurePosixPath(name.removeprefix("hf://")).name if name.startswith("hf://") else name
 
 
 def read_header(path: Path) -> dict[str, Tensor]:
-    """Returns the tensors of a safetensors file, by its header.
+    """Returns the tensors of a safetensors file, according to its header.
 
     Raises:
-        ModelError: it is another kind of file, or is damaged or cut short.
+        ModelError: the file is of another type, damaged or truncated.
     """
     if path.suffix not in SAFETENSORS_SUFFIXES:
         raise ModelError(
@@ -179,7 +179,7 @@ def read_header(path: Path) -> dict[str, Tensor]:
 
 
 def _numbers(value: Any) -> tuple[int, ...]:
-    """Returns a few numbers of bytes or elements. Raises ValueError where they are none."""
+    """Validates a short list of byte or element counts. Raises ValueError if it is malformed."""
     if not isinstance(value, list) or len(value) > 16 or not all(type(one) is int and one >= 0 for one in value):
         raise ValueError("no list of numbers")
     return tuple(value)

@@ -1,6 +1,6 @@
-"""Where each model is on this machine: in the user's data folder, or inside an installed package.
+"""Locates each model on this machine: in the user's data folder, or inside an installed package.
 
-Of such a package only files are used; nothing of it is imported. A download is in `models_folder()/KEY`.
+Only data files of such a package are used; none of it is imported. Downloads are in `models_folder()/KEY`.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ State = Literal["here", "installed", "incomplete", "absent"]
 
 
 def models_folder() -> Path:
-    """Returns the folder of downloaded models, which has a folder for each."""
+    """Returns the folder of downloaded models, which has a subfolder for each."""
     return platformdirs.user_data_path("kame-desktop", appauthor=False) / "models"
 
 
 def weights_folder(root: str | Path = "") -> Path:
-    """Returns the folder of the weights of KAME and Moshi; `root`: the user's own choice."""
+    """Returns the folder for the weights of KAME and Moshi; `root`: the user's own choice."""
     return Path(root) if root else platformdirs.user_data_path("kame-desktop", appauthor=False) / "weights"
 
 
 def repository_folder(repository: str, root: str | Path = "") -> Path:
-    """Returns the folder of the weights of a hub's repository, `owner/name`."""
+    """Returns the folder for the weights of a hub repository (`owner/name`)."""
     return weights_folder(root) / repository.replace("/", "--")
 
 
 def folder_of(model: Model) -> Path:
-    """Returns the folder that a download of `model` fills."""
+    """Returns the folder into which `model` is downloaded."""
     if isinstance(model.source, Hub) and not model.source.revision:
         return repository_folder(model.source.repository)
     return models_folder() / model.key
 
 
 def default_model(kind: Kind) -> Path:
-    """Returns the path of the model that a kind uses until the user chooses; it may not exist."""
+    """Returns the path of the default model of a kind; it may not exist."""
     return model_path(DEFAULTS[kind])
 
 
@@ -57,7 +57,7 @@ def model_path(key: str) -> Path:
 
 
 def state_of(model: Model) -> State:
-    """Returns whether a model is here, by the sizes of its files."""
+    """Returns whether a model is available, judging by the sizes of its files."""
     folder = folder_of(model)
     if _complete(folder, model):
         return "here"
@@ -72,12 +72,12 @@ def is_here(key: str) -> bool:
 
 
 def partial_folder(model: Model) -> Path:
-    """Returns the folder of a model's pieces until it is complete."""
+    """Returns the folder that holds the pieces of a model until it is complete."""
     return models_folder() / f".{model.key}.part"
 
 
 def installed_folder(model: Model) -> Path | None:
-    """Returns the folder inside an installed package that holds a model unpacked; None if there is none."""
+    """Returns the folder inside an installed package that contains an unpacked model; None if there is none."""
     if not isinstance(model.source, Packages) or not model.files or any(len(f.source) > 1 for f in model.files):
         return None
     file = installed_file(model.files[0].source[0])
@@ -85,7 +85,7 @@ def installed_folder(model: Model) -> Path | None:
 
 
 def installed_file(source: str) -> Path | None:
-    """Returns the file PACKAGE/PATH of an installed package; None if there is none."""
+    """Returns the file PACKAGE/PATH of an installed package; None if it doesn't exist."""
     package, _, inside = source.partition("/")
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -95,7 +95,7 @@ def installed_file(source: str) -> Path | None:
 
 
 def remove_model(key: str) -> int:
-    """Deletes the download of a model and returns how many bytes that freed. Raises ModelError."""
+    """Deletes the download of a model and returns the number of bytes freed. Raises ModelError."""
     model = find_model(key)
     folders = [folder for folder in (folder_of(model), partial_folder(model)) if folder.is_dir()]
     if not folders:
@@ -107,7 +107,7 @@ def remove_model(key: str) -> int:
     try:
         for folder in folders:
             if model.main and (folder / model.main).is_file():
-                # First: on Windows this fails while it is in use, and nothing is deleted.
+                # First, since on Windows this fails while the file is in use, before anything is deleted.
                 delete_file(folder / model.main)
             shutil.rmtree(folder)
     except OSError as error:
@@ -120,7 +120,7 @@ def remove_model(key: str) -> int:
 
 
 def _complete(folder: Path, model: Model) -> bool:
-    """Returns whether `folder` holds all files of `model`, by name and size."""
+    """Returns whether `folder` contains all files of `model`, by name and size."""
     if model.kind == "frontend":
         try:
             read_layout(folder, quickly=True)

@@ -1,4 +1,4 @@
-"""The record that a download leaves beside its files, and checks of a folder against it."""
+"""The manifest that a download leaves next to its files, and checks of a folder against it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ MANIFEST_NAME = "weights.json"
 
 
 def write_manifest(folder: Path, sources: Mapping[str, tuple[str, str]]) -> None:
-    """Writes the record of a download: of each file its SHA-256 (empty: unknown) and where it came from."""
+    """Writes a download's manifest, given each file's SHA-256 (empty if unknown) and origin."""
     records = {}
     for name, (sha256, source) in sources.items():
         stat = (folder / name).stat()
         records[name] = {"size": stat.st_size, "sha256": sha256, "mtime_ns": stat.st_mtime_ns, "from": source}
     write_json(folder / MANIFEST_NAME, {"files": records}, indent=1)
-    if records:  # who may read the weights may read their record
+    if records:  # the manifest gets the same permissions as the weights
         shutil.copymode(folder / next(iter(records)), folder / MANIFEST_NAME)
 
 
 def is_recorded(folder: Path, name: str, sha256: str) -> bool:
-    """Returns whether a file was downloaded with this SHA-256 and has not been touched since."""
+    """Returns whether a file was downloaded with this SHA-256 and hasn't been modified since."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         known = read_json_file(folder / MANIFEST_NAME, WEIGHTS_RECORD)["files"][name]
         return bool(known["sha256"] == sha256 and known["mtime_ns"] == (folder / name).stat().st_mtime_ns)
@@ -37,13 +37,13 @@ def is_recorded(folder: Path, name: str, sha256: str) -> bool:
 
 
 def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: bool = False) -> int:
-    """Compares a folder with its record; returns how many files were compared (0: there is no record).
+    """Checks a folder against its manifest; returns the number of files checked (0 if there is no manifest).
 
-    A file with the recorded size and time counts as unchanged; any other, or every one if `thoroughly`, is hashed, and
-    its time is recorded again. `quickly`: only sizes are compared.
+    A file with the recorded size and modification time counts as unchanged. Any other file, or every file if
+    `thoroughly`, is hashed, and its modification time updated in the manifest. `quickly`: checks only sizes.
 
     Raises:
-        ModelError: a file is not what was downloaded.
+        ModelError: a file differs from what was downloaded.
     """
     manifest_path = folder / MANIFEST_NAME
     if not manifest_path.exists():
@@ -73,7 +73,7 @@ def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: b
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _damaged(folder) from error
     if changed:
-        with contextlib.suppress(OSError):  # a folder that can't be written to is hashed again next time
+        with contextlib.suppress(OSError):  # a read-only folder is hashed again next time
             write_json(manifest_path, manifest, indent=1)
     return len(records)
 
@@ -91,7 +91,7 @@ def _damaged(folder: Path) -> ModelError:
 
 
 def sha256_of(path: Path, progress: Callable[[int], None] | None = None) -> str:
-    """Returns a file's SHA-256 in hexadecimal; `progress` gets the bytes read since its last call."""
+    """Returns a file's SHA-256 in hexadecimal; `progress` gets the number of bytes read since its last call."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(1 << 22):
@@ -102,7 +102,7 @@ def sha256_of(path: Path, progress: Callable[[int], None] | None = None) -> str:
 
 
 def require_file(path: Path) -> None:
-    """Raises ModelError when a file of a checkpoint is missing."""
+    """Raises ModelError if a checkpoint file is missing."""
     if not path.is_file():
         raise ModelError(
             f"{path.name} is missing from {path.parent}. The weights are not complete; download them again, and "
@@ -111,7 +111,7 @@ def require_file(path: Path) -> None:
 
 
 def truncated(path: Path, size: int, expected: int | None) -> ModelError:
-    """Returns the error for a file of `size` bytes that should have `expected`; None: more, but how many is unknown."""
+    """Returns the error for a file that has `size` bytes instead of `expected` (None if the full size is unknown)."""
     more = f" of {expected:,}" if expected else ""
     return ModelError(
         f"{path.name} is cut short: it has {size:,}{more} bytes. Download it again, and the rest is fetched."
@@ -119,7 +119,7 @@ def truncated(path: Path, size: int, expected: int | None) -> ModelError:
 
 
 def read_object(path: Path, limits: Limits) -> dict[str, Any]:
-    """Returns the JSON object in a file. Raises Refused where it is none, and ModelError where it can't be read."""
+    """Reads the JSON object in a file. Raises Refused if it isn't one, and ModelError if the file can't be read."""
     require_file(path)
     try:
         value: dict[str, Any] = read_json_file(path, limits)

@@ -1,10 +1,10 @@
-"""Opens ONNX models with onnxruntime, with its telemetry switched off, and with other outputs if required.
+"""Opens ONNX models with onnxruntime, with telemetry disabled and, if required, with modified outputs.
 
-Outputs are changed and weights are read without the package `onnx`. A model is a protocol buffer (onnx.proto of the
-ONNX project: field 7 of ModelProto is the graph; in GraphProto field 1 are nodes, field 5 weights, field 11 inputs and
-field 12 outputs; in NodeProto field 2 are output names and field 4 is the operator; in TensorProto field 1 are the
-sizes, field 8 is the name and field 9 the numbers). Parsers merge a message with another one that is appended to it, so
-appending a graph with only an output adds that output.
+Models are modified and weights read without the `onnx` package. A model is a protocol buffer (onnx.proto of the ONNX
+project): in ModelProto, field 7 is the graph; in GraphProto, 1 are the nodes, 5 weights, 11 inputs and 12 outputs; in
+NodeProto, 2 are the output names and 4 is the operator; in TensorProto, 1 are the dimensions, 8 is the name and 9 the
+raw data. Parsers merge a message with another one appended to it, so appending a graph that has only an output adds
+that output.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
 def import_onnxruntime() -> Any:
-    """Returns the library without telemetry: on Linux `app/__init__.py` disables it, on Windows only this call does."""
+    """Imports onnxruntime without telemetry: on Linux `app/__init__.py` disables it, on Windows only this call does."""
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()
@@ -31,10 +31,10 @@ def import_onnxruntime() -> Any:
 
 
 def open_onnx(model: Path | str | bytes, *, errors_only: bool = False, threads: int = 1, output_of: str = "") -> Any:
-    """Returns a session of an ONNX file, or of a model in memory, on the CPU.
+    """Opens a CPU session for an ONNX file or an in-memory model.
 
-    `errors_only`: no warnings on standard error. `output_of`: an operator of which the model has one node, whose result
-    becomes one more output; raises ValueError when there is not exactly one.
+    `errors_only`: suppresses warnings on standard error. `output_of`: an operator that occurs in exactly one node,
+    whose result becomes an additional output; raises ValueError if there isn't exactly one.
     """
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
@@ -45,14 +45,14 @@ def open_onnx(model: Path | str | bytes, *, errors_only: bool = False, threads: 
     if output_of:
         source = with_output_of(model if isinstance(model, bytes) else Path(model).read_bytes(), output_of)
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-    session._model_bytes = None  # kept to open the model again elsewhere: as much memory again
+    session._model_bytes = None  # kept only to reopen the model, at the cost of twice the memory
     return session
 
 
 def with_output_of(model: bytes, operator: str) -> bytes:
-    """Returns `model` with one more output at the end: the result of its only node of that operator.
+    """Appends an output to `model`: the result of its only node with the given operator.
 
-    Raises ValueError when there is not exactly one.
+    Raises ValueError if there isn't exactly one such node.
     """
     view = memoryview(model)
     name = _result_of(view, operator)
@@ -60,17 +60,17 @@ def with_output_of(model: bytes, operator: str) -> bytes:
 
 
 def cut_at(model: bytes, result: str, operator: str) -> bytes:
-    """Returns the part of `model` that leads to two outputs: the value named `result`, and what `operator` gives.
+    """Returns the part of `model` that computes two outputs: the value named `result`, and the result of `operator`.
 
-    onnxruntime runs all nodes, also those that no output needs. Raises ValueError when there is not exactly one node
-    of that operator.
+    onnxruntime runs all nodes, even those that no output depends on. Raises ValueError if there isn't exactly one node
+    with that operator.
     """
     view = memoryview(model)
     outputs = [result.encode(), _result_of(view, operator)]
     graph = b"".join(_fields(view, _GRAPH))
     nodes = list(_fields(memoryview(graph), _NODE))
     needed, kept = set(outputs), set()
-    for place in reversed(range(len(nodes))):  # the nodes are in the order in which they run
+    for place in reversed(range(len(nodes))):  # nodes are in execution order
         if needed.intersection(bytes(name) for name in _fields(nodes[place], _NODE_OUTPUT)):
             kept.add(place)
             needed.update(bytes(name) for name in _fields(nodes[place], _NODE_INPUT))
@@ -82,9 +82,9 @@ def cut_at(model: bytes, result: str, operator: str) -> bytes:
 
 
 def cut_from(model: bytes, value: str) -> bytes:
-    """Returns the part of `model` that leads from the value named `value`, float32, to its outputs, as its only input.
+    """Returns the part of `model` after `value`, a named float32 value that becomes its only input.
 
-    Raises ValueError when the outputs need another input, too.
+    Raises ValueError if the outputs also depend on another input.
     """
     view = memoryview(model)
     graph = memoryview(b"".join(_fields(view, _GRAPH)))
@@ -113,7 +113,7 @@ def cut_from(model: bytes, value: str) -> bytes:
 
 
 def weights_of(model: bytes, prefix: str) -> dict[str, np.ndarray]:
-    """Returns the float32 weights whose names start with `prefix`, without it."""
+    """Returns the float32 weights whose names start with `prefix`, keyed by the rest of the name."""
     found = {}
     for graph in _fields(memoryview(model), _GRAPH):
         for weight in _fields(graph, _WEIGHT):
@@ -125,7 +125,7 @@ def weights_of(model: bytes, prefix: str) -> dict[str, np.ndarray]:
 
 
 def _result_of(model: memoryview, operator: str) -> bytes:
-    """Returns the name of the result of the only node of that operator."""
+    """Returns the name of the result of the only node with the given operator."""
     names = [
         _first_field(node, _NODE_OUTPUT)
         for graph in _fields(model, _GRAPH)
@@ -138,7 +138,7 @@ def _result_of(model: memoryview, operator: str) -> bytes:
 
 
 def _sizes(weight: memoryview) -> list[int]:
-    """Returns a weight's sizes, whether they are packed into one field or not."""
+    """Returns a weight's dimensions, whether or not they are packed into one field."""
     sizes = []
     for number, value in _varints(weight):
         if number == _SIZE:
@@ -152,32 +152,32 @@ def _sizes(weight: memoryview) -> list[int]:
 
 
 def _first_field(message: memoryview, number: int) -> bytes:
-    """Returns the first field with a number; empty when there is none."""
+    """Returns the first field with a given number; empty if there is none."""
     return bytes(next(_fields(message, number), b""))
 
 
 def _fields(message: memoryview, number: int) -> Iterator[memoryview]:
-    """Yields all fields with a number that hold bytes."""
+    """Yields all length-delimited fields with a given number."""
     for tag, _, start, end in _walk(message):
         if tag == number << 3 | _BYTES:
             yield message[start:end]
 
 
 def _varints(message: memoryview) -> Iterator[tuple[int, int]]:
-    """Yields number and value of all fields that hold one integer."""
+    """Yields the number and value of all varint fields."""
     for tag, _, start, _ in _walk(message):
         if tag & 7 == _VARINT:
             yield tag >> 3, _read_varint(message, start)[0]
 
 
 def _whole_fields(message: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Yields number and bytes of all fields, their tags and lengths included."""
+    """Yields the number and bytes of all fields, including their tags and lengths."""
     for tag, begin, _, end in _walk(message):
         yield tag >> 3, message[begin:end]
 
 
 def _walk(message: memoryview) -> Iterator[tuple[int, int, int, int]]:
-    """Yields the tag of each field, and the places where the field, its content and the next field begin."""
+    """Yields each field's tag, and the offsets of its start, its content and its end."""
     at = 0
     while at < len(message):
         begin = at

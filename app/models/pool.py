@@ -1,10 +1,9 @@
 """A pool of loaded models, so that the next conversation need not load them again.
 
-A user of a model (a conversation, a test of the microphone) acquires it from the pool, or loads it if the pool has
-none, and releases it afterwards. It has the model for itself: a second user at the same time loads another one. A
-released model must not hold anything of the conversation that it was used for. The pool drops models that have not been
-used for `KEEP_SECONDS` and, when the app ends, all of them. It keeps none unless the app's entry point enables it
-(`ModelPool.keeping`).
+A user of a model (a conversation, a microphone test) acquires it from the pool, or loads it if the pool has none, and
+releases it afterwards. Use is exclusive: a second, concurrent user loads another instance. A released model must not
+retain anything from the conversation it was used for. The pool drops models that haven't been used for `KEEP_SECONDS`
+and, when the app exits, all of them. It keeps none unless the app's entry point enables it (`ModelPool.keeping`).
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ from app.platform.hardware import memory_bytes
 KEEP_SECONDS = 600.0
 """How long an unused model is kept."""
 MOST_IDLE = 2
-"""The most unused models of a kind, so that switching between two models is quick."""
+"""The most unused models kept per kind, so that switching between two models is fast."""
 SHARE_OF_MEMORY = 0.4
-"""The share of the machine's memory for unused models and one that is loaded besides (as in `selection`)."""
+"""The share of the machine's memory for unused models plus one being loaded (as in `selection`)."""
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -50,13 +49,13 @@ class ModelKey:
 def model_key(kind: str, *parts: Hashable) -> ModelKey:
     """Returns the key of a model as it would be loaded now.
 
-    `parts`: the arguments it is loaded with; a Path is its file or folder.
+    `parts`: the arguments it is loaded with; a Path is a model file or folder.
     """
     return ModelKey(kind, parts, tuple((part, _stamp(part)) for part in parts if isinstance(part, Path)))
 
 
 def _stamp(place: Path) -> tuple[tuple[str, int, int], ...]:
-    """Returns name, size and time of a file, or of each file of a folder; nothing if it does not exist."""
+    """Returns name, size and time of a file, or of each file in a folder; empty if it doesn't exist."""
     try:
         files = sorted(place.iterdir()) if place.is_dir() else [place]
         return tuple((file.name, (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files)
@@ -76,19 +75,19 @@ class _Idle:
 
 
 class ModelPool:
-    """The pool; thread-safe. `clock` returns seconds; `memory`: the machine's bytes (0: unknown)."""
+    """The pool; thread-safe. `clock` returns seconds; `memory`: the machine's memory in bytes (0: unknown)."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, memory: int | None = None) -> None:
         self._clock = clock
         self._memory = memory_bytes() if memory is None else memory
         self._lock = threading.Lock()
-        self._idle: list[_Idle] = []  # the last one was released last
+        self._idle: list[_Idle] = []  # in the order of release
         self._keeps = False
         self._timer: threading.Timer | None = None
 
     @contextmanager
     def keeping(self) -> Iterator[ModelPool]:
-        """Keeps released models inside the `with` block, and close all at its end."""
+        """Keeps released models during the `with` block, and closes all of them at its end."""
         with self._lock:
             self._keeps = True
         try:
@@ -99,7 +98,7 @@ class ModelPool:
             self._drop(lambda idle: True)
 
     def acquire(self, key: ModelKey) -> Any:
-        """Returns an unused model for the caller alone; None: the caller has to load it.
+        """Returns an unused model for the caller's exclusive use; None if the caller must load it.
 
         Drops models that have died or whose files were replaced, and unused ones that leave no room for a new one.
         """
@@ -120,7 +119,7 @@ class ModelPool:
             return idle
 
     def _surplus(self, key: ModelKey) -> _Idle | None:
-        """Returns the unused model to drop next to make room for the one of `key`; None if there is room."""
+        """Returns the unused model to drop next to make room for that of `key`; None if there is enough room."""
         with self._lock:
             unused = sum(idle.key.bytes for idle in self._idle)
             if not self._memory or not self._idle or unused + key.bytes <= self._memory * SHARE_OF_MEMORY:
@@ -137,7 +136,7 @@ class ModelPool:
     ) -> None:
         """Returns a model that was loaded for `key` to the pool.
 
-        `alive` tells whether it can be used again; `close` ends it.
+        `alive` returns whether it can be reused; `close` shuts it down.
         """
         idle = _Idle(key, model, self._clock(), alive, close)
         works = alive(model)
@@ -159,7 +158,7 @@ class ModelPool:
         alive: Callable[[_T], bool] = lambda model: True,
         close: Callable[[_T], None] = lambda model: None,
     ) -> Iterator[_T]:
-        """Yields the model that `load(*parts)` makes: an unused one, or a new one."""
+        """Yields a model as loaded by `load(*parts)`: an unused one from the pool, or a new one."""
         key = model_key(kind, *parts)
         model: _T | None = self.acquire(key)
         if model is None:
@@ -171,7 +170,7 @@ class ModelPool:
                 self.release(key, model, alive=alive, close=close)
 
     def tidy(self) -> None:
-        """Drops what has not been used for `KEEP_SECONDS`. A timer calls it when that is due."""
+        """Drops models that haven't been used for `KEEP_SECONDS`. Called by a timer."""
         now = self._clock()
         self._drop(lambda idle: now - idle.since >= KEEP_SECONDS)
 
@@ -180,7 +179,7 @@ class ModelPool:
         self._drop(lambda idle: idle.key.kind == kind)
 
     def forget(self, folder: Path) -> None:
-        """Drops the unused models from files in `folder`, which are about to be removed."""
+        """Drops the unused models loaded from `folder`, which is about to be deleted."""
         self._drop(lambda idle: any(place.is_relative_to(folder) for place, _ in idle.key.stamps))
 
     def _drop(self, is_dropped: Callable[[_Idle], bool]) -> None:
@@ -209,9 +208,9 @@ def _close(idle: _Idle) -> None:
 
 
 def _return_memory() -> None:
-    """Returns free memory to the system.
+    """Returns free memory to the operating system.
 
-    The C library of Linux keeps what one thread has allocated and another freed: 1.2 GB after 20 changes between two
+    glibc retains memory that one thread allocates and another frees: 1.2 GB after switching 20 times between two
     recognisers.
     """
     if sys.platform == "linux":

@@ -1,6 +1,6 @@
-"""How fast models are on this machine, and the best language model that answers in time here.
+"""How fast models run on this machine, and which language model is the best that is fast enough.
 
-Speeds are measured once, kept in a file, and estimated for models that are not here yet.
+Speeds are measured once, stored in a file, and estimated for models that aren't installed yet.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from app.untrusted.files import read_versioned
 from app.untrusted.limits import SMALL_FILE
 
 VERSION = 1
-"""Of the format of the file of speeds."""
+"""The format version of the speeds file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
     """The speed of a model on this machine.
 
-    Of a language model, `first` is the time in seconds from a short question to its first word, and `rate` its words
-    per second. Of a voice, `first` is the time to the sound of a first clause, and of a recogniser the time to
-    transcribe five seconds of speech; `rate` is the seconds of sound that it processes per second.
+    For a language model, `first` is the time in seconds from a short question to the first word of the answer, and
+    `rate` is in words per second. For a voice, `first` is the time until a first clause is synthesized; for a
+    recogniser, the time to transcribe five seconds of speech. Their `rate` is in seconds of audio processed per second.
     """
 
     first: float
     rate: float
 
     def words(self, kind: str) -> str:
-        """Returns the speed in words, for a list of models."""
+        """Returns the speed as text, for a list of models."""
         what = {"llm": "words/s", "tts": "× real time", "stt": "× real time"}.get(kind, "× real time")
         return f"{self.first:.2f} s, {self.rate:.1f} {what}"
 
@@ -47,7 +47,7 @@ def speeds_path() -> Path:
 
 
 def load_speeds(path: Path | None = None) -> dict[str, Speed]:
-    """Returns the speeds that were measured on this machine; empty when there are none, or the machine has changed."""
+    """Returns the speeds measured on this machine; empty if there are none or the machine has changed."""
     try:
         kept = read_versioned(path or speeds_path(), SMALL_FILE, VERSION)
         if kept["machine"] != this_machine():
@@ -65,14 +65,14 @@ def keep_speed(key: str, speed: Speed, path: Path | None = None) -> None:
 
 
 def this_machine() -> str:
-    """Returns what a measurement is valid for: the processor and its cores."""
+    """Identifies the machine that a measurement is valid for, by its processor and core count."""
     return f"{processor_name()} {os.cpu_count()}"
 
 
 def expected_speed(model: Model, known: Mapping[str, Speed]) -> Speed | None:
-    """Returns a model's speed: measured, or scaled from the largest measured one of its kind and engine; else None.
+    """Returns a model's measured speed, or scales that of the largest measured model of its kind and engine; else None.
 
-    On a processor the time of a token is the time to read the weights from memory, so it grows with the model's size.
+    On a CPU, the time per token is the time to read the weights from memory, so it is proportional to the model's size.
     """
     if model.key in known:
         return known[model.key]
@@ -85,13 +85,13 @@ def expected_speed(model: Model, known: Mapping[str, Speed]) -> Speed | None:
 
 
 LEAST_WORDS_A_SECOND = 4.0
-"""Voices speak some 2.7 words a second; a model that writes hardly faster would leave pauses."""
+"""Voices speak about 2.7 words/s; a model that is barely faster would cause pauses."""
 MOST_FIRST_CLAUSE = 2.5
-"""Seconds to the end of a first clause of `CLAUSE_WORDS`, with which a voice starts. An opening starts some 0.4 s after
-the question and lasts a second or more, so at most a second of silence follows it."""
+"""Seconds until the first clause of `CLAUSE_WORDS` is complete and the voice can start. A filler phrase starts about
+0.4 s after the question and lasts a second or more, so at most a second of silence follows it."""
 CLAUSE_WORDS = 8
 SHARE_OF_MEMORY = 0.4
-"""The share of the machine's memory that a language model may take."""
+"""The share of the machine's memory that a language model may use."""
 
 
 def in_time(speed: Speed) -> bool:
@@ -105,8 +105,11 @@ def best_language_model(
 ) -> Model | None:
     """Returns the best of `models` that is fast enough here and speaks the language; None if there is none.
 
-    `speeds`: as measured here. `memory`: the machine's bytes; 0: unknown. Best: the most correct answers where both
-    were measured, else the larger one. `language`: its two letters; empty: any.
+    - `speeds`: as measured on this machine.
+    - `memory`: the machine's memory in bytes; 0 if unknown.
+    - `language`: two-letter code; empty for any.
+
+    The best model is the one with more correct answers if both were measured, otherwise the larger one.
     """
     fitting = [
         model
@@ -125,7 +128,7 @@ def best_language_model(
 
 
 def language_model_here(language: str = "en") -> str:
-    """Returns the key of the best language model that is here and fast enough; else of the smallest one."""
+    """Returns the key of the best installed language model that is fast enough, or else of the smallest model."""
     here = [model for model in models_of("llm") if is_here(model.key)]
     best = best_language_model(here, load_speeds(), memory_bytes(), language)
     return best.key if best is not None else DEFAULTS["llm"]

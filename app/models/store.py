@@ -1,4 +1,4 @@
-"""Fetches, checks and lists models of any kind and source."""
+"""Downloads, verifies and lists models of any kind and source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.models.transfer import Progress  # which imports httpx
 
 Report = Callable[[str, float], None]
-"""Gets the progress in words, and as a share from 0 to 1; -1 where that is not known."""
+"""Gets the progress as text, and as a fraction from 0 to 1, or -1 if unknown."""
 
 
 def get_model(
@@ -29,10 +29,13 @@ def get_model(
     mirror: str = "",
     token: Callable[[], str] = lambda: "",
 ) -> Path:
-    """Fetches a model of the catalogue, or the weights of a hub's repository `owner/name`, and returns its place.
+    """Downloads a catalogue model, or the weights of a hub repository `owner/name`, and returns its path.
 
-    `folder`: for weights, if they are not to go to the app's own folder. `mirror`: of the hub. `token`: looks up the
-    user's access token for the hub, which is sent only over TLS. Raises ModelError.
+    - `folder`: for weights that are not to be stored in the app's own folder.
+    - `mirror`: of the hub.
+    - `token`: returns the user's access token for the hub, which is sent only over TLS.
+
+    Raises ModelError.
     """
 
     def on_progress(progress: Progress) -> None:
@@ -70,9 +73,9 @@ def get_model(
 
 
 def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
-    """Reads and compare all files of a model; returns its place, and whether there was anything to compare with.
+    """Reads and verifies all files of a model; returns its path, and whether there was anything to compare with.
 
-    Raises ModelError with what is wrong.
+    Raises ModelError describing the problem.
     """
     model, repository = _find(name)
     if model is None:
@@ -96,7 +99,7 @@ def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
 
 
 def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
-    """Returns the catalogue as rows of a list. `speeds`: as measured on this machine, in words, by key."""
+    """Returns the catalogue as rows for a list. `speeds`: as measured on this machine, as text by key."""
     return [
         {
             "name": model.key,
@@ -117,7 +120,7 @@ def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
 
 
 def _find(name: str) -> tuple[Model | None, str]:
-    """Returns a model with pinned files; or None and the repository whose newest files count. Raises ModelError."""
+    """Returns a model with pinned files, or None and the repository whose latest files are used. Raises ModelError."""
     if "/" in name and FRONTEND_WEIGHTS.get(name, name) not in catalogue():
         return None, name
     model = find_model(name)

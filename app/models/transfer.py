@@ -1,8 +1,8 @@
-"""Downloads single files from a hub: resumes where a transfer stopped, and verifies what has come.
+"""Downloads single files from a hub, resuming interrupted transfers and verifying the result.
 
-Never writes more bytes than the hub has announced. `huggingface_hub` has a transfer of its own, which can be neither
-observed nor stopped. Downloads of all sources share the progress, the checks of the disk, and a lock, so that two of
-the same model, in this process or another, wait for each other.
+Never writes more bytes than the hub announced. The transfers of `huggingface_hub` can be neither monitored nor stopped.
+Downloads from all sources share the progress type, the disk checks and a lock, so that two downloads of the same model
+wait for each other, even across processes.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ ROOM_LEFT = 500_000_000
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a download. `file`: the current one; the bytes include what was there before.
+    """The progress of a download. `file`: the current one; the byte counts include what was already there.
 
-    `waiting`: another download of the same model goes on, and this one begins after it.
+    `waiting`: another download of the same model is running and must finish first.
     """
 
     file: str
@@ -43,12 +43,12 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """From 0 to 1."""
+        """The fraction done, from 0 to 1."""
         return self.done_bytes / self.total_bytes if self.total_bytes else 0.0
 
 
 def require_room(folder: Path, needed: int, what: str) -> None:
-    """Raises ModelError when the disk of `folder` has no room for `needed` more bytes of `what`."""
+    """Raises ModelError if the disk of `folder` has no room for `needed` more bytes of `what`."""
     free = shutil.disk_usage(folder).free
     if needed > 0 and free < needed + ROOM_LEFT:
         raise ModelError(
@@ -58,7 +58,7 @@ def require_room(folder: Path, needed: int, what: str) -> None:
 
 
 def disk_failed(folder: Path, error: OSError) -> ModelError:
-    """Returns the error for a failure of the disk during a download into `folder`."""
+    """Returns the error for a disk failure during a download into `folder`."""
     if error.errno == errno.ENOSPC:
         return ModelError(
             f"The disk ran full while a model was coming to {folder}. What has come stays; make room and start the "
@@ -68,14 +68,14 @@ def disk_failed(folder: Path, error: OSError) -> ModelError:
 
 
 WAIT_SECONDS = 0.2
-"""How often a download looks whether the other one has ended."""
+"""How often to check whether the other download has finished."""
 
 
 @contextmanager
 def only_one(lock: Path, progress: Callable[[Progress], None], cancelled: threading.Event) -> Iterator[bool]:
-    """Keeps other downloads of the same model waiting, by the file `lock`; yields whether this one had to wait.
+    """Serializes downloads of the same model with the file `lock`; yields whether this one had to wait.
 
-    Raises DownloadCancelled while it waits, and OSError.
+    Raises OSError, and DownloadCancelled if cancelled while waiting.
     """
     waited = False
 
@@ -92,18 +92,18 @@ def only_one(lock: Path, progress: Callable[[Progress], None], cancelled: thread
 
 
 TIMEOUT = httpx.Timeout(30, connect=15)
-"""Seconds without a byte."""
+"""Seconds without receiving data."""
 TRANSIENT = (408, 429, 500, 502, 503, 504)
-"""HTTP statuses after which another request may succeed."""
+"""HTTP statuses after which a retry may succeed."""
 ATTEMPTS = 4
-"""Times that a broken transfer is resumed without notably more bytes before it fails."""
+"""How many times a broken transfer is resumed without significant progress before it fails."""
 LEAST_PROGRESS = 64 * 1024
-"""More bytes than before that count as progress."""
+"""Additional bytes that count as progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """One file to fetch. `sha256` is empty where the hub has none (small text files)."""
+    """A file to download. `sha256` is empty if the hub has none (small text files)."""
 
     name: str
     repository: str
@@ -114,7 +114,7 @@ class RemoteFile:
 
 
 class _TooLong(Refused):
-    """A server sends more than it has announced: what has come is not that file."""
+    """A server sent more bytes than announced, so the data can't be that file."""
 
 
 class _CutShort(Exception):
@@ -122,7 +122,7 @@ class _CutShort(Exception):
 
 
 class FileTransfer:
-    """Fetches files from `hub` into `folder`. Each comes as `NAME.VERSION.part`, and gets its name when it is whole."""
+    """Downloads files from `hub` into `folder`, as `NAME.VERSION.part` until they are complete."""
 
     def __init__(self, folder: Path, hub: str, token: str | None, cancelled: threading.Event) -> None:
         self._folder = folder
@@ -131,16 +131,16 @@ class FileTransfer:
         self._cancelled = cancelled
 
     def present_bytes(self, file: RemoteFile) -> int:
-        """Returns how many bytes of a file are here."""
+        """Returns how many bytes of a file are already on disk."""
         for path in (self._folder / file.name, self._part(file)):
             if path.exists():
                 return path.stat().st_size
         return 0
 
     def fetch(self, file: RemoteFile, report: Callable[[int, bool], None]) -> None:
-        """Fetches what is missing of a file and verifies it.
+        """Downloads the missing part of a file and verifies it.
 
-        `report` gets the bytes that are here, and whether the file is being verified. Raises ModelError,
+        `report` gets the number of bytes present, and whether the file is being verified. Raises ModelError,
         httpx.HTTPError and OSError.
         """
         final, part = self._folder / file.name, self._part(file)
@@ -161,10 +161,10 @@ class FileTransfer:
             )
         move_file(part, final)
         for old in final.parent.glob(f"{final.name}.*.part"):
-            delete_file(old, missing_ok=True)  # of an older version
+            delete_file(old, missing_ok=True)  # leftovers of older versions
 
     def _part(self, file: RemoteFile) -> Path:
-        """Returns the place of an incomplete file. The version is in its name, so that two versions never mix."""
+        """Returns the path of a partial file. It includes the version, so that two versions never mix."""
         return self._folder / f"{file.name}.{(file.sha256 or file.revision)[:8]}.part"
 
     def _download(self, file: RemoteFile, part: Path, report: Callable[[int, bool], None]) -> None:
@@ -187,7 +187,7 @@ class FileTransfer:
             except (httpx.TransportError, httpx.HTTPStatusError, _CutShort) as error:
                 if isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in TRANSIENT:
                     raise
-                # Only bytes beyond the furthest point so far count as progress.
+                # Only bytes beyond the furthest offset so far count as progress.
                 reached = part.stat().st_size if part.exists() else 0
                 if reached >= furthest + LEAST_PROGRESS:
                     failures, furthest = 0, reached
@@ -204,17 +204,17 @@ class FileTransfer:
                     raise DownloadCancelled from None
 
     def _request(self, file: RemoteFile, part: Path, report: Callable[[int, bool], None]) -> None:
-        """Makes one request and appends what it gives to `part`. Raises Refused, _CutShort and the client's errors."""
+        """Makes one request and appends the response to `part`. Raises Refused, _CutShort and the client's errors."""
         have = part.stat().st_size if part.exists() else 0
         if have > file.size:
             delete_file(part)
             have = 0
         if have == file.size:
-            part.touch()  # an empty one
+            part.touch()  # for an empty file
             return
         headers = {**self._headers, "Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
         url = f"{self._hub}/{quote(file.repository)}/resolve/{quote(file.revision, safe='')}/{quote(file.path)}"
-        # A client for each request: one that has come to an encrypted address goes to no other any more.
+        # A new client per request: once redirected to an encrypted address, a client refuses unencrypted ones.
         with (
             httpx.Client(follow_redirects=True, timeout=TIMEOUT, event_hooks=no_downgrade_hooks(self._hub)) as client,
             client.stream("GET", url, headers=headers) as answer,
@@ -238,15 +238,15 @@ class FileTransfer:
 
     @staticmethod
     def _start(answer: httpx.Response, asked: int, part: Path) -> int:
-        """Returns the place in the file where an answer begins. Raises Refused, and _CutShort to begin anew."""
+        """Returns the file offset at which a response starts. Raises Refused, or _CutShort to start over."""
         if answer.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
             raise Refused("it is packed, which was not asked for")
         if answer.status_code == 200:
-            return 0  # also from a server without ranges, which starts from the beginning
+            return 0  # also from servers without range support, which send the whole file
         if answer.status_code == 206 and answer.headers.get("Content-Range", "").startswith(f"bytes {asked}-"):
             return asked
         if answer.status_code == 206 and asked:
-            delete_file(part)  # the next request asks for the whole file
+            delete_file(part)  # the next request is for the whole file
             raise _CutShort
         raise Refused("it is no whole file")
 

@@ -193,8 +193,7 @@ class KeyStore:
         return getattr(self._local, "trouble", "")
 
     def find(self, names: Sequence[str]) -> tuple[str, KeyPlace]:
-        """Returns the key stored under one of `names`, and its place; "" and `none` if there is no key. Never raises.
-        """
+        """Returns the key stored under one of `names`, and its place; "" and `none` if there is none. Never raises."""
         key, place = self._find(names)
         if key:
             redact(key)

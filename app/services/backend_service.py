@@ -123,8 +123,7 @@ class BackendService:
         return offer
 
     async def test(self, choice: BackendChoice) -> str:
-        """Requests a short answer; returns a message with the latency. Raises UserError if the back-end doesn't work.
-        """
+        """Requests a short answer; returns a message with the latency. Raises UserError if the back-end fails."""
         local = choice.provider in PROVIDERS and PROVIDERS[choice.provider].free
         limit = LOCAL_TEST_SECONDS if local else TEST_SECONDS
         backend = await self.make(choice)
@@ -173,8 +172,7 @@ class BackendService:
         return (await self.keys.find(choice))[0]
 
     async def keep_key(self, choice: BackendChoice, key: str) -> str:
-        """Stores a key; the message returned says where. Raises UserError for invalid keys and back-ends that take
-        none."""
+        """Stores a key; the message returned says where. Raises UserError if the key or the back-end rules that out."""
         result = await self.keys.keep(choice, key)
         self._drop_offers(choice.provider)
         return result.sentence

@@ -171,8 +171,7 @@ class MachineView:
 
 
 class MachineService:
-    """Probes the machine and determines what fits it. `graphics`: reports what a card still needs; `probe`: for tests.
-    """
+    """Probes the machine and determines what fits it. `graphics`: reports what a card needs; `probe`: for tests."""
 
     def __init__(
         self,

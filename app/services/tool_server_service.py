@@ -27,8 +27,7 @@ class ToolServerService:
         return await asyncio.to_thread(read_list, self._place())
 
     def wrong(self, changed: Sequence[ServerEntry], others: Sequence[str] = ()) -> tuple[int, str] | None:
-        """Returns the index of the first entry that can't be saved alongside `others` (names), and why; None if none.
-        """
+        """Returns the index of the first entry that can't be saved alongside `others` (names), and why; else None."""
         return wrong_entry(changed, others)
 
     async def keep(self, changed: Sequence[ServerEntry], removed: Sequence[str]) -> ServerList:

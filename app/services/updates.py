@@ -84,8 +84,7 @@ def built_in_feed() -> str:
 
 
 class UpdateService:
-    """Queries the update feed. `path`: keeps the time of the last request. `context`: for TLS; None for the defaults.
-    """
+    """Queries the update feed. `path`: keeps the time of the last request. `context`: for TLS; None for defaults."""
 
     def __init__(
         self,
