@@ -1,4 +1,4 @@
-"""Runs the command line, for `python -m app` and the command `kame-desktop`."""
+"""Runs the command line, for `python -m app` and the `kame-desktop` command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.platform.standard_streams import CLOSED_PIPE, flush_streams, is_closed_
 
 
 def main() -> int:
-    """Runs the command line with this process's arguments; returns the exit code."""
+    """Runs the command line with this process's arguments and returns the exit code."""
     ready_streams()
     try:
         code = _run(sys.argv[1:])
@@ -17,14 +17,14 @@ def main() -> int:
         code = left.code if isinstance(left.code, int) else int(left.code is not None)
     except KeyboardInterrupt:
         code = 0
-    except Exception as error:  # the parser could not be loaded, or an error not be told
+    except Exception as error:  # the parser failed to load, or an error could not be reported
         trouble = flush_streams()
         return _exit_code(trouble, 1) if trouble is not None else _failed(error)
     return _exit_code(flush_streams(), code)
 
 
 def _exit_code(trouble: OSError | None, code: int) -> int:
-    """Returns the exit code of a command that ended with `code`, where its output could not be written."""
+    """Returns the exit code of a command that ended with `code`, given any error from writing its output."""
     if trouble is None:
         return code
     return CLOSED_PIPE if is_closed_pipe(trouble) else code or 2
@@ -42,7 +42,7 @@ def _run(argv: list[str]) -> int:
     if argv[:1] == ["ptt"]:
         from app.cli import ptt_command
 
-        code = ptt_command.main(argv[1:])  # a key press waits for as few imports as possible
+        code = ptt_command.main(argv[1:])  # imports as little as possible, since this handles a key press
         if code is not None:
             return code
     from app.cli.parser import main as run

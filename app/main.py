@@ -1,4 +1,4 @@
-"""The composition root: the one place that names concrete classes and puts sessions together."""
+"""The composition root: the only module that names concrete classes and assembles sessions."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from app.services.backend_service import BackendService
 
 USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, ModelError)
-"""What a user can put right; each carries a sentence."""
+"""Problems that the user can fix; each carries a user-facing message."""
 
 
 def frontend(choice: SessionChoice) -> FrontEnd:
-    """The front-end of a choice, not entered yet. Raises FrontEndError and VoiceError."""
+    """Creates the chosen front-end without entering it. Raises FrontEndError and VoiceError."""
     from app.tts.voices import make_voice
 
     model, speech = choice.model, choice.speech
@@ -59,7 +59,7 @@ def frontend(choice: SessionChoice) -> FrontEnd:
         weights = folder_of(find_model(choice.frontend))
     reserved = 0
     if choice.frontend in FRONTEND_WEIGHTS:
-        MODELS.drop("stt")  # what is unused on the card makes room before that is counted
+        MODELS.drop("stt")  # frees unused models on the card before its free memory is measured
         reserved = recogniser_card_bytes(speech.recogniser, speech.language)
     options = FrontEndOptions(
         make_voice=functools.partial(make_voice, _first_voice(choice), speech.language, speech.rate, speech.volume),
@@ -79,9 +79,9 @@ def frontend(choice: SessionChoice) -> FrontEnd:
 
 
 def voice_server_key(address: str) -> str:
-    """The key of a voice server, which is kept like that of any server of the user's own; empty without one.
+    """Returns the key for a voice server, stored like that of any custom server; empty if there is none.
 
-    Raises FrontEndError for what is no address.
+    Raises FrontEndError if the address is invalid.
     """
     from app.frontend.remote.address import read_address
 
@@ -89,7 +89,7 @@ def voice_server_key(address: str) -> str:
 
 
 def _first_voice(choice: SessionChoice) -> str:
-    """The voice that a session begins with: the conversation's own, or the chosen one if that can't be had."""
+    """Returns the voice that a session starts with: the conversation's own, or the chosen one if it is unavailable."""
     from app.tts.voices import choose_voice
 
     if own := choice.style.voice:
@@ -101,7 +101,7 @@ def _first_voice(choice: SessionChoice) -> str:
 
 
 def _fallback(choice: SessionChoice, speech: SpeechController) -> FrontEnd:
-    """The front-end that takes the place of one that is lost: in the language that was heard last, if a voice has it.
+    """Creates the front-end that replaces a lost one, in the last detected language if a voice for it exists.
 
     Raises VoiceError.
     """
@@ -127,9 +127,13 @@ def session(
     remember_seconds: float = 0.0,
     tools_first: bool = False,
 ) -> Session:
-    """A session of `choice` between `source` and `sink`, to be entered on the running loop.
+    """Creates a session of `choice` between `source` and `sink`, to be entered on the running loop.
 
-    Raises what `USER_ERRORS` names.
+    - `pace`, `end_with_input`, `remember_seconds`, `tools_first`: see `SessionConfig`.
+    - `backend`, `made_frontend`: used instead of creating those of `choice`.
+    - `edge`: the audio devices, if a person is using them; otherwise the user's pauses are neither loaded nor saved.
+
+    Raises the errors in `USER_ERRORS`.
     """
     from app.stt.silero import SileroVoiceActivity
 
@@ -164,7 +168,7 @@ def session(
         prepare=prepare,
     )
     pauses = PauseLengths()
-    if edge is not None:  # a person at the devices, and no file
+    if edge is not None:  # a person at the devices rather than a file
         parts.keep_pauses, pauses = keep_pauses, load_pauses()
     if choice.frontend == "cascade":
         parts.fallback = None
@@ -182,13 +186,13 @@ def session(
 
 
 async def device_session(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
-    """Start a session on the machine's audio devices (a `SessionFactory`). Raises UserError."""
+    """Starts a session on the machine's audio devices (a `SessionFactory`). Raises UserError."""
     from app.audio.devices.duplex import DeviceDuplexAudio
     from app.audio.echo.store import EchoStore
 
     try:
         progress("loading speech recognition, voice and model")
-        # Off the loop's thread: to make one means to import torch and to ask the card. First, for it may refuse.
+        # Off the loop's thread, since this imports torch and queries the card; first, since it may fail.
         voice = await asyncio.to_thread(frontend, choice)
         if voice.needs:
             progress(f"loading speech recognition, voice and model. {voice.needs}")
@@ -217,27 +221,27 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
 
 
 async def _transcriber_off_loop(call_soon: Callable[[Callable[[], None]], object], speech: SpeechChoice) -> Transcriber:
-    """A transcriber, not entered yet, made on a thread. Raises TranscriberError."""
+    """Creates a transcriber on a thread, without entering it. Raises TranscriberError."""
     return await asyncio.to_thread(make_transcriber, speech.recogniser, speech.language, call_soon)
 
 
 async def _voice_off_loop(speech: SpeechChoice) -> Voice:
-    """A voice, not entered yet, made on a thread. Raises VoiceError."""
+    """Creates a voice on a thread, without entering it. Raises VoiceError."""
     from app.tts.voices import make_voice
 
     return await asyncio.to_thread(make_voice, speech.voice, speech.language, speech.rate, speech.volume)
 
 
 def _import_client() -> None:
-    """Import the HTTP and OpenAI clients, which is slow, off the event loop's thread."""
-    import httpx  # noqa: F401  # before `openai`, which looks at it
+    """Imports the HTTP and OpenAI clients, which is slow, off the event loop's thread."""
+    import httpx  # noqa: F401  # before `openai`, which inspects it
     import openai  # noqa: F401
 
 
 def missing_weights(settings: Settings, frontend: str) -> str:
-    """Returns a sentence about the weights that `frontend` lacks; empty when it lacks none."""
+    """Returns a user-facing message about weights that `frontend` lacks; empty if it lacks none."""
     if frontend not in FRONTEND_WEIGHTS or settings.weights_folder:
-        return ""  # a folder of the user's own: loading it says what it lacks
+        return ""  # the user's own folder; missing files are reported when it is loaded
     model = find_model(frontend)
     try:
         read_layout(folder_of(model), quickly=True)
@@ -251,12 +255,12 @@ def missing_weights(settings: Settings, frontend: str) -> str:
 
 
 def hub_token() -> str:
-    """The user's access token for the hub; empty when there is none."""
+    """Returns the user's access token for the hub; empty if there is none."""
     return api_key("HF_TOKEN")
 
 
 def make_demo_service(aloud: bool, service: BackendService | None = None) -> DemoService:
-    """Make the demo's service. `aloud`: play on the loudspeaker, if there is one. `service`: None makes a new one."""
+    """Creates the demo's service. `aloud`: play on the loudspeaker, if there is one; `service`: None for a new one."""
     from app.demo.service import DemoService
     from app.services.backend_service import BackendService
 
@@ -264,9 +268,10 @@ def make_demo_service(aloud: bool, service: BackendService | None = None) -> Dem
 
 
 def open_window(report_start: Path | None = None, order: DemoOrder | None = None, *, hidden: bool = False) -> int:
-    """Shows the window and returns its exit code. `order`: it shows the demo. `report_start`: see
-    `app.gui.window.start_report`. `hidden`: it starts in the tray, or minimised. Raises UserError where no window can
-    open.
+    """Shows the window and returns its exit code. Raises UserError if no window can be opened.
+
+    `report_start`: see `app.gui.window.start_report`. `order`: makes the window show the demo. `hidden`: starts in the
+    tray, or minimised.
     """
     import sys
 

@@ -1,8 +1,8 @@
-"""Chooses a kind of question for each of the user's turns, so that the router can choose a back-end.
+"""Classifies each of the user's turns by kind of question, so that the router can choose a back-end.
 
-- `classifier`: how likely each kind is for a text, by a small table of weights.
-- `policy`: which kind a turn counts as, decided again as its transcript grows, without flicker.
+- `classifier`: the probability of each kind for a text, from a small table of weights.
+- `policy`: the kind that a turn counts as, re-evaluated without flicker as its transcript grows.
 
-The words of a turn go to `RoutePolicy.decide`, which has `KindClassifier.scores` rate them and returns a `Route`. The
-router (`app.backend.router`) looks its kind up in the user's table of back-ends.
+The words of a turn are passed to `RoutePolicy.decide`, which scores them with `KindClassifier.scores` and returns a
+`Route`. The router (`app.backend.router`) looks up the back-end for that kind in the user's table.
 """

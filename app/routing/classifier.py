@@ -1,8 +1,8 @@
-"""Classifies a question by the sum of one small weight vector for each of its word pieces.
+"""Classifies a question by summing a small weight vector for each of its word pieces.
 
-A text is cut into word pieces. Each piece, and each pair of neighbours from the training data, has one weight per kind.
-Their sum, divided by the square root of the number of pieces, plus a bias, goes through a softmax. The weights are in
-`resources/routing` and are made by `app.research.training.routing`.
+Each word piece of the text, and each pair of adjacent pieces known from the training data, has one weight per kind. The
+sum, divided by the square root of the number of pieces, plus a bias, is passed through a softmax. The weights are in
+`resources/routing` and are produced by `app.research.training.routing`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ KINDS: tuple[str, ...] = ("everyday", "reasoning", "stem", "humanities", "creati
 TABLE = "table.npz"
 TOKENIZER = "tokenizer.json"
 LONGEST = 1500
-"""Characters that are classified, from the start, so that a monologue costs no more than a long question."""
+"""How many characters from the start are classified, so that a monologue costs no more than a long question."""
 START = -1
-"""Stands for the piece before the first one, in a pair."""
+"""In a pair, stands for the position before the first piece."""
 
 
 class KindClassifier:
-    """Reads the table in `folder` (default: `resources/routing`). Raises OSError, ValueError or KeyError.
+    """A classifier that uses the table in `folder` (default: `resources/routing`).
 
-    `made_from` is the digest of the training questions that the table belongs to.
+    `made_from`: the digest of the questions that the table was trained on. Raises OSError, ValueError or KeyError.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -48,7 +48,7 @@ class KindClassifier:
             raise ValueError(f"table and tokenizer in {folder} don't belong together")
 
     def scores(self, text: str) -> dict[str, float]:
-        """Returns how likely each kind is, in the order of KINDS; the sum is 1. Without a word all are equal."""
+        """Returns the probability of each kind, in the order of KINDS; uniform if the text contains no word."""
         ids = self._tokenizer.encode(text[:LONGEST], add_special_tokens=False).ids
         if not ids or not any(character.isalnum() for character in text):
             return dict.fromkeys(KINDS, 1 / len(KINDS))

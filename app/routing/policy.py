@@ -1,7 +1,7 @@
-"""Decides which kind of question the user's turn is, again with each longer transcript, without flicker.
+"""Decides the kind of question of the user's turn, re-evaluated without flicker as the transcript grows.
 
-The policy keeps a kind until the classifier puts another one clearly ahead, or ahead twice in a row, and keeps the kind
-of the turn before for a short follow-up. It is deterministic: the same calls give the same routes.
+The policy keeps a kind until the classifier puts another one clearly ahead, or ahead twice in a row, and keeps the
+previous turn's kind for short follow-ups. It is deterministic: the same calls yield the same routes.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 FIRST = "everyday"
-"""Before any evidence."""
+"""The kind before there is any evidence."""
 CLEAR = 0.25
-"""A lead over the present kind that is enough at once.
+"""A lead over the current kind that is sufficient immediately.
 
-With this and SOME, cross-validated questions that grew by two words at a time ended on the right kind in 90.3 of 100
-cases and changed their kind 0.30 times on the way; taking the likeliest at every step, 90.8 and 0.41.
+With this and SOME, cross-validated questions that grew by two words at a time ended on the right kind in 90.3 % of
+cases and changed their kind 0.30 times on the way; taking the likeliest kind at every step yields 90.8 % and 0.41.
 """
 SOME = 0.05
-"""A lead that is enough if the same kind had it in the decision before, and for the first kind."""
+"""A lead that suffices if the same kind also led in the previous decision, and for the first kind."""
 SURE = 0.60
-"""The lead that a short turn needs to leave the kind of the turn before."""
+"""The lead that a short turn needs to leave the previous turn's kind."""
 SHORT = 4
-"""Words up to which a turn after another is taken as a follow-up."""
+"""Up to this many words, a turn after another one counts as a follow-up."""
 EVIDENCE = 3
-"""Words that the first turn needs to be classified."""
+"""The number of words that the first turn needs before it is classified."""
 
-# Words that say nothing about the kind: a turn that consists of these is a follow-up.
+# Words that carry no information about the kind; a turn made up of these is a follow-up.
 _FOLLOW_UP = frozenset(
     """a about actually again ah all alright also an and another any anything are aren't be because before bit but
     can carry clear clearer close come continue could detail details did didn't do does doesn't don't elaborate else
@@ -44,7 +44,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A decision: the kind, its likelihood by the classifier (0 to 1), and the reason, for a log."""
+    """A decision: the kind, its probability according to the classifier (0 to 1), and the reason, for logging."""
 
     kind: str
     share: float
@@ -52,12 +52,12 @@ class Route:
 
 
 class RoutePolicy:
-    """Decides with hysteresis. `classify` returns the likelihood (0 to 1) of each kind for a text.
+    """Decides with hysteresis. `classify` returns the probability (0 to 1) of each kind for a text.
 
-    Within a turn the kind changes only when another one leads the present one by CLEAR, or by SOME in two successive
-    decisions; calls with the same words count as one decision. A later turn starts with the kind of the turn before and
-    keeps it while it has only follow-up words, while it has at most SHORT words and no lead of SURE, and while nothing
-    leads by the margins above.
+    Within a turn, the kind changes only if another one leads the current one by CLEAR, or by SOME in two consecutive
+    decisions; repeated calls with the same words count as one decision. A later turn starts with the previous turn's
+    kind. It keeps that kind while it has only follow-up words, while it has at most SHORT words and no lead of SURE,
+    and while no kind leads by the above margins.
     """
 
     def __init__(self, classify: Callable[[str], Mapping[str, float]]) -> None:
@@ -70,7 +70,7 @@ class RoutePolicy:
         self._route = Route(FIRST, 0.0, f"nothing heard yet: {FIRST}")
 
     def decide(self, turn: int, words: str) -> Route:
-        """Returns the route of the user's turn `turn`, whose transcript is `words` so far."""
+        """Returns the route of the user's turn number `turn`, given its transcript `words` so far."""
         spoken = tuple(_WORD.findall(words.lower().replace("’", "'")))
         if turn == self._turn and spoken == self._words:
             return self._route

@@ -1,8 +1,8 @@
-"""Serves conversations to clients of Moshi's protocol: Moshi's own clients, benches, and the front-end `remote`.
+"""Serves conversations over Moshi's protocol to Moshi's own clients, benchmarks, and the `remote` front-end.
 
-- `connection.py`: one client's connection: sound in, sound, words and events out.
-- `served_talk.py`: a session with a client; it waits for one that the network has cut off, and keeps its events.
-- `server.py`: listens, decides who may connect, and gives each client its session.
+- `connection.py`: a client's connection: audio in; audio, words and events out.
+- `served_talk.py`: a session with a client, which survives a lost connection and buffers events for a reconnect.
+- `server.py`: accepts or refuses clients and assigns each one a session.
 
 `app.frontend.remote.protocol` describes the messages.
 """

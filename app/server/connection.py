@@ -1,4 +1,4 @@
-"""One client's connection: its sound goes to a talk, and the talk's voice, words and events come back."""
+"""A client's connection: passes its audio to a session, and sends back the session's audio, words and events."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from app.frontend.remote.protocol import AUDIO, EVENTS, READY, TEXT, event_json,
 from app.server.served_talk import MOST_EVENTS, ServedTalk
 
 MOST_WAITING = round(10.0 / FRAME_SECONDS)
-"""A client that has not read the last 10 s of its answer is cut off."""
+"""A client that falls 10 s behind in reading audio is disconnected."""
 UNREADABLE = 1003
-"""The WebSocket status for data that can't be understood."""
+"""The WebSocket status for data that can't be decoded."""
 POLICY = 1008
 """The WebSocket status "policy violation", for a client that reads too slowly or has been replaced."""
 LEFT = (1000, 1001)
-"""The WebSocket statuses of a client that leaves on purpose."""
+"""The WebSocket statuses of a client that disconnects intentionally."""
 
 
 class ClientConnection:
-    """`socket`: an open WebSocket of the library websockets. `after`: the number of the last event that the client has,
-    0 for none, None if it does not know.
+    """A client connected via `socket`, an open WebSocket of the `websockets` library.
 
-    A client of Moshi's gets no sound for the first frame, as from Moshi's own server, which hears that frame as its
-    past: recording clients put a frame of silence in its place, so that the recording is as long as what was sent.
+    `after`: the number of the last event that the client has; 0 for none, None if unknown.
+
+    Moshi's own clients receive no audio for the first frame. Moshi's server behaves the same, since it treats that
+    frame as past input; recording clients insert a frame of silence instead, so that the recording is as long as what
+    was sent.
     """
 
     def __init__(self, socket: Any, after: int | None = 0) -> None:
@@ -37,7 +39,7 @@ class ClientConnection:
         self._socket = socket
         self._after = after
         self._outgoing: asyncio.Queue[np.ndarray | e.Event] = asyncio.Queue()
-        self._frames = 0  # in the queue
+        self._frames = 0  # audio frames in the queue
         self._skips_frame = not self.wants_events
         self._cut: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why the client is cut off
 
@@ -54,7 +56,7 @@ class ClientConnection:
     def learn(self, event: e.Event) -> None:
         if not self.wants_events and not isinstance(event, e.AssistantSaid):
             return
-        if self._outgoing.qsize() - self._frames >= 2 * MOST_EVENTS:  # as many as a client that comes back gets at once
+        if self._outgoing.qsize() - self._frames >= 2 * MOST_EVENTS:  # a returning client may get MOST_EVENTS at once
             self._cut_off("The events are not read in time.")
             return
         self._outgoing.put_nowait(event)
@@ -67,9 +69,9 @@ class ClientConnection:
             self._cut.set_result(reason)
 
     async def hold(self, talk: ServedTalk, *, resumed: bool) -> bool:
-        """Connects the client to `talk` until one of them ends.
+        """Connects the client to `talk` until either of them ends.
 
-        Returns whether the client will not come back: it has left by itself, or never got to know a new talk.
+        Returns whether the client won't come back: it left intentionally, or never learned of a new session.
         """
         known = resumed
         try:

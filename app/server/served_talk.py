@@ -1,6 +1,6 @@
-"""A session that is held with a client: it outlives a lost connection for a while.
+"""A session with a client that survives a lost connection for a limited time.
 
-Its newest events are kept, numbered, for a client that comes back.
+The most recent events are numbered and buffered for a client that reconnects.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from app.frontend.remote.protocol import RELAYED, Welcome, event_json
 from app.session.session import Session
 
 MOST_EVENTS = 2_000
-"""Events that are kept: some hundred a second for as long as a session waits for its client."""
+"""The most events buffered: some hundred per second for as long as a session waits for its client."""
 MOST_CHARS = 1_000_000
-"""Characters that they may have in all, as they are sent."""
+"""The most characters they may have in total, in serialized form."""
 
 
 class EventLog:
-    """Numbers events from 1 in the order in which they are added, and keeps the newest of them."""
+    """Numbers events from 1 in the order they are added, and buffers the most recent ones."""
 
     def __init__(self) -> None:
         self.count = 0
-        """How many events were added."""
-        self._kept: deque[tuple[e.Event, int]] = deque()  # each with its length
+        """The number of events added so far."""
+        self._kept: deque[tuple[e.Event, int]] = deque()  # each with its serialized length
         self._chars = 0
 
     def add(self, event: e.Event) -> None:
-        """Appends an event; the oldest ones give way."""
+        """Appends an event, discarding the oldest ones if necessary."""
         self.count += 1
         chars = len(event_json(event))
         self._kept.append((event, chars))
@@ -44,45 +44,45 @@ class EventLog:
             self._chars -= chars
 
     def before(self, after: int | None) -> int:
-        """Returns the number of the event before the first that a client gets which has `after` events.
+        """Returns the number of the event preceding the first one to send to a client that has `after` events.
 
-        That is more than `after` if some were not kept. None: the client does not say how many it has, and gets those
-        alone that are still to come.
+        That is greater than `after` if some were discarded. If `after` is None, the client doesn't know how many it has
+        and gets only future events.
         """
         if after is None:
             return self.count
         return min(max(after, self.count - len(self._kept), 0), self.count)
 
     def since(self, number: int) -> list[e.Event]:
-        """Returns the events that are kept after this number."""
+        """Returns the buffered events after this number."""
         missing = self.count - number
         return [event for event, _ in list(self._kept)[-missing:]] if missing > 0 else []
 
 
 MakeTalk = Callable[[PushedSource, SendingSink], Awaitable[Session]]
-"""Makes a session between a source and a sink, to be entered on the running loop, which does not wait meanwhile."""
+"""Creates a session between a source and a sink without blocking the running loop, on which it is to be entered."""
 
 
 class Client(Protocol):
-    """What a talk gives out goes here, on the event loop's thread. No call waits."""
+    """Receives a session's output, on the event loop's thread. No call blocks."""
 
     def hear(self, samples: np.ndarray) -> None:
-        """Takes a frame of the assistant's voice."""
+        """Receives a frame of the assistant's voice."""
         ...
 
     def learn(self, event: e.Event) -> None:
-        """Takes an event."""
+        """Receives an event."""
         ...
 
     def replaced(self) -> None:
-        """Ends: another client has taken the place of this one."""
+        """Disconnects, since another client has taken over."""
         ...
 
 
 class ServedTalk:
-    """One session. `join` and `leave` connect clients to it, one at a time.
+    """A session to which clients connect one at a time, with `join` and `leave`.
 
-    `tell` gets the sentence of each failure. Making one loads and starts nothing, `begin` does.
+    `tell` is called with the message of each failure. The constructor loads and starts nothing; `begin` does.
     """
 
     def __init__(self, make: MakeTalk, tell: Callable[[str], object] = lambda line: None) -> None:
@@ -90,7 +90,7 @@ class ServedTalk:
         self.source = PushedSource("client")
         self._loop = asyncio.get_running_loop()
         self.left_at: float | None = self._loop.time()
-        """The loop's time since which no client has been here; None while one is."""
+        """The loop time since which no client is connected; None while one is."""
         self._make = make
         self._tell = tell
         self._client: Client | None = None
@@ -99,7 +99,7 @@ class ServedTalk:
         self._ending: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
-        """Makes, loads and starts the session. Raises what making and opening one raises."""
+        """Creates, loads and starts the session. Propagates any exception from creating or opening it."""
         session = await self._make(self.source, SendingSink("client", self._send))
         await session.__aenter__()
         self._session = session
@@ -109,16 +109,16 @@ class ServedTalk:
 
     @property
     def over(self) -> bool:
-        """Whether the session has ended by itself."""
+        """Whether the session has ended on its own."""
         return self._ending is not None and self._ending.done()
 
     async def ended(self) -> None:
-        """Waits until the session has ended by itself."""
+        """Waits until the session ends on its own."""
         if self._ending is not None:
             await asyncio.wait([self._ending])
 
     async def end(self) -> None:
-        """Ends the session, and waits until it has ended. Raises what broke it, if that was a fault of the app."""
+        """Ends the session and waits for that. Raises the exception that broke it, if that was a bug in the app."""
         self._client = None
         if self._session is not None:
             await self._session.stop()
@@ -126,9 +126,9 @@ class ServedTalk:
             await self._ending
 
     def join(self, client: Client, *, resumed: bool = False, after: int | None = 0) -> Welcome:
-        """Lets `client` hear from now on, and gives it the events that are kept after number `after`.
+        """Connects `client` and sends it the buffered events after number `after`; None: only future events.
 
-        `after` None: the events to come alone. The client before it is ended. Returns what the new one is told first.
+        Disconnects any previous client. Returns the welcome message for the new one.
         """
         assert self._session is not None
         previous, self._client, self.left_at = self._client, client, None
@@ -141,7 +141,7 @@ class ServedTalk:
         return Welcome(self.token, parts.frontend.name, parts.backend.name, parts.backend.model, resumed, before)
 
     def leave(self, client: Client) -> None:
-        """The client is gone, unless another has taken its place."""
+        """Disconnects `client`, unless another one has taken its place."""
         if self._client is client:
             self._client, self.left_at = None, self._loop.time()
 

@@ -1,6 +1,6 @@
-"""Listens for clients of Moshi's protocol, and gives each its session: one at a time unless configured otherwise.
+"""Accepts clients of Moshi's protocol and gives each one a session: one at a time unless configured otherwise.
 
-The request that opens a connection decides whether a client is admitted.
+Whether a client is admitted is decided from the HTTP request that opens its connection.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from app.server.served_talk import MakeTalk, ServedTalk
 from app.untrusted.limits import VOICE_MESSAGE
 
 KEY_PARAMETER = "key"
-"""The key in the address, for clients that can send no header."""
+"""The URL parameter for the key, for clients that can't send headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is refused: an HTTP status, and a sentence for the client."""
+    """The reason for refusing a request: an HTTP status and a message for the client."""
 
     status: int
     sentence: str
@@ -38,9 +38,9 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What counts of a request: its path, the session that it asks for, and the key that it gives.
+    """The relevant parts of a request: its path, the session it asks for, and the key it provides.
 
-    `after`: how many of that session's events the client has, None if it does not say.
+    `after`: how many of that session's events the client has; None if unspecified.
     """
 
     path: str
@@ -50,7 +50,7 @@ class Request:
 
 
 def read_request(target: str, headers: Mapping[str, str]) -> Request:
-    """Returns what a request's target and headers hold."""
+    """Parses a request's target and headers."""
     try:
         parts = urlsplit(target)
         query = parse_qs(parts.query, max_num_fields=16)
@@ -68,10 +68,10 @@ def read_request(target: str, headers: Mapping[str, str]) -> Request:
 
 
 def refusal(request: Request, headers: Mapping[str, str], key: str) -> Refusal | None:
-    """Returns why a request is refused; None if it is not. `key`: what clients must give, empty for none.
+    """Returns why a request is refused, or None if it is accepted. `key`: required from clients; empty if none is.
 
-    A web page in a browser on this machine may reach loopback, too: without a key, requests are taken only if the
-    page, where there is one, and the name that the server was called by are this machine's own.
+    A web page in a browser on this machine can also reach the loopback interface. Without a key, requests are therefore
+    accepted only if the host name they use and the page's origin, if any, belong to this machine.
     """
     if any(_only(headers, name) is None for name in ("Authorization", "Host", "Origin")):
         return Refusal(400, "This request has a header twice that must be there once.")
@@ -87,7 +87,7 @@ def refusal(request: Request, headers: Mapping[str, str], key: str) -> Refusal |
 
 
 def is_this_machine(address: str) -> bool:
-    """Whether a host, with or without port and scheme, is loopback."""
+    """Returns whether a host, with or without port and scheme, is a loopback address."""
     try:
         host = urlsplit(address if "://" in address else f"//{address}").hostname or ""
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -100,7 +100,7 @@ def _first(query: Mapping[str, list[str]], name: str) -> str:
 
 
 def _only(headers: Mapping[str, str], name: str) -> str | None:
-    """Returns the one header of this name, "" if there is none, and None if there are several."""
+    """Returns the header with this name, "" if there is none, and None if there are several."""
     try:
         return headers.get(name, "")
     except LookupError:  # `websockets.datastructures.Headers` raises it
@@ -108,16 +108,22 @@ def _only(headers: Mapping[str, str], name: str) -> str | None:
 
 
 TURN_SECONDS = 10.0
-"""How long a client waits for the one before it: a conversation takes a moment to end."""
+"""How long a client waits for a free place, since a conversation takes a moment to end."""
 FAILED = 1011
 """The WebSocket status "internal error"."""
 
 
 class VoiceServer:
-    """A context manager. `make` makes a session; `key`: what clients must give, or empty; `at_once`: how many talk at
-    the same time. `tell` gets a line on each client that comes or goes, and on each failure; `port` 0 takes a free one.
+    """A WebSocket server for conversations; an async context manager.
 
-    Entering takes the port, and raises OSError where that is taken; `start` lets clients in.
+    - `make`: creates a session.
+    - `port`: 0 picks a free one.
+    - `key`: required from clients; empty if none is.
+    - `at_once`: how many sessions may run at the same time.
+    - `tell`: called with a line for each client that connects or disconnects, and for each failure.
+    - `errors`: exceptions in starting a session that are reported rather than raised.
+
+    Entering binds the port, and raises OSError if it is taken; `start` begins accepting clients.
     """
 
     def __init__(
@@ -166,17 +172,17 @@ class VoiceServer:
         return self
 
     async def start(self) -> None:
-        """Lets clients in. Raises OSError."""
+        """Begins accepting clients. Raises OSError."""
         await self._server.start_serving()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server.close()
-        await self._server.wait_closed()  # also until the handler of each client has ended its talk
+        await self._server.wait_closed()  # includes the handlers of all clients, which end their sessions
 
     def _admit(self, connection: Any, request: Any) -> Any:
-        """Returns the HTTP response of a refusal, None for who may come in."""
+        """Returns an HTTP response that refuses the request, or None to admit the client."""
         refused = refusal(read_request(request.path, request.headers), request.headers, self._key)
         return connection.respond(refused.status, f"{refused.sentence}\n") if refused is not None else None
 
@@ -193,13 +199,13 @@ class VoiceServer:
             await socket.close(AGAIN_LATER, "Another conversation is going on here.")
             return
         try:
-            if _is_open(socket):  # who waits for a place may give up
+            if _is_open(socket):  # the client may have given up while waiting
                 await self._hold_talk(socket)
         finally:
             self._places.release()
 
     async def _hold_talk(self, socket: Any) -> None:
-        """Holds a new talk with a client, until it has left and does not come back."""
+        """Runs a new session with a client until the client has left for good."""
         self._tell("A client has come.")
         talk = ServedTalk(self._make, self._tell)
         try:
@@ -220,13 +226,13 @@ class VoiceServer:
             self._tell("The conversation is over.")
 
     async def _go_on(self, talk: ServedTalk, socket: Any, asked: Request) -> None:
-        """Goes on with a talk whose client has come back."""
+        """Resumes a session whose client has reconnected."""
         self._tell("A client has come back.")
         if await ClientConnection(socket, asked.after).hold(talk, resumed=True):
             self._resumable.pop(talk.token, None)
 
     async def _wait_for_return(self, talk: ServedTalk) -> None:
-        """Waits until the client of `talk` has left for good or been away for too long, or the talk is over."""
+        """Waits until the client of `talk` has left for good or stayed away too long, or the session has ended."""
         now = asyncio.get_running_loop().time
         while talk.token in self._resumable and not talk.over and self._server.is_serving():
             if talk.left_at is not None and now() - talk.left_at >= RESUME_SECONDS:

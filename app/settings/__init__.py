@@ -1,12 +1,12 @@
-"""The settings: declared once, kept in one JSON file.
+"""The settings: each is declared once, and all are stored in a single JSON file.
 
-- `setting`: what is declared of one setting
-- `talk_settings`, `declarations`: all settings, those of talks first; `Settings` loads and saves them
-- `window_state`: what the window remembers apart from the settings, in a file of its own
-- `storage`: reads and writes both files, and sets aside one that can't be used
-- `paths`: the app's names, and where the user's files are
-- `user_pauses`: how long the user's pauses are, in a file of its own
+- `setting`: the fields of a setting's declaration
+- `talk_settings`, `declarations`: all settings, starting with those of conversations; `Settings` loads and saves them
+- `window_state`: window state that isn't a setting, in a file of its own
+- `storage`: reads and writes both files, and sets aside unusable ones
+- `paths`: the app's names, and the locations of the user's files
+- `user_pauses`: the lengths of the user's pauses, in a file of its own
 
-`Settings.load` reads the file and replaces what it lacks or has wrong by the default. The window's dialog edits the
-attributes by their declarations and calls `save`. API keys are no settings; see `app.services.api_keys`.
+`Settings.load` reads the file and falls back to the default for missing or invalid values. The settings dialog edits
+the attributes according to their declarations and calls `save`. API keys are not settings; see `app.services.api_keys`.
 """

@@ -1,7 +1,7 @@
 """Declares every setting once, and loads and saves them all.
 
-The settings dialog, the tables in the guide and the file on disk derive from the declarations. No setting is a secret:
-API keys are kept elsewhere.
+The settings dialog, the tables in the guide and the file on disk are derived from the declarations. No setting is
+secret: API keys are stored elsewhere.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from app.settings.talk_settings import TalkSettings
 
 
 def patience_of(steps: float) -> float:
-    """Converts the setting `patience`, 0 to 10, to a session's patience, -1 to 1."""
+    """Converts the setting `patience` (0 to 10) to a session's patience (-1 to 1)."""
     return (steps - 5) / 5
 
 
 @dataclass(slots=True)
 class Settings(TalkSettings):
-    """The current settings. `notice`: a sentence about what was wrong with the file, if anything."""
+    """The current settings. `notice`: a user-facing message about problems with the file; empty if there were none."""
 
     pages: ClassVar[Mapping[str, Page]] = {
         "general": Page(
@@ -53,7 +53,7 @@ class Settings(TalkSettings):
             {"frontend": tr("Front-end"), "model": tr("KAME and Moshi"), "downloads": tr("Downloads")},
         ),
     }
-    """The pages of the dialog in their order, by key."""
+    """The pages of the dialog by key, in display order."""
 
     talk_hotkey: str = setting(
         "Ctrl+Alt+Space",
@@ -233,13 +233,13 @@ class Settings(TalkSettings):
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
     _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What else is in the file, and values that can't be used."""
+    """Unknown and unusable values found in the file."""
     _unread: bool = field(default=False, compare=False, repr=False)
-    """Whether there is a file that could not be read."""
+    """Whether the file exists but could not be read."""
 
     @classmethod
     def load(cls, path: Path | None = None) -> Settings:
-        """Loads the file at `path` (default: the user's own). Missing and invalid settings are at their defaults."""
+        """Loads the file at `path` (default: the user's own). Missing and invalid settings get their defaults."""
         settings = cls(path=path or default_path())
         assert settings.path is not None
         stored = read_stored(settings.path)
@@ -259,7 +259,7 @@ class Settings(TalkSettings):
         return settings
 
     def save(self) -> None:
-        """Writes the file atomically. Values that could not be used stay in it until their setting is changed.
+        """Writes the file atomically. Unusable values are preserved until their setting is changed.
 
         Raises OSError.
         """
@@ -281,12 +281,12 @@ def _declared() -> Mapping[str, Setting]:
 
 
 def declarations() -> Iterator[Setting]:
-    """Returns the declared settings, in the order of their pages and sections."""
+    """Iterates over the declared settings, ordered by page and section."""
     return iter(_declared().values())
 
 
 def page_of(section: str) -> str:
-    """Returns the key of the page with this section. Raises KeyError."""
+    """Returns the key of the page that contains this section. Raises KeyError."""
     for key, page in Settings.pages.items():
         if section in page.sections:
             return key

@@ -1,4 +1,4 @@
-"""Names the app to the system, and locates the user's files."""
+"""The app's names, and the locations of the user's files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import platformdirs
 
 APP_NAME = "kame-desktop"
 APP_ID = "org.kame_desktop.KameDesktop"
-"""The app's name for a Linux desktop: of its menu entry (`<id>.desktop`), and when it requests hotkeys."""
+"""Identifies the app to a Linux desktop: for its menu entry (`<id>.desktop`), and when it requests hotkeys."""
 
 
 def default_path() -> Path:

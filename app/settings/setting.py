@@ -1,4 +1,4 @@
-"""Defines the declaration of a setting: type, default, label, help, section, range, and when it takes effect."""
+"""The declaration of a setting: type, default, label, help, section, range, and when it takes effect."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Effect = Literal["now", "restart", "talk", "start"]
-"""When a change takes effect: immediately, immediately by restarting the conversation, with the next conversation, or
-at the next start of the app."""
+"""When a change takes effect: immediately; immediately, by restarting the conversation; with the next conversation; or
+on the next start of the app."""
 Kind = Literal[
     "switch", "choice", "colour", "device", "model", "number", "slider", "line", "lines", "folder", "folders", "keys"
 ]
-"""What is edited. `colour`: a choice shown as colours; `device`, `model`: the name of an available one; `slider`: a
-number whose size matters more than its digits; `keys`: Qt's portable text, like `Ctrl+Alt+M`."""
+"""The type of editor. `colour`: a choice shown as colours; `device`, `model`: the name of an available one; `slider`: a
+number whose magnitude matters more than its digits; `keys`: a key sequence as Qt's portable text, like `Ctrl+Alt+M`."""
 Place = Literal["dialog", "file"]
-"""Where a setting is changed: in the settings dialog, or in another part of the window or by hand in the file."""
+"""Where a setting is changed: in the settings dialog, or elsewhere (another part of the window, or by editing the
+file)."""
 
 
 def tr(text: str) -> str:
-    """Marks a user-visible text: Qt's tools find it by this name, and put it into the empty context."""
+    """Marks a user-visible text for translation: Qt's tools look for this name and use the empty context."""
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the settings dialog: its label, and the headings of its sections, by key."""
+    """A page of the settings dialog: its label, and its section headings by key."""
 
     label: str
     sections: Mapping[str, str]
@@ -36,9 +37,10 @@ class Page:
 class Setting:
     """The declaration of one setting.
 
-    `section`: the key of its place on a page; `words`: the label of each choice, if it has choices; `lowest`,
-    `highest`, `step` and `unit` are for numbers; `special`: a number (at or below `lowest`) with a meaning of its own,
-    and that meaning in words.
+    - `section`: the key of the section it appears in.
+    - `words`: the label of each choice, if it has choices.
+    - `lowest`, `highest`, `step`, `unit`: for numbers.
+    - `special`: a number (at or below `lowest`) with a special meaning, and a label for it.
     """
 
     default: Any
@@ -58,12 +60,12 @@ class Setting:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The possible values; empty for a number, a switch or free text."""
+        """The possible values; empty for numbers, switches and free text."""
         return tuple(self.words)
 
     @property
     def kind(self) -> Kind:
-        """What is edited."""
+        """The type of editor for it."""
         if isinstance(self.default, bool):
             return "switch"
         if isinstance(self.default, int | float):
@@ -72,11 +74,11 @@ class Setting:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number in a range."""
+        """Whether it is a number with a range."""
         return self.kind in ("number", "slider")
 
     def usable(self, value: Any) -> Any:
-        """Returns the valid form of `value`: a number is clamped to the range. Raises ValueError."""
+        """Returns `value` in valid form: numbers are clamped to the range. Raises ValueError."""
         if isinstance(self.default, float) and type(value) is int and abs(value) < 1e9:
             value = float(value)
         if type(value) is not type(self.default) or (self.words and value not in self.words):
@@ -91,5 +93,5 @@ class Setting:
 
 
 def setting(default: Any, label: str, help: str, section: str, **more: Any) -> Any:
-    """Returns a dataclass field that declares a setting; `more`: further fields of `Setting`."""
+    """Returns a dataclass field that declares a setting; `more`: additional fields of `Setting`."""
     return field(default=default, metadata={"declared": Setting(default, label, help, section, **more)})

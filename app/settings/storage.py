@@ -1,6 +1,6 @@
-"""Reads and writes the app's own JSON files in the settings folder: `settings.json` and `window.json`.
+"""Reads and writes the app's JSON files in the settings folder: `settings.json` and `window.json`.
 
-One that is damaged, or of another version of the app, is set aside.
+Damaged files, and those from another version of the app, are set aside.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTINGS, OtherVersion, Refused
 
 VERSION = 1
-"""Of both files' format. To be raised with every change that another version of the app would misunderstand."""
+"""The format version of both files. Increase it for every change that other versions of the app would misinterpret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file's contents. `notice`: a sentence about what is wrong with it; `unread`: it exists and can't be read."""
+    """A file's contents. `notice`: a message for the user about problems with it; `unread`: whether it is unreadable.
+    """
 
     values: dict[str, Any] = field(default_factory=dict)
     notice: str = ""
@@ -31,7 +32,7 @@ class Stored:
 def read_stored(path: Path, name: str = "settings file") -> Stored:
     """Reads the file, which is called `name` in notices.
 
-    Never raises: one that can't be understood is renamed to `*.broken` or `*.version-N`.
+    Never raises: an unusable file is renamed to `*.broken` or `*.version-N`.
     """
     try:
         return Stored(read_versioned(path, SETTINGS, VERSION, any_number=True))  # each setting checks its own number
@@ -45,9 +46,9 @@ def read_stored(path: Path, name: str = "settings file") -> Stored:
 
 
 def write_stored(path: Path, values: dict[str, Any], *, unread: bool) -> None:
-    """Writes the file atomically; one that could not be read (`unread`) is renamed to `*.unread`.
+    """Writes the file atomically; a file that could not be read (`unread`) is first renamed to `*.unread`.
 
-    Raises OSError, also for values that `read_stored` would not take.
+    Raises OSError, also for values that `read_stored` would refuse.
     """
     whole = {"version": VERSION, **values}
     try:
@@ -59,7 +60,7 @@ def write_stored(path: Path, values: dict[str, Any], *, unread: bool) -> None:
 
 
 def _set_aside(path: Path, name: str, why: Refused) -> str:
-    """Renames a file that can't be used; returns a sentence about it."""
+    """Renames an unusable file and returns a user-facing message about it."""
     try:
         kept = set_aside(path, why.ending if isinstance(why, OtherVersion) else "broken")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Declares the settings of talks: front-end, speech, back-end, conversation and sound."""
+"""Declares the settings of conversations: front-end, speech, back-end, answers and sound."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from app.settings.setting import setting, tr
 
 
 def _backend(default: str, label: str, help: str) -> Any:
-    """Returns a setting about back-ends, which “Models and servers” and the list of models change."""
+    """Declares a back-end setting, which is changed in “Models and servers” and in the list of models."""
     return setting(default, label, help, "backend", place="file")
 
 
 @dataclass(slots=True)
 class TalkSettings:
-    """What a conversation is made of. `app.settings.declarations.Settings` adds the rest."""
+    """The settings that define a conversation. `app.settings.declarations.Settings` adds the rest."""
 
     frontend: str = setting(
         "cascade",

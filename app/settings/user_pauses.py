@@ -1,4 +1,4 @@
-"""Stores the lengths of the user's pauses within turns in a file of its own, from one conversation to the next."""
+"""Stores the lengths of the user's pauses within turns, in a file of its own, across conversations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.untrusted.files import read_versioned
 from app.untrusted.limits import SMALL_FILE
 
 VERSION = 1
-"""Of the file's format."""
+"""The file's format version."""
 
 
 def load_pauses() -> PauseLengths:
-    """Returns the stored lengths; none if the file is missing or invalid."""
+    """Returns the stored lengths; empty if the file is missing or invalid."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         kept = read_versioned(pauses_path(), SMALL_FILE, VERSION)
         mean_log, count = float(kept["mean_log"]), int(kept["count"])
@@ -26,7 +26,7 @@ def load_pauses() -> PauseLengths:
 
 
 def keep_pauses(pauses: PauseLengths) -> None:
-    """Writes the file; if that fails, only the newest lengths are lost."""
+    """Writes the file; if that fails, only the latest lengths are lost."""
     if pauses.count:
         with contextlib.suppress(OSError):
             write_json(

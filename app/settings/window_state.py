@@ -1,4 +1,4 @@
-"""What the window remembers from one start to the next, apart from the settings: kept in `window.json` beside them."""
+"""Window state that persists between runs but isn't a setting, stored in `window.json` next to the settings."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from app.settings.storage import read_stored, write_stored
 
 @dataclass(slots=True)
 class WindowState:
-    """`notice`: a sentence about what was wrong with the file, if anything."""
+    """The window's state. `notice`: a user-facing message about problems with the file; empty if there were none."""
 
     first_run_done: bool = False
-    """The user has finished with the welcome's cards."""
+    """Whether the user has completed the welcome cards."""
     oracle_introduced: bool = False
-    """The oracle has opened by itself once."""
+    """Whether the oracle has already opened by itself once."""
     favourites: list[Any] = field(default_factory=list)
-    """Back-ends in the order of their keys: dicts with `provider`, `model` and `base_url`."""
+    """Favourite back-ends in the order of their shortcuts: dicts with `provider`, `model` and `base_url`."""
     recent_commands: list[Any] = field(default_factory=list)
-    """Ids of the commands that were last used in the palette, the newest first."""
+    """IDs of the commands most recently used in the palette, newest first."""
     model_colours: list[Any] = field(default_factory=list)
-    """Names of models, in the order of their colours."""
+    """Names of models, in the order of their assigned colours."""
     layout: dict[str, Any] = field(default_factory=dict)
     """See `app.gui.shell.panes.WindowLayoutStore`."""
     path: Path | None = field(default=None, compare=False)
@@ -31,7 +31,7 @@ class WindowState:
 
     @classmethod
     def load(cls, path: Path) -> WindowState:
-        """Loads the file; fields that are missing or of another type are at their defaults."""
+        """Loads the file; fields that are missing or of the wrong type get their defaults."""
         stored = read_stored(path, "file of favourites and window layout")
         state = cls(path=path, notice=stored.notice, _unread=stored.unread)
         for name in _kept():
@@ -47,7 +47,7 @@ class WindowState:
 
 
 def strings(value: list[Any]) -> list[str]:
-    """Returns the strings in a list from the file."""
+    """Returns the strings in a list read from the file."""
     return [one for one in value if isinstance(one, str)]
 
 
