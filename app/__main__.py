@@ -1,4 +1,4 @@
-"""Runs the command line, for `python -m app` and the `kame-desktop` command."""
+"""The entry point of the command line, for `python -m app` and the `kame-desktop` command."""
 
 from __future__ import annotations
 

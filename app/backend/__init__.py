@@ -9,7 +9,7 @@ In reading order:
 - `ollama`, `ollama_answer`: the same for Ollama.
 - `embedded`, `embedded_models`, `embedded_server`: a small model in a child process, accessed via OpenAI's protocol.
 - `attempts`, `deadlines`, `faults`, `thinking_tags`: code shared by the above.
-- `tool_calls`: runs the tools that a model requests in mid-answer.
+- `tool_calls`: runs the tools that a model requests mid-answer.
 - `router`: a back-end that picks another one for each question. `prices`: the cost of a request.
 - `scripted`: a back-end for tests and demos.
 

@@ -1,4 +1,4 @@
-"""Requests one answer, retrying where that may help and explaining the failure otherwise."""
+"""One request for an answer, with retries where they may help and an explanation if it fails."""
 
 from __future__ import annotations
 

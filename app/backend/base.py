@@ -238,7 +238,7 @@ class Backend(Protocol):
     def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
         """Opens a stream: `async with backend.stream(r) as items: async for item in items`.
 
-        Exiting the context closes the connection, even in mid-answer. Both steps may raise BackendError.
+        Exiting the context closes the connection, even mid-answer. Both steps may raise BackendError.
         """
         ...
 

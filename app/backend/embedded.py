@@ -64,7 +64,7 @@ class Served:
 
 
 class EmbeddedBackend:
-    """Runs a GGUF model with the bundled llama.cpp.
+    """A GGUF model run by the bundled llama.cpp.
 
     `model`: a catalogue key or a file path; empty for the smallest one, which ships with the app.
     """

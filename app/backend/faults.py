@@ -1,4 +1,4 @@
-"""Converts HTTP library exceptions and server refusals to user-facing messages.
+"""User-facing messages for exceptions of HTTP libraries and refusals by servers.
 
 A server's own words are only searched and never shown, since they may quote an API key.
 """

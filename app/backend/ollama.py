@@ -33,7 +33,7 @@ from app.untrusted.workers import read_json_aside
 
 CONNECT_SECONDS = 5.0
 KEEP_WARM_SECONDS = 20 * 60.0
-"""How often the model's keep-alive is renewed; reloading it in mid-conversation would cost seconds."""
+"""How often the model's keep-alive is renewed; reloading it mid-conversation would cost seconds."""
 AFTERWARDS = "5m"
 """How long the model stays loaded after the conversation: Ollama's default."""
 LOAD_SECONDS = 180.0

@@ -1,4 +1,4 @@
-"""Explains failures of servers that speak OpenAI's protocol, based on the HTTP status and the error message."""
+"""User-facing messages for failures of servers that speak OpenAI's protocol."""
 
 from __future__ import annotations
 

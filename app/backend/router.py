@@ -40,7 +40,7 @@ class Choice:
 
 
 class RouterBackend:
-    """Answers through the most recently chosen back-end.
+    """A back-end that answers through the one it chose last.
 
     - `table`: a back-end for each kind of question; one may serve several kinds.
     - `decide`: returns the kind of a turn, given its number and its words so far.
@@ -92,7 +92,7 @@ class RouterBackend:
             self._rests_until[backend] = math.inf
 
     def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool] = lambda backend: True) -> Choice:
-        """Chooses a back-end to answer `words`, the user's words of `turn` so far, among those `allowed`."""
+        """Chooses a back-end to answer `words`, the user's words of `turn` so far; prefers those that are `allowed`."""
         decision = self._decide(turn, words)
         kind, reason = decision.kind, decision.reason
         rests = {k: self._rests_until.get(backend, 0.0) for k, backend in self._table.items()}

@@ -28,7 +28,7 @@ def answer(text: str, *, first: float = 0.1, every: float = 0.02, error: str = "
 
 
 class ScriptedBackend:
-    """`script` returns the answer to a request. `requests` records all requests; `open_streams` counts open streams."""
+    """A back-end whose answers come from `script`. `requests` records all requests; `open_streams` counts open ones."""
 
     def __init__(
         self,

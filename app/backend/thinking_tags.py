@@ -1,4 +1,4 @@
-"""Strips a model's thinking from its text: whatever is between `<think>` and `</think>` is not spoken.
+"""A filter for a model's thinking: text between `<think>` and `</think>` is not spoken.
 
 Some servers send a model's thinking as text. Works on a stream with arbitrary chunk boundaries.
 """
@@ -9,7 +9,7 @@ OPEN, CLOSE = "<think>", "</think>"
 
 
 class ThinkingTagFilter:
-    """Filters a stream: `push` each delta and use the result; `flush` at the end. Strips only leading thinking."""
+    """A streaming filter: `push` each delta and use the result; `flush` at the end. Strips only leading thinking."""
 
     def __init__(self) -> None:
         self._held = ""

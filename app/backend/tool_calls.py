@@ -1,4 +1,4 @@
-"""Adds tools to a back-end's stream: runs the ones the model calls, sends back the results and continues the answer.
+"""Tool use in a back-end's stream: the model's calls are run, and it continues with their results.
 
 A slow tool is bridged with a short filler sentence; a failing tool returns an error message to the model.
 """

@@ -1,4 +1,4 @@
-"""Stores conversations on disk until the user deletes them.
+"""Storage of conversations on disk, where they stay until the user deletes them.
 
 In reading order:
 

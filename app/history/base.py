@@ -105,13 +105,13 @@ class HistoryService(Protocol):
     def begin(self, key: str, setup: Setup, folder: Path | None = None) -> TalkLog:
         """Starts a talk in the conversation `key`, creating the conversation if necessary.
 
-        A conversation without any words is not listed and is erased eventually. `folder`: where the session is
-        recorded. Returns immediately; failures are reported through `trouble`.
+        A conversation without any words is not listed, and is erased on close or on the next start. `folder`: where the
+        session is recorded. Returns immediately; failures are reported through `trouble`.
         """
         ...
 
     async def conversations(self, words: str = "") -> tuple[ConversationView, ...]:
-        """Returns all conversations, newest first, or only those whose title and turns contain all of `words`."""
+        """Returns all conversations, newest first, or only those with all of `words` in their title or turns."""
         ...
 
     async def talks(self, key: str) -> tuple[KeptTalk, ...]:

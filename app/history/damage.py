@@ -1,4 +1,4 @@
-"""Distinguishes damage to the conversation database from other errors, and checks the file for damage."""
+"""Functions that check the conversation database for damage and tell damage apart from other errors."""
 
 from __future__ import annotations
 

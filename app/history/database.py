@@ -1,4 +1,4 @@
-"""Opens the conversation database, even if the file is damaged, inaccessible or from another version.
+"""Functions that open the conversation database, even if it is damaged, inaccessible or from another version.
 
 A damaged file is moved aside and its readable content rescued into a new one. A file from another version of the app is
 set aside unchanged. If nothing can be stored, an in-memory database is used until the app closes.

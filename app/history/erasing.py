@@ -1,4 +1,4 @@
-"""Erases conversations: their rows, their recordings, and their words in the index, the write-ahead log and free pages.
+"""Functions that erase conversations, including recordings and traces in the index, log and free pages.
 
 All functions run on the thread that owns the connection.
 """

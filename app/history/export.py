@@ -1,4 +1,4 @@
-"""Exports a conversation to a file as Markdown, JSON, subtitles or audio."""
+"""Export of a conversation to a file as Markdown, JSON, subtitles or audio."""
 
 from __future__ import annotations
 

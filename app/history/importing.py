@@ -1,4 +1,4 @@
-"""Imports a conversation from an exported JSON file or from the folder of a recorded session.
+"""Import of a conversation from an exported JSON file or from the folder of a recorded session.
 
 Arbitrary input yields either a conversation or a user-facing error. Only harmless parts of an imported setup are kept:
 it gives the model access to no folders, enables no tools with side effects and sends nothing to a remote server.
@@ -35,9 +35,9 @@ from app.untrusted.records import build, fits
 MOST_EVENTS = 500_000
 MOST_TURNS = 10_000
 MOST_WORDS = 20_000
-"""Words per turn: two hours without a pause. The processing time of a turn grows quadratically with this."""
+"""The most words per turn: two hours without a pause. Processing time grows with the square of this."""
 MOST_ANSWERS = 500
-"""Revisions of the answer within one turn."""
+"""The most revisions of the answer within one turn."""
 
 _AT_ONCE = 2**20
 

@@ -1,4 +1,4 @@
-"""Formats a conversation as Markdown, with the time of each turn and of interruptions."""
+"""The Markdown format of an exported conversation, with the time of each turn and of interruptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compresses the events of a talk, and recovers what it can from damaged ones."""
+"""Compression of a talk's events, and recovery of what is left of damaged ones."""
 
 from __future__ import annotations
 

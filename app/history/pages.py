@@ -1,4 +1,4 @@
-"""Reads rows from the pages of a damaged SQLite file, even if its header, schema or inner pages are damaged.
+"""A reader for the rows of a damaged SQLite file, even if its header, schema or inner pages are damaged.
 
 SQLite itself does the reading, on a copy of the file with a new first page, whose schema declares one table for each
 page with rows and makes that page the table's root. The types of a row's columns identify the table it came from. The
@@ -141,7 +141,7 @@ def _opened(place: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _copy(source: Path, target: Path, begin: int = 0) -> int:
-    """Copies whole pages of a file, starting at byte `begin`; returns the file's length, or 0 if it doesn't exist."""
+    """Copies whole pages of a file, starting at byte `begin`; returns the file's length, or 0 if it can't be opened."""
     with contextlib.suppress(FileNotFoundError, Refused), open_regular(source) as file:
         length = file.seek(0, os.SEEK_END)
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as copy:

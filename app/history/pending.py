@@ -1,4 +1,4 @@
-"""Writes the pending events of open talks so that one failing event doesn't block the others."""
+"""Writing of pending events from open talks, such that one failing event doesn't block the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries and updates the conversation database. All functions run on the thread that owns the connection."""
+"""Queries and updates on the conversation database. All functions run on the thread that owns the connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rescues readable conversations from a damaged file into a new one.
+"""Recovery of readable conversations from a damaged file into a new one.
 
 Rows are taken one by one from the damaged file's pages. The events of each talk are kept as they are, and everything
 derived from them is regenerated. If some events can't be read and the talk's turns contain more text, the turns are

@@ -1,4 +1,4 @@
-"""Searches conversations for words and builds snippets around the matches.
+"""Word search in conversations, with snippets around the matches.
 
 Every search word must occur in a turn or in the title; the last one may be a prefix, since the user may still be
 typing. Case and accents are ignored. The input is never interpreted as a query language.

@@ -1,4 +1,4 @@
-"""Converts setups and stored events to and from JSON."""
+"""JSON serialization of setups and stored events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats a conversation as SubRip subtitles for both speakers, with all talks on one timeline."""
+"""SubRip subtitles of a conversation, for both speakers and with all talks on one timeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates when each word was spoken, from the events of a talk.
+"""Estimates of when each word was spoken, based on the events of a talk.
 
 A user's word was spoken before the end of the audio covered by the first transcript that contains it; for the
 assistant's words, events give the playback time. Words between two known times share the interval by length.

@@ -31,7 +31,7 @@ GATHER_SECONDS = 0.4
 CLOSE_SECONDS = 2.5
 """How long closing waits for the thread, which may be waiting for an unresponsive disk."""
 AGAIN_SECONDS = 2.0
-"""How long after a failure writing is retried."""
+"""How long to wait after a failure before retrying."""
 QUICK_BYTES = 24 * 2**20
 """The largest file that may be rewritten (in 0.25 s) during a session or while the app closes."""
 

@@ -1,4 +1,4 @@
-"""Computes whether a front-end fits on a graphics card, from its model's shape; verified by `bench frame`."""
+"""Whether a front-end fits on a graphics card, computed from its model's shape and verified by `bench frame`."""
 
 from __future__ import annotations
 

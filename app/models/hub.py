@@ -1,7 +1,8 @@
-"""Downloads a model from the hub or a mirror into a folder, skipping files that are already there.
+"""Model downloads from the hub or a mirror of it. Files that are already in the folder are skipped.
 
-Catalogue models are pinned to a revision, and each file to its size and SHA-256. For KAME, Moshi and user-specified
-repositories, the files are taken from the hub's latest listing, which is read within size limits.
+Most models of the catalogue are pinned to a revision, and each file to its size and SHA-256. For KAME, Moshi and
+repositories chosen by the user, the list of files comes from the hub's latest listing, which is read within size
+limits.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class CheckpointFiles:
 
 
 def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles:
-    """Returns the files in a folder after checking that all exist, are safetensors files and have their full size.
+    """Returns the files in a folder, after checking that all exist, are safetensors files and have their full size.
 
     Downloaded files modified since are hashed, which may take a minute, unless `quickly` is set.
 

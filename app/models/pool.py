@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelKey:
-    """Identifies a loaded model: the `parts` it was loaded with, and the sizes and times of the files among them."""
+    """The identity of a loaded model: the `parts` it was loaded with, and the sizes and times of their files."""
 
     kind: str
     parts: tuple[Hashable, ...]

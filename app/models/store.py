@@ -1,4 +1,4 @@
-"""Downloads, verifies and lists models of any kind and source."""
+"""Download, verification and listing of models of any kind and source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.models.transfer import Progress  # which imports httpx
 
 Report = Callable[[str, float], None]
-"""Gets the progress as text, and as a fraction from 0 to 1, or -1 if unknown."""
+"""Called with the progress as text, and as a fraction from 0 to 1 (-1 if unknown)."""
 
 
 def get_model(

@@ -1,4 +1,4 @@
-"""Downloads single files from a hub, resuming interrupted transfers and verifying the result.
+"""Downloads of single files from a hub, which can be resumed and are verified.
 
 Never writes more bytes than the hub announced. The transfers of `huggingface_hub` can be neither monitored nor stopped.
 Downloads from all sources share the progress type, the disk checks and a lock, so that two downloads of the same model
@@ -122,7 +122,7 @@ class _CutShort(Exception):
 
 
 class FileTransfer:
-    """Downloads files from `hub` into `folder`, as `NAME.VERSION.part` until they are complete."""
+    """A transfer of files from `hub` into `folder`, as `NAME.VERSION.part` until they are complete."""
 
     def __init__(self, folder: Path, hub: str, token: str | None, cancelled: threading.Event) -> None:
         self._folder = folder

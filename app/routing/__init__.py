@@ -1,4 +1,4 @@
-"""Classifies each of the user's turns by kind of question, so that the router can choose a back-end.
+"""Classification of the user's turns by kind of question, from which the router chooses a back-end.
 
 - `classifier`: the probability of each kind for a text, from a small table of weights.
 - `policy`: the kind that a turn counts as, re-evaluated without flicker as its transcript grows.

@@ -1,4 +1,4 @@
-"""Classifies a question by summing a small weight vector for each of its word pieces.
+"""A question classifier that adds up one small weight vector per word piece.
 
 Each word piece of the text, and each pair of adjacent pieces known from the training data, has one weight per kind. The
 sum, divided by the square root of the number of pieces, plus a bias, is passed through a softmax. The weights are in

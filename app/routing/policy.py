@@ -1,4 +1,4 @@
-"""Decides the kind of question of the user's turn, re-evaluated without flicker as the transcript grows.
+"""The routing policy, which decides a turn's kind of question as its transcript grows, without flicker.
 
 The policy keeps a kind until the classifier puts another one clearly ahead, or ahead twice in a row, and keeps the
 previous turn's kind for short follow-ups. It is deterministic: the same calls yield the same routes.
@@ -52,7 +52,7 @@ class Route:
 
 
 class RoutePolicy:
-    """Decides with hysteresis. `classify` returns the probability (0 to 1) of each kind for a text.
+    """A policy with hysteresis. `classify` returns the probability (0 to 1) of each kind for a text.
 
     Within a turn, the kind changes only if another one leads the current one by CLEAR, or by SOME in two consecutive
     decisions; repeated calls with the same words count as one decision. A later turn starts with the previous turn's

@@ -1,4 +1,4 @@
-"""Serves conversations over Moshi's protocol to Moshi's own clients, benchmarks, and the `remote` front-end.
+"""A server for conversations with Moshi's own clients, benchmarks and the `remote` front-end.
 
 - `connection.py`: a client's connection: audio in; audio, words and events out.
 - `served_talk.py`: a session with a client, which survives a lost connection and buffers events for a reconnect.

@@ -1,4 +1,4 @@
-"""A client's connection: passes its audio to a session, and sends back the session's audio, words and events."""
+"""A client's connection, which carries its audio to a session, and the session's audio, words and events back."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class ClientConnection:
 
     `after`: the number of the last event that the client has; 0 for none, None if unknown.
 
-    Moshi's own clients receive no audio for the first frame. Moshi's server behaves the same, since it treats that
-    frame as past input; recording clients insert a frame of silence instead, so that the recording is as long as what
-    was sent.
+    Clients that don't request events, such as Moshi's own, receive no audio for the first frame. Moshi's server does
+    the same, since it treats that frame as past input. Recording clients insert a frame of silence instead, so that the
+    recording is as long as what was sent.
     """
 
     def __init__(self, socket: Any, after: int | None = 0) -> None:

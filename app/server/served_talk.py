@@ -25,7 +25,7 @@ MOST_CHARS = 1_000_000
 
 
 class EventLog:
-    """Numbers events from 1 in the order they are added, and buffers the most recent ones."""
+    """A log that numbers events from 1 in the order they are added, and buffers the most recent ones."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -64,7 +64,7 @@ MakeTalk = Callable[[PushedSource, SendingSink], Awaitable[Session]]
 
 
 class Client(Protocol):
-    """Receives a session's output, on the event loop's thread. No call blocks."""
+    """The receiver of a session's output, called on the event loop's thread. No call blocks."""
 
     def hear(self, samples: np.ndarray) -> None:
         """Receives a frame of the assistant's voice."""

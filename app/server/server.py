@@ -1,4 +1,4 @@
-"""Accepts clients of Moshi's protocol and gives each one a session: one at a time unless configured otherwise.
+"""The server for clients of Moshi's protocol; each gets a session, one at a time unless configured otherwise.
 
 Whether a client is admitted is decided from the HTTP request that opens its connection.
 """

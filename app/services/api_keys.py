@@ -1,4 +1,4 @@
-"""Finds, stores and deletes API keys in the environment, in this process's memory and in the system keyring.
+"""API keys in the environment, in this process's memory and in the system keyring.
 
 Keys are passed directly to the adapter that needs them and never written to a file, log line or error message. Calls
 may block for several seconds, so never make them on an event loop's thread. The keyring is accessed on its own thread,
@@ -36,7 +36,7 @@ class KeyringError(Exception):
 
 
 def system_keyring() -> Any:
-    """Returns the operating system's own keyring. Raises KeyringError for others, which might store plain text."""
+    """Returns the operating system's own keyring. Raises KeyringError for others, which may not encrypt keys."""
     import keyring
     from keyring.backends import chainer, fail, null
 
@@ -54,7 +54,7 @@ def system_keyring() -> Any:
 
 
 class KeyringThread:
-    """Runs keyring jobs one after another on a single thread; callers never wait beyond the deadline.
+    """A thread that runs keyring jobs one after another; callers never wait beyond the deadline.
 
     While a job hangs, others fail immediately: the keyring counts as busy until that job has ended.
     """
@@ -151,7 +151,7 @@ class Forgotten:
 
 
 class _Hidden:
-    """Wraps a key so that it doesn't appear in a `repr`."""
+    """A wrapper that keeps a key out of `repr` output."""
 
     __slots__ = ("value",)
 
@@ -163,7 +163,7 @@ class _Hidden:
 
 
 class KeyStore:
-    """Finds, stores and deletes keys; thread-safe.
+    """A thread-safe store for API keys.
 
     The environment takes precedence, since a variable is set on purpose for one run, followed by keys given to this
     process and then the keyring. Within each place, the first name that has a key wins.
@@ -292,7 +292,7 @@ class KeyStore:
 
 
 def clean_key(text: str) -> str:
-    """Strips whitespace and quotes from around a key. Raises KeyRefused if the rest can't be a key.
+    """Strips whitespace and quotes around a key. Raises KeyRefused if the rest can't be a key.
 
     Only plain ASCII is allowed in an HTTP header, and an error about anything else would quote the key.
     """

@@ -1,4 +1,4 @@
-"""Speaks questions in a voice other than the assistant's, so that they can be asked aloud in a conversation."""
+"""A service that speaks questions in a voice other than the assistant's, to be asked aloud in a conversation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ shifted along. At higher values the smallest recogniser misunderstands it."""
 
 
 class AskingService:
-    """Speaks questions. The voice is loaded for each question; the model pool keeps it for the next one."""
+    """The service for spoken questions. The model pool keeps a question's voice for the next one."""
 
     async def speak(self, text: str, language: str, answering: str = "") -> np.ndarray:
         """Returns `text` spoken in `language` (two letters), as float32 mono at 24 kHz. Raises UserError.

@@ -172,13 +172,13 @@ class BackendService:
         return (await self.keys.find(choice))[0]
 
     async def keep_key(self, choice: BackendChoice, key: str) -> str:
-        """Stores a key; the message returned says where. Raises UserError if the key or the back-end rules that out."""
+        """Stores a key; returns a message saying where. Raises UserError for a bad key or a back-end without keys."""
         result = await self.keys.keep(choice, key)
         self._drop_offers(choice.provider)
         return result.sentence
 
     async def forget_key(self, choice: BackendChoice) -> str:
-        """Deletes a key; the message returned says if one remains. Raises UserError if the back-end takes no key."""
+        """Deletes a key; the message returned says whether one remains. Raises UserError if the back-end has no key."""
         result = await self.keys.forget(choice)
         self._drop_offers(choice.provider)
         return result.sentence

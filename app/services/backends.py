@@ -1,4 +1,4 @@
-"""Builds back-ends, their tools and their prices from the user's choices.
+"""Factories for back-ends, their tools and their prices, based on the user's choices.
 
 The router's table maps each kind of question to a back-end; the settings store it as JSON.
 """
@@ -29,8 +29,7 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTING_LIST
 
 KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
-"""The kinds of questions that the router distinguishes, copied from `app.routing.classifier`, which is slow to import.
-"""
+"""The kinds of questions that the router distinguishes. Repeated here: `app.routing.classifier` is slow to import."""
 
 UNREADABLE = "The router's table can't be read. Fill it in again, or choose a model."
 NAMES_ITSELF = "The router's table names the router itself. Choose a model for each kind of question."

@@ -1,4 +1,4 @@
-"""Reads the bill of materials shipped with a build: its components with their versions and licences."""
+"""The bill of materials shipped with a build: its components with their versions and licences."""
 
 from __future__ import annotations
 

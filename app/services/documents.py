@@ -1,4 +1,4 @@
-"""Reads a text or PDF file that the user adds to a conversation; raises a user-facing error if it is unreadable.
+"""A reader for text and PDF files that the user adds to a conversation. Unreadable files raise UserError.
 
 PDFs are parsed in a child process, since a malformed file may take long while a conversation is running. `python -m
 app.services.documents FILE BYTES` prints one JSON object with `text` (slightly more than BYTES bytes of it, or all) and

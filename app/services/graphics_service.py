@@ -1,4 +1,4 @@
-"""Installs what an NVIDIA card needs, using the launcher that installed the app.
+"""Installer for what an NVIDIA card needs, based on the launcher that installed the app.
 
 The launcher runs as a child process and builds a new environment next to the running one. It reports its progress as
 one JSON object per line and stops when its standard input is closed, which also happens when this process exits.
@@ -40,7 +40,8 @@ GraphicsState = Literal["offered", "waiting", "by hand"]
 class GraphicsOffer:
     """What a card still needs, as a user-facing message; sizes are in bytes, 0 if unknown.
 
-    `estimated`: whether the sizes are approximate. `free`: free disk space. `command`: installs the packages manually.
+    `estimated`: whether the sizes are approximate. `free`: free disk space. `command`: the shell command that installs
+    it.
     """
 
     state: GraphicsState
@@ -53,7 +54,7 @@ class GraphicsOffer:
 
 
 class GraphicsService:
-    """Installs what a graphics card needs. Methods block, except `restart`. `root`: the program's folder, for tests."""
+    """The installer for graphics cards. Methods block, except `restart`. `root`: the program's folder, for tests."""
 
     def __init__(self, root: Path | None = None, kind: str = "") -> None:
         self._root = root or Path(__file__).resolve().parents[2]

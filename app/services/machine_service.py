@@ -1,4 +1,4 @@
-"""Checks this machine: describes its hardware and determines which front-end and model fit it."""
+"""The check of this machine: its hardware, and which front-end and model fit it."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class MachineView:
 
 
 class MachineService:
-    """Probes the machine and determines what fits it. `graphics`: reports what a card needs; `probe`: for tests."""
+    """The machine check. `graphics`: reports what a card still needs; `probe`: replaces the probe in tests."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Rates a microphone from a recording: the levels of speech and noise, and clipping."""
+"""The rating of a microphone, based on a recording: levels of speech and noise, and clipping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists, downloads, benchmarks, checks and removes the models of the catalogue, for the window."""
+"""The catalogue's models as a service for the window: listing, download, benchmark, check and removal."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class ModelView:
 
 
 class ModelService:
-    """Backs the window's model page. All methods block, may be called on any thread and raise UserError.
+    """The service behind the window's model page. All methods block, work on any thread and raise UserError.
 
     `mirror` returns the address of a mirror of the hub, `token` the user's access token for the hub; both may be empty.
     """

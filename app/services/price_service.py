@@ -1,4 +1,4 @@
-"""Shows and edits the price table: the built-in prices, overridden by the user's own."""
+"""The price table as a service for the window: the built-in prices, overridden by the user's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds, stores and deletes the API keys of providers, and describes the outcome in user-facing messages."""
+"""The API keys of providers, with user-facing messages about changes to them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class KeyResult:
 
 
 class ProviderKeys:
-    """The keys in `store`, by back-end. Coroutines run on a thread, since a keyring may be slow."""
+    """The keys in `store`, by back-end. The coroutines call it on a thread, since a keyring may be slow."""
 
     def __init__(self, store: KeyStore) -> None:
         self.store = store

@@ -1,4 +1,4 @@
-"""Tests microphones and loudspeakers, and plays parts of recorded sessions.
+"""Tests of microphones and loudspeakers, and playback of parts of recorded sessions.
 
 Each test is one job on an executor thread, which opens its device and closes it before ending. Adapters are imported
 there.
@@ -52,7 +52,7 @@ _T = TypeVar("_T")
 
 
 class Recogniser(Protocol):
-    """Converts audio to text, like `WhisperDecoder`."""
+    """A speech recogniser such as `WhisperDecoder`."""
 
     def decode(self, samples: np.ndarray) -> str:
         """Returns the words in `samples` (float32 at 16 kHz)."""
@@ -119,7 +119,7 @@ class _Job:
 
 
 class SoundTestService:
-    """Tests devices by name (empty for the system default), even during a session.
+    """Tests of devices by name (empty for the system default), also available during a session.
 
     Jobs run one at a time: a second call waits for the first. Coroutines don't block the event loop; a cancelled one
     ends once its device is closed. All raise UserError. The arguments are factories, replaceable in tests.

@@ -1,4 +1,4 @@
-"""Lists, saves and tests the user's MCP servers."""
+"""The user's MCP servers as a service for the window."""
 
 from __future__ import annotations
 

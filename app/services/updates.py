@@ -1,4 +1,4 @@
-"""Checks for a newer version of the app, if the user has enabled that.
+"""The check for newer versions of the app, which is off unless the user enables it.
 
 A single address is queried over TLS, at most once a day, with a plain GET that reveals nothing about the user, the
 machine or the app. The address is built in (`resources/updates.json`); without one, nothing is queried. Versions such
@@ -84,7 +84,7 @@ def built_in_feed() -> str:
 
 
 class UpdateService:
-    """Queries the update feed. `path`: keeps the time of the last request. `context`: for TLS; None for defaults."""
+    """A client for the update feed. `path`: keeps the time of the last request; `context`: for TLS, or None."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class UpdateService:
         return not 0 <= self._clock() - asked < DAY_SECONDS
 
     async def check(self) -> UpdateAnswer | None:
-        """Queries the feed if due, otherwise returns None. Failed attempts count too. Raises UserError."""
+        """Queries the feed if due, otherwise returns None. A failed attempt also waits a day. Raises UserError."""
         return await asyncio.to_thread(self._check)
 
     def _check(self) -> UpdateAnswer | None:

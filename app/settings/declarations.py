@@ -1,4 +1,4 @@
-"""Declares every setting once, and loads and saves them all.
+"""The declarations of all settings, and the class that loads and saves them.
 
 The settings dialog, the tables in the guide and the file on disk are derived from the declarations. No setting is
 secret: API keys are stored elsewhere.

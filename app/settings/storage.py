@@ -1,4 +1,4 @@
-"""Reads and writes the app's JSON files in the settings folder: `settings.json` and `window.json`.
+"""Storage for the app's JSON files in the settings folder: `settings.json` and `window.json`.
 
 Damaged files, and those from another version of the app, are set aside.
 """
@@ -21,8 +21,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file's contents. `notice`: a message for the user about problems with it; `unread`: whether it is unreadable.
-    """
+    """A file's contents. `notice`: a user-facing message about problems; `unread`: it exists but can't be read."""
 
     values: dict[str, Any] = field(default_factory=dict)
     notice: str = ""

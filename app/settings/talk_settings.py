@@ -1,4 +1,4 @@
-"""Declares the settings of conversations: front-end, speech, back-end, answers and sound."""
+"""The settings of conversations: front-end, speech, back-end, answers and sound."""
 
 from __future__ import annotations
 

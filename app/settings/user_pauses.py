@@ -1,4 +1,4 @@
-"""Stores the lengths of the user's pauses within turns, in a file of its own, across conversations."""
+"""Storage for the lengths of the user's pauses within turns, in a file of its own."""
 
 from __future__ import annotations
 
