@@ -233,7 +233,7 @@ class Card:
     written: str = ""
 
     def clean(self) -> Card:
-        """Returns the card with control characters replaced and its texts cut to the length limits.
+        """Returns the card without characters that would start a paragraph, and with its texts cut to the limits.
 
         The runs of the body are cut at the start, because a growing text has its newest words at the end.
         """
@@ -249,7 +249,7 @@ class Card:
 
 
 def clean_text(text: str) -> str:
-    """Normalises line breaks to "\\n" and replaces characters that have a special meaning in a `QTextDocument`."""
+    """Normalises the line breaks of a text, and replaces characters with a special meaning in a `QTextDocument`."""
     return text.replace("\r\n", "\n").translate(_LINES)
 
 
