@@ -159,7 +159,7 @@ class LatencyWords(QObject):
     # -- the conversation
 
     def memory(self, context: ContextMeasured) -> str:
-        """Returns a sentence on how much of the conversation fits in the front-end's context."""
+        """Returns a sentence on how much of the front-end's context is in use."""
         known, most = (clock_words(round(n * FRAME_SECONDS)) for n in (context.frames, context.capacity))
         return self.tr("The voice's model remembers {0} of {1} minutes.").format(known, most)
 

@@ -1,4 +1,4 @@
-"""The timeline plot, which follows the conversation, scrolls and zooms, and explains the item under the pointer.
+"""The timeline plot, which follows the conversation, scrolls and zooms, and describes the item under the pointer.
 
 The lanes are painted to a pixmap when the events, size or scale change, about once per audio frame. In between, the
 pixmap is only shifted, which keeps scrolling smooth and cheap.
