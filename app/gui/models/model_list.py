@@ -78,7 +78,7 @@ def model_rows(
     - `lists`: the models that each provider offers
     - `catalogue`: models that are installed or can be downloaded
     - `favourites`: listed with their shortcuts
-    - `current`: the choice in use, listed even if nothing else contains it
+    - `current`: the choice in use, listed separately if it is in no other section
     - `recall`: returns the choice last used for a provider
     """
     words = search.lower().split()
@@ -215,8 +215,9 @@ class ModelListModel(QAbstractListModel):
 class ModelListView(QListView):
     """A view of the model list.
 
-    Emits `picked` with a `ModelRow` on a click or Enter, and `starred` on a click on the star or Ctrl+D. `left_above`
-    is emitted when Up is pressed on the first model.
+    - `picked`: emits a `ModelRow` on a click or Enter
+    - `starred`: emitted on a click on the star or Ctrl+D
+    - `left_above`: emitted when Up is pressed on the first model
     """
 
     picked = Signal(object)
