@@ -12,7 +12,7 @@ from app.gui.design.plain import show_tip
 
 _SCHEMES = ("http", "https")
 INNER = "kame:"
-"""Prefix of links to parts of the window. Text from a model can't contain such links; see `is_link`."""
+"""Prefix of links to parts of the window. Only the window creates them: `is_link` rejects them in a model's text."""
 
 
 def is_link(address: str) -> bool:
