@@ -180,7 +180,7 @@ def _parse(line: bytes) -> tuple[str, float]:
 def _locked(file: int) -> bool:
     """Locks `file` until it is closed or this process ends. Returns False if another process has locked it.
 
-    Also returns True if the file system doesn't support locks.
+    Also returns True if locking isn't possible.
     """
     try:
         return try_lock(file)

@@ -20,7 +20,7 @@ from app.session.control import BackendChoice
 MOST = 3
 
 SESSION_TOPICS = frozenset(get_args(About) + get_args(DeviceKind)) - {""}
-"""Topics of messages about a session, which are removed when it ends."""
+"""Topics of messages about a session, which are removed when the next session starts."""
 
 _RANKS: dict[Level, int] = {"notice": 0, "warning": 1, "error": 2}
 
@@ -158,7 +158,7 @@ class MessageBar(QWidget):
         self._drop_if(lambda row: row.message.topic in topics and bool(row.message.topic))
 
     def clear_talk(self) -> None:
-        """Removes the messages about the last session."""
+        """Removes the messages about the previous session."""
         self._drop_if(lambda row: row.message.topic in SESSION_TOPICS)
 
     def _tab_predecessor(self) -> QWidget | None:
