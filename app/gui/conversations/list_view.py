@@ -15,8 +15,8 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 class ConversationRows(QListView):
     """The list of conversations.
 
-    Signals carry a conversation's key, or a folder's name if they start with `folder_`. `opened` is emitted on a click
-    or Enter, and `left_above` if Up is pressed on the first row. Menu requests include a screen position.
+    Signals carry a conversation's key, those named `folder_*` a folder's name. `opened` is emitted on a click or Enter,
+    and `left_above` if Up is pressed on the first row. Menu requests include a screen position.
     """
 
     opened = Signal(str)
