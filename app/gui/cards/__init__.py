@@ -1,9 +1,9 @@
-"""A scrolling column of cards: turns in the transcript, revisions in the oracle.
+"""A scrolling column of cards, used for the turns of the transcript and the revisions of the oracle.
 
-- `card.py`: what a card holds, and the change of single letters; `document.py`: its text
-- `reader.py`: from Markdown to the elements of a body, formulas as text
-- `body.py`, `formats.py`: how elements are written into the document, and tables fitted into it
-- `paint.py`: what is painted around the text; `view.py`: the column, with its caret and selection
-- `copying.py`, `links.py`: what can be done with code, a selection and a link
-- `find_bar.py`: searches such a view
+- `card.py`: a card's content, and minimal edits of its text; `document.py`: the cards in a text document
+- `reader.py`: converts Markdown to the elements of a card's body, and formulas to plain text
+- `body.py`, `formats.py`: writing elements into the document, and fitting tables to the width
+- `paint.py`: everything painted around the text; `view.py`: the scrolling view
+- `copying.py`, `links.py`: copying code and selections, opening links
+- `find_bar.py`: a search bar for the view
 """

@@ -1,6 +1,6 @@
-"""Writes the elements of a card's body into a document: paragraphs, code and tables.
+"""Writes the elements of a card's body (paragraphs, code and tables) into a document.
 
-A paragraph that changes keeps the letters that stay, and elements that stay are not touched.
+Unchanged elements are left alone, and in a changed paragraph only the text that differs is replaced.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from app.gui.cards.reader import read_markdown
 from app.gui.design.look import Look
 
 EDGE = Paragraph(look="end")
-"""The empty paragraph before a table, and the one behind it."""
+"""The empty paragraph before and after a table."""
 
 
 class Body:
-    """Writes into `document`. `strip`: the height of the line above code. In its methods, `first` is the number of a
-    body's first block, and `base` the format of a paragraph that is all of a body.
+    """Writes card bodies into `document`. `strip`: the height of the header line above code, in pixels.
+
+    In the methods, `first` is the number of a body's first block, and `base` is the format of a body that consists of a
+    single paragraph.
     """
 
     def __init__(self, document: QTextDocument, formats: Formats, look: Look, strip: float) -> None:
@@ -37,10 +39,10 @@ class Body:
         self._look = look
         self._strip = strip
         self.room = 0.0
-        """The width of the column in pixels."""
+        """Width of the column in pixels."""
 
     def fitted(self, elements: Sequence[Element], base: QTextBlockFormat) -> tuple[Element, ...]:
-        """Returns the elements with lists in place of the tables that have no room."""
+        """Returns the elements, with tables that are too wide converted to lists."""
         found: list[Element] = []
         for element in elements:
             if isinstance(element, Table) and self._widths(element, base) is None:
@@ -50,7 +52,7 @@ class Body:
         return tuple(found)
 
     def write(self, first: int, before: Sequence[Element], after: Sequence[Element], base: QTextBlockFormat) -> None:
-        """Changes the elements `before` into those `after`."""
+        """Replaces the elements `before` with `after`, leaving common ones in place."""
         shared = 0
         for old, new in zip(before, after, strict=False):
             if old != new:
@@ -64,14 +66,14 @@ class Body:
         self._insert(first, after[shared:], base)
 
     def format(self, first: int, elements: Sequence[Element], base: QTextBlockFormat) -> None:
-        """Gives all elements their formats again."""
+        """Reapplies the formats of all elements."""
         for element in elements:
             block = self._document.findBlockByNumber(first)
             if isinstance(element, Paragraph):
                 QTextCursor(block).setBlockFormat(self._paragraph(element, base))
             else:
                 table = QTextCursor(block.next()).currentTable()
-                if table is not None:  # one that was inserted in the same edit is not known yet, and is right
+                if table is not None:  # a table inserted in the same edit isn't found yet, and needs no update
                     table.setFormat(table_format(base, self._widths(element, base) or ()))
                 for edge in (block, self._document.findBlockByNumber(first + element.blocks - 1)):
                     QTextCursor(edge).setBlockFormat(self._paragraph(EDGE, base))
@@ -86,7 +88,7 @@ class Body:
         write_runs(block, old.runs, new.runs, self._formats)
 
     def _remove(self, first: int, elements: Sequence[Element]) -> None:
-        """Removes elements; the block before them keeps its format."""
+        """Removes elements, preserving the format of the block before them."""
         before = self._document.findBlockByNumber(first - 1)
         last = self._document.findBlockByNumber(first + sum(element.blocks for element in elements) - 1)
         look = before.blockFormat()
@@ -130,7 +132,7 @@ class Body:
         return column_widths(table, self._formats.width, self.room - base.leftMargin() - base.rightMargin())
 
     def _letters(self, paragraph: Paragraph) -> QTextCharFormat:
-        """The format of a paragraph's letters where it has none."""
+        """Returns the character format of an empty paragraph."""
         return self._formats["edge" if paragraph.look in ("rule", "end") else "text"]
 
     def _paragraph(self, paragraph: Paragraph, base: QTextBlockFormat) -> QTextBlockFormat:
@@ -138,7 +140,7 @@ class Body:
 
 
 def elements_of(card: Card) -> tuple[Element, ...]:
-    """What the body of a card is made of: its Markdown, behind which its runs follow."""
+    """Returns the elements of a card's body: its Markdown, followed by its runs."""
     if not card.written:
         return (Paragraph(card.body),)
     elements = read_markdown(card.written)

@@ -1,7 +1,7 @@
-"""The content of a card: its kinds of text, its body of paragraphs, code and tables, and changes of its runs of text.
+"""The content of a card, its text formats, and minimal edits of its text in a document.
 
-A change touches only the letters that differ: a growing text is only appended to, a new format changes no text, and a
-selection in what stays survives.
+Edits only touch the characters that differ: growing text is appended to, and reformatting replaces no text. A selection
+within unchanged text therefore survives.
 """
 
 from __future__ import annotations
@@ -29,14 +29,19 @@ from app.gui.design.look import Look, blend
 from app.gui.design.plain import shortened
 
 ElementLook = Literal["text", "heading", "item", "code", "rule", "end"]
-"""Of a paragraph. `end`: a thin one that follows code or a table at a body's end."""
+"""The appearance of a paragraph. `end`: a thin paragraph after code or a table at the end of a body."""
 Align = Literal["left", "center", "right"]
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """One paragraph. `level`: of a heading, or the depth of a list's item from 1. `last`: of a list. `quote`: the depth
-    of the quote that it is in. `language`: of code. `source`: what is copied of code as a whole.
+    """A paragraph of a body.
+
+    - `level`: heading level, or nesting depth of a list item, from 1
+    - `quote`: depth of block quotes around it
+    - `last`: whether it is the last item of a list
+    - `language`: language of code
+    - `source`: for code, the Markdown to copy if all of it is selected
     """
 
     runs: tuple[Run, ...] = ()
@@ -49,32 +54,32 @@ class Paragraph:
 
     @property
     def blocks(self) -> int:
-        """How many blocks of a document it takes."""
+        """Number of document blocks it occupies."""
         return 1
 
     @property
     def text(self) -> str:
-        """Its letters."""
+        """The plain text."""
         return "".join(text for text, _ in self.runs)
 
     @property
     def code(self) -> str:
-        """The lines of code."""
+        """The code without its fences."""
         return "\n".join(self.source.split("\n")[1:-1])
 
     @property
     def looks(self) -> tuple[object, ...]:
-        """What its format depends on."""
+        """The fields that determine the paragraph format."""
         return self.look, self.level, self.quote, self.last
 
     def followed_by(self, runs: tuple[Run, ...]) -> Paragraph:
-        """The same with more runs at its end."""
+        """Returns a copy with `runs` appended."""
         return replace(self, runs=self.runs + runs)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: rows of cells, the first of which are headings. `source`: what is copied of it as a whole."""
+    """A table of cells, with headings in the first row. `source`: the Markdown to copy if all of it is selected."""
 
     rows: tuple[tuple[tuple[Run, ...], ...], ...]
     aligns: tuple[Align, ...]
@@ -82,7 +87,7 @@ class Table:
 
     @property
     def blocks(self) -> int:
-        """How many blocks of a document it takes: one for each cell, and an empty one before and after."""
+        """Number of document blocks it occupies: one per cell, plus an empty one before and after."""
         return len(self.rows) * len(self.aligns) + 2
 
 
@@ -91,19 +96,19 @@ Element = Paragraph | Table
 
 PIECE = 31
 APART = "apart"
-"""The kind of every second piece of a text."""
+"""The kind given to every second piece by `in_pieces`."""
 
 
 def qt_length(text: str) -> int:
-    """The length of `text` in a Qt document, which counts in UTF-16."""
+    """Returns the length of `text` in UTF-16 code units, as Qt documents count."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def in_pieces(runs: Iterable[Run]) -> Iterator[Run]:
-    """Cuts plain text between words into pieces of `PIECE` letters, whose formats look the same but differ.
+    """Splits plain text at spaces into pieces of up to about `PIECE` characters, alternating between two kinds.
 
-    For each paragraph Qt 6.11 keeps 40 bytes for each letter of its longest stretch in one format. Text without spaces
-    stays whole.
+    Saves memory: for each paragraph, Qt 6.11 keeps 40 bytes per character of the longest fragment with a single format.
+    The formats of the two kinds differ but look the same. Text without spaces is not split.
     """
     for text, kind in runs:
         if kind != "text" or len(text) <= PIECE:
@@ -121,7 +126,7 @@ def in_pieces(runs: Iterable[Run]) -> Iterator[Run]:
 
 @contextmanager
 def laid_out_once(document: QTextDocument) -> Iterator[None]:
-    """Lays out all changes in its block together, from the first place to the last."""
+    """A context manager that defers the document's layout until its block of changes ends."""
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
     try:
@@ -133,7 +138,7 @@ def laid_out_once(document: QTextDocument) -> Iterator[None]:
 def write_runs(
     block: QTextBlock, before: tuple[Run, ...], after: tuple[Run, ...], kinds: Mapping[str, QTextCharFormat]
 ) -> None:
-    """Changes a paragraph from the runs `before` to those `after`, in the formats of their `kinds`."""
+    """Changes a paragraph's runs from `before` to `after`. `kinds` maps each kind of run to its format."""
     before, after = tuple(in_pieces(before)), tuple(in_pieces(after))
     old, new = "".join(text for text, _ in before), "".join(text for text, _ in after)
     shared = _shared_letters(old, new)
@@ -155,7 +160,7 @@ def write_runs(
 
 
 def _new_looks(before: tuple[Run, ...], after: tuple[Run, ...], shared: int) -> Iterator[tuple[int, int, str]]:
-    """The stretches of the first `shared` letters whose kind has changed: from, to, kind."""
+    """Yields (start, end, kind) for the ranges of the first `shared` characters whose kind has changed."""
     olds = [(len(text), kind) for text, kind in reversed(before) if text]
     place = 0
     for text, kind in after:
@@ -171,7 +176,7 @@ def _new_looks(before: tuple[Run, ...], after: tuple[Run, ...], shared: int) -> 
 
 
 def _shared_letters(a: str, b: str) -> int:
-    """The length of the common beginning."""
+    """Returns the length of the common prefix."""
     low, high = 0, min(len(a), len(b))
     if a[:high] == b[:high]:
         return high
@@ -185,19 +190,23 @@ def _shared_letters(a: str, b: str) -> int:
 
 
 Run = tuple[str, str]
-"""A text and its kind: a key of `text_formats`."""
+"""A text and its kind, a key of `Formats`."""
 
 GAP, PAD, SIDE, ROUND = 7.0, 8.0, 12.0, 8.0
 INDENT = 48.0
 BODY = 15 / 13
-"""The size of what is said, of the size of controls."""
+"""Font size of spoken text relative to that of controls."""
 STEP = 16.0
 LONGEST_BODY, LONGEST_HEAD = 20_000, 2_000
-"""The most letters that are shown of a body, and of each run of a head: to lay out one long word takes Qt the square of
-its length.
+"""Maximum characters shown of a body, and of each run of a head.
+
+Qt's time to lay out a single long word is quadratic in its length.
 """
 _CUT = 4_000
-"""Letters by which the beginning of a growing body is cut: all that is left is written again each time."""
+"""A body that grows too long is cut at the start in steps of this many characters.
+
+Each cut rewrites the entire rest.
+"""
 LINE_BREAK = "\u2028"
 _NO_TEXT = dict.fromkeys("\0\ufdd0\ufdd1\ufffc", " ")
 _ONE_PARAGRAPH = str.maketrans(dict.fromkeys("\n\r\x0b\x0c\x85\u2029", LINE_BREAK) | _NO_TEXT)
@@ -206,11 +215,13 @@ _LINES = str.maketrans(dict.fromkeys("\r\x0b\x0c\x85\u2029", "\n") | _NO_TEXT)
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The content of a card. `style` is `user`, `assistant`, `plain`, `live`, `beside`, `calm`, `quiet` or `divider`.
+    """The content of a card.
 
-    `written`: Markdown that comes before the runs of the body. `quote`: words on a line of their own between head and
-    body, of which the last ones that fit are shown. `caret`: a mark is painted after so many letters of a body without
-    Markdown; -1 for none. `tip`: the tooltip.
+    - `style`: `user`, `assistant`, `plain`, `live`, `beside`, `calm`, `quiet` or `divider`
+    - `quote`: text on a separate line between head and body, elided at its start
+    - `caret`: position of a painted caret in a body without Markdown, in characters; -1 for none
+    - `tip`: tooltip
+    - `written`: Markdown that precedes the runs of the body
     """
 
     head: tuple[Run, ...]
@@ -222,8 +233,9 @@ class Card:
     written: str = ""
 
     def clean(self) -> Card:
-        """Returns the card without characters that would start another paragraph, and no longer than can be shown: of
-        the body the end, where a growing one has its newest words.
+        """Returns the card without characters that would start a paragraph, and with its texts cut to the limits.
+
+        The runs of the body are cut at the start, because a growing text has its newest words at the end.
         """
         card = self
         if (length := sum([len(text) for text, _ in self.body])) > LONGEST_BODY:
@@ -237,7 +249,7 @@ class Card:
 
 
 def clean_text(text: str) -> str:
-    """Returns a text of several lines without characters that mean something to a document."""
+    """Normalises the line breaks of a text, and replaces characters with a special meaning in a `QTextDocument`."""
     return text.replace("\r\n", "\n").translate(_LINES)
 
 
@@ -254,7 +266,7 @@ def _without_beginning(runs: tuple[Run, ...], letters: int) -> tuple[Run, ...]:
 
 
 def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QTextCharFormat]:
-    """Returns the format of each kind of text in these colours, relative to this font; `scale` is the body's."""
+    """Returns the format of each kind of text. Sizes are relative to `font`, and those of body text also to `scale`."""
     size = QFontInfo(font).pointSizeF()
 
     def kind(
@@ -305,7 +317,7 @@ def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QText
 
 
 def chip_fills(look: Look) -> dict[str, QColor]:
-    """Returns the colour of the chip behind each kind of text that has one."""
+    """Returns the background colours of the kinds of text painted as chips."""
     quiet = blend(look.base, look.text, 0.13)
     return {
         "chip": look.accent,
@@ -319,8 +331,9 @@ def chip_fills(look: Look) -> dict[str, QColor]:
 def block_formats(
     style: str, quote_height: float = 0.0, side: float = SIDE
 ) -> tuple[QTextBlockFormat, QTextBlockFormat]:
-    """Returns the paragraph formats of head and body, which are not to be changed. `quote_height`: room between them;
-    `side`: beside the card.
+    """Returns the paragraph formats of a card's head and body, which are cached and must not be modified.
+
+    `quote_height`: space between them for the quote. `side`: margin beside the card. Both are in pixels.
     """
     head, body = QTextBlockFormat(), QTextBlockFormat()
     for block_format in (head, body):

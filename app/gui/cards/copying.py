@@ -1,6 +1,6 @@
-"""Turns a selection of cards into plain text that reads well, and copies code by the buttons over it.
+"""Converts selections of cards to readable plain text, and provides the copy buttons above code.
 
-Items keep their marks, and whole tables become their source.
+List items keep their markers, and fully selected tables are copied as their Markdown source.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from app.gui.design.icons import icon
 from app.gui.design.look import Look
 
 Key = tuple[int, int]
-"""The place of a card, and the number of the code in it."""
+"""The index of a card, and the index of a code block within it."""
 TELLS_MS = 2000
-"""So long a button says that it has copied."""
+"""How long a button shows "Copied"."""
 STYLE = "QPushButton { padding: 2px 8px } QPushButton:focus { padding: 0px 6px }"
-"""Lower than other buttons, since it stands in a line of text."""
+"""Less padding than other buttons, to fit the height of a line of text."""
 
 
 class CodeButtons(QObject):
-    """Keeps a button for each code that is in view. `parent`: the view, before whose successors they get the focus."""
+    """Maintains a copy button for each visible code block. In the tab order, the buttons come right after `parent`."""
 
     def __init__(self, parent: QAbstractScrollArea) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class CodeButtons(QObject):
         self._buttons: dict[Key, CodeButton] = {}
 
     def place(self, strips: Mapping[Key, tuple[QRectF, Paragraph]]) -> None:
-        """Shows the buttons at the right ends of these strips of the viewport, and no others."""
+        """Places a button at the right end of each strip, in viewport coordinates, and removes all other buttons."""
         for key in self._buttons.keys() - strips.keys():
             button = self._buttons.pop(key)
             if button.hasFocus():
@@ -58,12 +58,12 @@ class CodeButtons(QObject):
             self._order()
 
     def restyle(self) -> None:
-        """Uses the colours that the view has now."""
+        """Applies the view's current colours."""
         for button in self._buttons.values():
             button.restyle()
 
     def _order(self) -> None:
-        """Lets the focus go from the view to the first button, and from each to the next."""
+        """Shows the buttons and sets the tab order from the view through them."""
         before: QWidget = self._view
         for key in sorted(self._buttons):
             button = self._buttons[key]
@@ -73,7 +73,7 @@ class CodeButtons(QObject):
 
 
 class CodeButton(QPushButton):
-    """Copies a piece of code."""
+    """A button that copies a code block."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -89,14 +89,14 @@ class CodeButton(QPushButton):
         self._tell(copied=False)
 
     def show_code(self, code: Paragraph) -> None:
-        """Copies this code from now on."""
+        """Sets the code to copy."""
         self._code = code.code
         name = self.tr("Copy the code in {0}").format(code.language) if code.language else self.tr("Copy the code")
         if self.accessibleName() != name:
             self.setAccessibleName(name)
 
     def restyle(self) -> None:
-        """Draws its icon in the colour that its text has now."""
+        """Redraws the icon in the current text colour."""
         size = self.fontMetrics().ascent()
         self.setIconSize(QSize(size, size))
         self.setIcon(icon("check" if self._copied else "copy", Look.of(self.palette()).dim, size=size))
@@ -116,8 +116,10 @@ class CodeButton(QPushButton):
 
 
 def selected_text(content: CardDocument, cursor: QTextCursor) -> str:
-    """Returns the text that is selected. Code and tables that are selected as a whole are in it as their source; code
-    alone has no fences.
+    """Returns the selection as plain text.
+
+    Fully selected code and tables are returned as their Markdown source, except that code has no fences if nothing else
+    is selected.
     """
     begin, end = cursor.selectionStart(), cursor.selectionEnd()
     if begin == end or not content.cards:
@@ -145,7 +147,7 @@ def _clean(text: str) -> str:
 
 
 def _selected_cells(content: CardDocument, cursor: QTextCursor) -> str:
-    """The selected cells with tabulators between them, or the source of the table."""
+    """Returns the selected cells, tab-separated, or the table's source if all cells are selected."""
     table = cursor.currentTable()
     # PySide returns four numbers; its stub says `object`.
     first_row, rows, first_column, columns = cast("tuple[int, int, int, int]", cursor.selectedTableCells())
@@ -182,7 +184,7 @@ def _element(
 
 
 def _cells(blocks: list[QTextBlock], columns: int, begin: int, end: int) -> str:
-    """The selected cells, row by row, with tabulators between them."""
+    """Returns the selected cells, one line per row and tab-separated."""
     cells = blocks[1:-1]
     rows = (cells[place : place + columns] for place in range(0, len(cells), columns))
     lines = ("\t".join(_letters(cell, begin, end) for cell in row if _touches(cell, begin, end)) for row in rows)
@@ -197,7 +199,7 @@ def _marked(paragraph: Paragraph, text: str) -> str:
 
 
 def _gap(before: Paragraph | None, paragraph: Paragraph | None) -> str:
-    """What stands between two paragraphs: a blank line within a body, but not between the items of a list."""
+    """Returns the separator between two paragraphs: a blank line within a body, except between list items."""
     if before is None or paragraph is None or before.look == paragraph.look == "item":
         return "\n"
     return "\n\n"
@@ -215,7 +217,7 @@ def _touches(block: QTextBlock, begin: int, end: int) -> bool:
 
 
 def _letters(block: QTextBlock, begin: int, end: int) -> str:
-    """The selected letters of a paragraph."""
+    """Returns the selected part of a paragraph."""
     start = block.position()
     cursor = QTextCursor(block)
     cursor.setPosition(max(begin, start))

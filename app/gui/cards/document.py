@@ -1,6 +1,6 @@
-"""Writes cards into a text document: each is a paragraph for its head, and one or more for its body.
+"""Writes cards into a text document, each as one block for its head and one or more blocks for its body.
 
-A change touches only the letters that differ.
+Edits only touch the characters that differ.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from app.gui.cards.formats import Formats
 from app.gui.design.look import Look
 
 COLUMN_PX = 720.0
-"""The widest that a column of cards gets."""
+"""Maximum width of a column of cards."""
 
 
 class CardDocument:
-    """The cards of `document`. `scale` is the size of the bodies' text."""
+    """The cards in `document`. `scale`: scale factor for the text of the bodies."""
 
     def __init__(self, document: QTextDocument, scale: float) -> None:
         self.cards: list[Card] = []
         self.edits = 0
-        """The number of cards written so far."""
+        """Number of card changes written so far."""
         self._document = document
         self._scale = scale
         self._side = SIDE
@@ -54,7 +54,7 @@ class CardDocument:
         document.setDocumentMargin(0)
 
     def restyle(self, look: Look, font: QFont) -> None:
-        """Uses these colours and this font for the cards that are written from now on."""
+        """Sets the colours and font for cards written from now on."""
         self._formats = Formats(look, font, self._scale)
         self.quote_height = round(QFontMetricsF(self.font_of("quote")).height() + 5)
         self.strip_height = round(QFontMetricsF(self.font_of("dim")).height() + 14)
@@ -62,35 +62,35 @@ class CardDocument:
         self._body.room = self._room
 
     def font_of(self, kind: str) -> QFont:
-        """The font of a kind of text."""
+        """Returns the font for a kind of text."""
         return self._formats.font(kind)
 
     def block(self, place: int, part: int) -> QTextBlock:
-        """The paragraph of a card's head (`part` 0), or of its body (from 1)."""
+        """Returns a block of a card: its head (`part` 0) or a block of its body (from 1)."""
         return self._document.findBlockByNumber(self._firsts[place] + part)
 
     def last_block(self, place: int) -> QTextBlock:
-        """The last paragraph of a card."""
+        """Returns the last block of a card."""
         return self.block(place, self._blocks(place) - 1)
 
     def place_of(self, block: QTextBlock) -> int:
-        """The card that a paragraph is in."""
+        """Returns the index of the card that contains `block`."""
         return bisect_right(self._firsts, block.blockNumber()) - 1
 
     def elements(self, place: int) -> Iterator[tuple[Element, QTextBlock]]:
-        """What the body of a card is made of, with the first block of each."""
+        """Yields the elements of a card's body, each with its first block."""
         part = 1
         for element in self._elements[place]:
             yield element, self.block(place, part)
             part += element.blocks
 
     def text(self, place: int) -> str:
-        """The text of a card: the head on one line with dots, a line break, the body."""
+        """Returns a card's text: the head on one line, its parts separated by dots, followed by the body."""
         body = (self.block(place, part).text() for part in range(1, self._blocks(place)))
         return f"{self.block(place, 0).text().replace(LINE_BREAK, ' · ')}\n" + "\n".join(body)
 
     def formats(self, place: int) -> list[tuple[str, QTextCharFormat]]:
-        """The pieces of a card's body with their formats."""
+        """Returns the text fragments of a card's body with their formats."""
         pieces = []
         for part in range(1, self._blocks(place)):
             iterator = self.block(place, part).begin()
@@ -103,7 +103,7 @@ class CardDocument:
     # -- changing cards
 
     def insert(self, place: int, card: Card) -> None:
-        """Inserts a card before the one that is at `place` now."""
+        """Inserts a card at index `place`."""
         cursor = QTextCursor(self._document)
         cursor.beginEditBlock()
         if not self.cards:
@@ -124,7 +124,7 @@ class CardDocument:
         cursor.endEditBlock()
 
     def write(self, place: int, card: Card) -> None:
-        """Changes the card at `place` into `card`, if it is another one."""
+        """Replaces the card at `place` with `card`, if they differ."""
         old, card = self.cards[place], card.clean()
         if old == card:
             return
@@ -157,7 +157,7 @@ class CardDocument:
         cursor.removeSelectedText()
         self._move(place, -self._blocks(place))
         del self.cards[place], self._elements[place], self._firsts[place]
-        if self.cards:  # the paragraph where it was has the format of one that is gone
+        if self.cards:  # the block at this position still has the removed card's format
             near = min(place, len(self.cards) - 1)
             self._format_blocks(near, self.cards[near])
         cursor.endEditBlock()
@@ -182,7 +182,7 @@ class CardDocument:
         return self._firsts[-1] + self._blocks(len(self._firsts) - 1) if self._firsts else 0
 
     def _move(self, place: int, blocks: int) -> None:
-        """The cards behind `place` have moved by so many blocks."""
+        """Shifts the block numbers of the cards after `place`."""
         if blocks:
             for other in range(place + 1, len(self._firsts)):
                 self._firsts[other] += blocks
@@ -190,7 +190,7 @@ class CardDocument:
     # -- margins
 
     def set_side(self, side: float) -> None:
-        """Leaves so many pixels free to the left and right of the cards."""
+        """Sets the margin to the left and right of the cards, in pixels."""
         if self._side != side:
             self._side = side
             with laid_out_once(self._document):
@@ -199,20 +199,23 @@ class CardDocument:
             self._fit_tables()
 
     def set_margins(self, width: int) -> None:
-        """Limits the column to `COLUMN_PX` in a view of this width. Needed again after `clear`."""
+        """Centres the column, at most `COLUMN_PX` wide, in a view of this width. Call again after `clear`."""
         frame = self._document.rootFrame()
         margin = max(0.0, (width - COLUMN_PX) / 2)
         frame_format = frame.frameFormat()
         if frame_format.leftMargin() != margin or not frame_format.bottomMargin():
             frame_format.setLeftMargin(margin)
             frame_format.setRightMargin(margin)
-            # The first paragraph's own margin is not laid out, so the first box needs room here.
+            # Qt ignores the first block's top margin, so reserve room for the first box here.
             frame_format.setTopMargin(GAP + PAD)
             frame_format.setBottomMargin(GAP + PAD)
             frame.setFrameFormat(frame_format)
 
     def set_room(self, width: float) -> None:
-        """Fits the tables into a view of this width, whether or not it has a scroll bar: else one could come and go."""
+        """Fits the tables into a view of this width.
+
+        The width must always exclude a scroll bar: otherwise refitting the tables could keep toggling it.
+        """
         room = min(width, COLUMN_PX)
         if self._room != room:
             self._room = self._body.room = room
@@ -220,7 +223,7 @@ class CardDocument:
 
     def _fit_tables(self) -> None:
         with_tables = [(place, card) for place, card in enumerate(self.cards) if "|" in card.written]
-        for change in (self._write_body, self._format_blocks):  # a new table is known only after the first
+        for change in (self._write_body, self._format_blocks):  # new tables can only be formatted after the first pass
             with laid_out_once(self._document):
                 for place, card in with_tables:
                     change(place, card)

@@ -1,4 +1,4 @@
-"""A bar that searches a text view: a field, buttons for the next and previous place, and the count."""
+"""A search bar for a text view, with a field, next and previous buttons, and a match count."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from app.gui.design.look import Look, blend
 from app.gui.design.plain import PlainLabel, set_tip
 
 MOST_MARKED = 500
-"""More places than this are counted but not highlighted."""
+"""Maximum number of highlighted matches; all are counted."""
 
 SEARCH_AFTER_MS = 80
 
 
 class FindBar(QWidget):
-    """Searches `view`. Hidden at first; closing it removes the highlights and gives `view` the focus."""
+    """Searches `view`. Initially hidden. Closing it removes the highlights and focuses `view`."""
 
     closed = Signal()
 
@@ -25,8 +25,8 @@ class FindBar(QWidget):
         self._view = view
         self._places: list[int] = []
         self._current = -1
-        self._words = ""  # of the last search
-        self._mark_at: QTextCursor | None = None  # at the current place; moves with the text
+        self._words = ""  # the last search text
+        self._mark_at: QTextCursor | None = None  # the current match; moves with the text
         self.field = QLineEdit(self)
         self.field.setAccessibleName(self.tr("Find in this conversation"))
         self.field.setPlaceholderText(self.tr("Find in this conversation"))
@@ -53,12 +53,12 @@ class FindBar(QWidget):
         self.previous_button.clicked.connect(lambda: self.step(-1))
         self.close_button.clicked.connect(self.leave)
         escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.leave)
-        escape.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)  # as an argument, PySide ignores it
+        escape.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)  # PySide ignores it as a constructor argument
         view.document().contentsChanged.connect(self._changed)
         self.hide()
 
     def appear(self) -> None:
-        """Shows itself, and searches for the selection of the view."""
+        """Shows the bar, and searches for the view's selection if it is a single line."""
         chosen = self._view.textCursor().selectedText()
         self.show()
         if len(chosen.splitlines()) == 1:
@@ -68,7 +68,7 @@ class FindBar(QWidget):
         self._search()
 
     def leave(self) -> None:
-        """Hides itself, and removes the highlights."""
+        """Hides the bar, removes the highlights and focuses the view."""
         if self.isHidden():
             return
         self.hide()
@@ -79,7 +79,7 @@ class FindBar(QWidget):
         self.closed.emit()
 
     def step(self, by: int) -> None:
-        """Goes to the next place found (`by` 1) or to the previous one (-1)."""
+        """Moves to the next match (`by` 1) or the previous one (-1)."""
         if self._later.isActive():
             self._later.stop()
             self._search()
@@ -87,7 +87,7 @@ class FindBar(QWidget):
             self._go((self._current + by) % len(self._places))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Goes to the next place on Enter, and to the previous one with Shift."""
+        """Moves to the next match on Enter, or to the previous one on Shift+Enter."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
             event.accept()
@@ -110,7 +110,7 @@ class FindBar(QWidget):
         return button
 
     def _changed(self) -> None:
-        # A running timer is not restarted: while the conversation goes on, it would never fire.
+        # Don't restart a running timer: during a conversation, it would never fire.
         if not self.isHidden() and self.field.text() and not self._later.isActive():
             self._later.start()
 
@@ -125,20 +125,20 @@ class FindBar(QWidget):
             self._view.setExtraSelections([])
         elif before in self._places:
             self._show(self._places.index(before))
-        elif before is not None and same:  # the place is gone: stay near it
+        elif before is not None and same:  # the current match is gone: move to the nearest one
             self._show(min(range(len(self._places)), key=lambda place: abs(self._places[place] - before)))
         else:
-            # The newest one is the most likely.
+            # The newest match is the most likely one.
             self._go(len(self._places) - 1)
         for button in (self.previous_button, self.next_button):
             button.setEnabled(len(self._places) > 1)
 
     def _current_place(self) -> int | None:
-        """The present position of the current place."""
+        """Returns the current match's position in the document, or None."""
         if not 0 <= self._current < len(self._places):
             return None
         moved = self._mark_at
-        # Without a selection all text was written again, and the place is where it was.
+        # An empty selection means that all text was rewritten, so the old position still applies.
         return moved.selectionStart() if moved is not None and moved.hasSelection() else self._places[self._current]
 
     def _go(self, place: int) -> None:
@@ -175,8 +175,8 @@ class FindBar(QWidget):
 
 
 def _all_places(text: str, wanted: str) -> list[int]:
-    """The positions of `wanted` in `text`, counted in UTF-16 as a document does."""
-    if len(text.lower()) == len(text):  # the lower case of a few letters is longer ("İ"): then the case matters
+    """Returns the positions of `wanted` in `text` in UTF-16 code units, ignoring case if possible."""
+    if len(text.lower()) == len(text):  # lowercasing lengthens a few letters ("İ"): then match case
         text, wanted = text.lower(), wanted.lower()
     places, at = [], text.find(wanted)
     wide = counted = 0

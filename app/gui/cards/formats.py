@@ -1,6 +1,6 @@
-"""The formats of a card's body: of its kinds of text with their styles, of its paragraphs, and of its tables.
+"""Text, paragraph and table formats for the body of a card.
 
-A table gets columns as wide as their words need, or becomes a list if not even these fit.
+Table columns are at least as wide as their longest word. If even these widths don't fit, the table becomes a list.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from app.gui.design.fonts import CODE_FAMILY
 from app.gui.design.look import Look
 
 CELL_LEFT, CELL_RIGHT, CELL_PAD = 8.0, 16.0, 5.0
-"""Between a cell's text and its edges: left, right, above and below."""
+"""Padding of a table cell: left, right, and both top and bottom."""
 
 Measure = Callable[[str, str], float]
-"""The width in pixels of a text of a kind."""
+"""Returns the width in pixels of a text, given the text and its kind."""
 
 
 def column_widths(table: Table, measure: Measure, room: float) -> tuple[float, ...] | None:
-    """Returns the widths of the columns in `room` pixels; None if a word would have to be broken.
+    """Returns the column widths for a table in `room` pixels, or None if words would have to be broken.
 
-    Each has room for its longest word; what is left goes to those with long lines.
+    Each column fits its longest word. The remaining space is shared in proportion to what each needs to avoid wrapping.
     """
     sides = CELL_LEFT + CELL_RIGHT + 1
     columns = [[row[place] for row in table.rows] for place in range(len(table.aligns))]
@@ -52,7 +52,7 @@ def column_widths(table: Table, measure: Measure, room: float) -> tuple[float, .
 
 
 def as_list(table: Table) -> Iterator[Paragraph]:
-    """Yields a table row by row: its first cell, and below it the others with the headings of their columns."""
+    """Yields each row of a table as a heading (its first cell) and a list of its other cells with column names."""
     heads, *rows = table.rows
     for row in rows:
         yield Paragraph(tuple(_in_bold(row[0])), "heading", 3)
@@ -74,11 +74,11 @@ def _longest_word(cell: tuple[Run, ...], measure: Measure) -> float:
 
 
 CODE_PAD = 12.0
-"""Between code and the edge of its ground."""
+"""Padding between code and the edge of its background."""
 CODE_SIZE = 0.9
-"""Of text in the typeface for code: its letters are larger than the others."""
+"""Relative font size of code, whose typeface looks larger."""
 HEADINGS = (1.3, 1.15, 1.0)
-"""The sizes of headings, in those of the text."""
+"""Font sizes of the heading levels, relative to body text."""
 PARAGRAPH_GAP, ITEM_GAP = 8.0, 4.0
 QUOTE_INDENT = 16.0
 _HEIGHT = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
@@ -90,7 +90,10 @@ _ALIGNS = {
 
 
 class Formats(dict[str, QTextCharFormat]):
-    """The format of each kind of text. A kind may have styles and a link: `text|bold|italic@https://…`."""
+    """Maps kinds of text to formats, created on demand.
+
+    A kind can include styles and a link: `text|bold|italic@https://…`.
+    """
 
     def __init__(self, look: Look, font: QFont, scale: float = 1.0) -> None:
         super().__init__(text_formats(look, font, scale))
@@ -108,10 +111,10 @@ class Formats(dict[str, QTextCharFormat]):
         self["edge"].setFontPointSize(1)
         self["code"] = _code(text)
         self.step = text.fontPointSize() * 2.2
-        """The width of a step of a list, in pixels."""
+        """Indentation per list level, in pixels."""
 
     def font(self, kind: str) -> QFont:
-        """The font of a kind of text."""
+        """Returns the font for a kind of text."""
         font, look = QFont(self._font), self[kind]
         font.setPointSizeF(look.fontPointSize())
         font.setItalic(look.fontItalic())
@@ -121,7 +124,7 @@ class Formats(dict[str, QTextCharFormat]):
         return font
 
     def width(self, text: str, kind: str) -> float:
-        """The width in pixels of a text of this kind."""
+        """Returns the width in pixels of a text of this kind."""
         if kind not in self._metrics:
             self._metrics[kind] = QFontMetricsF(self.font(kind))
         return self._metrics[kind].horizontalAdvance(text)
@@ -133,7 +136,7 @@ class Formats(dict[str, QTextCharFormat]):
         if "code" in styles:
             made = _code(made)
         if "bold" in styles:
-            # The typeface's italics have one weight, which is only made bolder for this one.
+            # The italic typeface has a single weight, which Qt only emboldens for Bold.
             made.setFontWeight(QFont.Weight.Bold if "italic" in styles else QFont.Weight.DemiBold)
         made.setFontItalic("italic" in styles)
         made.setFontStrikeOut("struck" in styles)
@@ -162,7 +165,7 @@ def _coloured(text: QTextCharFormat, look: Look) -> QTextCharFormat:
 def _code(text: QTextCharFormat) -> QTextCharFormat:
     made = QTextCharFormat(text)
     letters = QFont()
-    letters.setFeature(QFont.Tag("calt"), 0)  # "->" are two letters
+    letters.setFeature(QFont.Tag("calt"), 0)  # no ligature for "->"
     made.setFont(letters, QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesSpecifiedOnly)
     made.setFontFamilies([CODE_FAMILY])
     made.setFontStyleHint(QFont.StyleHint.Monospace)
@@ -172,9 +175,9 @@ def _code(text: QTextCharFormat) -> QTextCharFormat:
 
 
 def paragraph_format(body: QTextBlockFormat, paragraph: Paragraph, step: float, strip: float) -> QTextBlockFormat:
-    """Returns the format of a paragraph in a card whose only paragraph would have the format `body`.
+    """Returns the format of a paragraph. `body`: the format of a body that consists of a single plain paragraph.
 
-    `step`: the width of a step of a list; `strip`: the height of the line above code.
+    `step`: indentation per list level. `strip`: height of the header line above code. Both are in pixels.
     """
     if paragraph.look == "text" and not paragraph.quote:
         return body
@@ -208,7 +211,7 @@ def paragraph_format(body: QTextBlockFormat, paragraph: Paragraph, step: float, 
 
 
 def table_format(body: QTextBlockFormat, widths: Sequence[float]) -> QTextTableFormat:
-    """Returns the format of a table in such a card, with columns of these widths."""
+    """Returns the format of a table with columns of these widths, in pixels."""
     made = QTextTableFormat()
     made.setLeftMargin(body.leftMargin())
     made.setRightMargin(body.rightMargin())
@@ -225,7 +228,7 @@ def table_format(body: QTextBlockFormat, widths: Sequence[float]) -> QTextTableF
 
 
 def cell_format(look: Look, *, head: bool) -> QTextTableCellFormat:
-    """Returns the format of a table's cell; `head`: of its first row."""
+    """Returns the format of a table cell; `head`: it is in the first row."""
     made = QTextTableCellFormat()
     made.setLeftPadding(CELL_LEFT)
     made.setRightPadding(CELL_RIGHT)
@@ -238,7 +241,7 @@ def cell_format(look: Look, *, head: bool) -> QTextTableCellFormat:
 
 
 def cell_paragraph(align: Align) -> QTextBlockFormat:
-    """Returns the format of the paragraph in a cell."""
+    """Returns the paragraph format of a table cell."""
     made = QTextBlockFormat()
     made.setAlignment(_ALIGNS[align])
     made.setLineHeight(112.0, _HEIGHT)

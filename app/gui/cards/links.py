@@ -1,4 +1,4 @@
-"""Links in a text view: to addresses that open in the system's browser, and to parts of the window."""
+"""Links in a text view, either to web pages that open in the browser or to parts of the window."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from app.gui.design.plain import show_tip
 
 _SCHEMES = ("http", "https")
 INNER = "kame:"
-"""How the address of a link to a part of the window begins. Only the window makes such links: see `is_link`."""
+"""Prefix of links to parts of the window. Only the window creates them: `is_link` rejects them in a model's text."""
 
 
 def is_link(address: str) -> bool:
-    """Whether an address may be opened: a model may write any, also of a file or of a script."""
+    """Returns whether an address is safe to open: a model can also write links to files or scripts."""
     url = QUrl(address)
     return url.isValid() and url.scheme().lower() in _SCHEMES
 
 
 def open_link(address: str) -> None:
-    """Opens an address that may be opened."""
+    """Opens an address in the browser if `is_link` allows it."""
     if is_link(address):
         QDesktopServices.openUrl(QUrl(address))
 
 
 class LinkView(QTextEdit):
-    """A text view whose links open by a click, or by Enter at the text cursor; each shows before where it leads."""
+    """A text view whose links open on a click, or on Enter at the text cursor. A tooltip shows their address first."""
 
     followed = Signal(str)
-    """A link to a part of the window was chosen: its address, which begins with `INNER`."""
+    """Emits the address of a followed link to a part of the window, starting with `INNER`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,11 +40,11 @@ class LinkView(QTextEdit):
         self.cursorPositionChanged.connect(self._tell_at_cursor)
 
     def link_words(self, link: str) -> str:
-        """The tooltip of a link."""
+        """Returns the tooltip of a link."""
         return link
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Loads nothing: a text from outside may name any file. Where nothing is returned, Qt reads the file itself."""
+        """Returns an empty image, so that untrusted text can't load files. If given None, Qt would read the file."""
         nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
         nothing.fill(Qt.GlobalColor.transparent)
         return nothing
@@ -62,7 +62,7 @@ class LinkView(QTextEdit):
         self._tell(self._pressed_link, event.globalPosition().toPoint())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Opens the link that was clicked; one over which text was selected stays closed."""
+        """Opens the clicked link, unless the mouse was selecting text."""
         super().mouseReleaseEvent(event)
         link, self._pressed_link = self._pressed_link, ""
         if link and link == self.anchorAt(event.position().toPoint()) and not self.textCursor().hasSelection():
@@ -77,7 +77,7 @@ class LinkView(QTextEdit):
             super().keyPressEvent(event)
 
     def _tell_at_cursor(self) -> None:
-        """Tells the address of the link that Enter would open."""
+        """Shows the address of the link that Enter would open."""
         if self.hasFocus() and not self._pressed_link:
             place = self.cursorRect().bottomLeft()
             self._tell(self.textCursor().charFormat().anchorHref(), self.viewport().mapToGlobal(place))

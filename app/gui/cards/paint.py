@@ -1,6 +1,6 @@
-"""Paints what belongs to a card around its text: box, chips, quoted line, caret, grounds of code, bars and rules.
+"""Paints a card's decorations: box, chips, quoted line, caret, code backgrounds, quote bars and rules.
 
-None of them is text, so that what is copied is what was said.
+They are not part of the document, so copied text contains only the card's own text.
 """
 
 from __future__ import annotations
@@ -26,10 +26,13 @@ def paint_body(
     bottom: float,
     rect_of: Callable[[QTextBlock], QRectF],
 ) -> Iterator[tuple[int, QRectF, Paragraph]]:
-    """Paints below the text of the card at `place`, whose box is `box`, in a viewport that ends at `bottom`.
+    """Paints the decorations behind the text of the card at `place`.
 
-    `rect_of`: the rectangle of a paragraph's text in the viewport. Yields each code in view with its number in the
-    card, and the strip above it.
+    - `box`: the card's box in the viewport
+    - `bottom`: the lower edge of the viewport
+    - `rect_of`: returns the rectangle of a block's text in the viewport
+
+    Yields the index within the card, the header strip and the paragraph of each visible code block.
     """
     left, right = box.left() + PAD, box.right() - PAD
     number = 0
@@ -76,7 +79,7 @@ def _paint_cells(
 
 
 BAR = 2.0
-"""The width in pixels of the line beside a quote, and of the caret."""
+"""Width in pixels of the line beside the quote, and of the caret."""
 QUOTE_STEP = 9.0
 _PATCH_SIDE, _PATCH_UP = 4.5, 1.0
 
@@ -104,7 +107,7 @@ def paint_empty(painter: QPainter, look: Look, room: QRect, words: str) -> None:
 
 
 def paint_divider(painter: QPainter, look: Look, box: QRectF, words: float, line_height: float) -> None:
-    """Paints lines left and right of a text of `words` pixels; a text that fills the width, or wraps, has none."""
+    """Paints lines on both sides of a centred text `words` pixels wide, if there is room for them."""
     painter.setPen(QPen(look.line, 1))
     middle = round(box.top() + PAD + line_height / 2) + 0.5
     part = (box.width() - words) / 2 - PAD
@@ -117,7 +120,7 @@ def paint_divider(painter: QPainter, look: Look, box: QRectF, words: float, line
 def paint_chips(
     painter: QPainter, block: QTextBlock, at: QPointF, runs: tuple[Run, ...], fills: Mapping[str, QColor]
 ) -> None:
-    """Paints a chip behind each run whose kind has one of `fills`. `at`: where the paragraph's text is painted."""
+    """Paints a chip behind each run whose kind is in `fills`. `at`: top-left corner of the block in the viewport."""
     start = 0
     for text, kind in runs:
         end = start + qt_length(text)
@@ -133,7 +136,7 @@ def paint_chips(
 
 
 def paint_code_ground(painter: QPainter, look: Look, box: QRectF, strip: float, language: str, font: QFont) -> None:
-    """Paints the ground of code in `box`, whose uppermost `strip` pixels name its language."""
+    """Paints the background of code in `box`, with its language in the top `strip` pixels."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(look.sunken)
     painter.drawRoundedRect(box, ROUND, ROUND)
@@ -144,7 +147,7 @@ def paint_code_ground(painter: QPainter, look: Look, box: QRectF, strip: float, 
 
 
 def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, runs: tuple[Run, ...]) -> None:
-    """Paints patches behind the runs of a paragraph that are code."""
+    """Paints a background behind each run of inline code in a block."""
     start = 0
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(look.sunken)
@@ -158,7 +161,7 @@ def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPoi
 
 
 def paint_quote_bars(painter: QPainter, look: Look, left: float, top: float, bottom: float, depth: int) -> None:
-    """Paints a line beside a quoted paragraph for each quote that it is in."""
+    """Paints a bar beside a quoted paragraph for each level of quoting."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(look.line)
     for step in range(depth):
@@ -166,13 +169,13 @@ def paint_quote_bars(painter: QPainter, look: Look, left: float, top: float, bot
 
 
 def paint_rule(painter: QPainter, look: Look, left: float, right: float, y: float) -> None:
-    """Paints a line across a card."""
+    """Paints a horizontal rule."""
     painter.setPen(QPen(look.line, 1))
     painter.drawLine(QPointF(left, round(y) + 0.5), QPointF(right, round(y) + 0.5))
 
 
 def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: QFont) -> None:
-    """Paints the last of `words` that fit, beside a thin line."""
+    """Paints as many of the last `words` as fit, next to a thin vertical line."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(look.line)
     painter.drawRect(QRectF(room.left(), room.top() + 2, BAR, room.height() - 4))
@@ -184,7 +187,7 @@ def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: Q
 
 
 def paint_caret(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, place: int) -> None:
-    """Paints a thin mark in front of letter `place`, counted in UTF-16."""
+    """Paints a caret before position `place`, in UTF-16 code units."""
     line = block.layout().lineForTextPosition(place)
     if not line.isValid():
         return
@@ -197,13 +200,13 @@ def paint_caret(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, p
 
 
 def last_words(words: str, metrics: QFontMetricsF, width: float) -> str:
-    """Returns as many of the last of `words` as fit into `width` pixels, in quotation marks."""
+    """Returns as many of the last `words` as fit into `width` pixels, in quotation marks."""
     whole = f"“{words}”"
     if metrics.horizontalAdvance(whole) <= width:
         return whole
     room = width - metrics.horizontalAdvance("“")
     rest = elided(metrics, f"{words}”", Qt.TextElideMode.ElideLeft, room).lstrip("…")
-    _, space, behind = rest.partition(" ")  # the first word is cut off
+    _, space, behind = rest.partition(" ")  # drop the partial first word
     return f"“…{behind if space else rest}"
 
 
@@ -213,7 +216,7 @@ def _x(line: QTextLine, place: int) -> float:
 
 
 def _rects(block: QTextBlock, start: int, end: int) -> list[QRectF]:
-    """The rectangles of the letters from `start` to `end`, line by line."""
+    """Returns the rectangles of the text from `start` to `end`, one per line."""
     rects, layout = [], block.layout()
     while start < end:
         line = layout.lineForTextPosition(start)

@@ -1,6 +1,6 @@
-r"""Reads Markdown into the elements of a card's body, with Qt's own reader. Tags in it are shown as text.
+r"""Parses Markdown into the elements of a card's body using Qt's parser. HTML tags are shown as text.
 
-Formulas of TeX become plain text, as far as they can be read: “\frac{a}{b}” becomes “a/b”.
+TeX formulas are converted to plain text where possible: "\frac{a}{b}" becomes "a/b".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.gui.cards.card import LINE_BREAK, Align, Element, Paragraph, Run, Table
 from app.gui.cards.links import is_link
 
 _FORMULA = re.compile(
-    r"(`+)(?!`).+?(?<!`)\1(?!`)"  # code, which stays
+    r"(`+)(?!`).+?(?<!`)\1(?!`)"  # code, left unchanged
     r"|\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$|\$(?=[^\s$])([^$\n]*?[A-Za-z\\^][^$\n]*?)(?<=\S)\$(?!\d)",
     re.S,
 )
@@ -35,16 +35,16 @@ _RAISED = str.maketrans("0123456789+-n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ")
 
 
 def plain_formulas(text: str) -> str:
-    """Returns a Markdown text with its formulas as plain text."""
+    """Returns a Markdown text with its TeX formulas converted to plain text."""
     if "$" not in text and "\\" not in text:
         return text
     return _FORMULA.sub(_shown, text)
 
 
 def plain_formula(tex: str) -> str:
-    """Returns a formula as plain text."""
+    """Converts a TeX formula to plain text."""
     text = re.sub(r"\\(?:text|mathrm|mathbf|operatorname)\s*\{([^{}]*)\}", r"\1", tex)
-    for _ in range(3):  # nested ones, from the inside
+    for _ in range(3):  # nested terms, from the inside out
         text = re.sub(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", _fraction, text)
         text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", lambda found: f"√{_grouped(found[1])}", text)
     text = re.sub(r"\^\{?([0-9n+-]{1,3})\}?", lambda found: found[1].translate(_RAISED), text)
@@ -63,7 +63,7 @@ def _fraction(found: re.Match[str]) -> str:
 
 
 def _grouped(term: str) -> str:
-    """A term in brackets, unless it is a single number or name."""
+    """Returns a term in parentheses, unless it is a single number or name."""
     term = term.strip()
     return term if re.fullmatch(r"[\w.,]+|\\[A-Za-z]+", term) else f"({term})"
 
@@ -71,15 +71,15 @@ def _grouped(term: str) -> str:
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
 _BREAK = re.compile(r"(?: {2,}|\\)\n(?=[ \t]*\S)")
 _NEW_CHUNK = re.compile(r"\n[ \t]*\n(?=[^\s])(?![-*+][ \t]|\d{1,9}[.)][ \t])")
-"""The end of a paragraph behind which nothing depends on what is before."""
+"""The end of a paragraph after which the text can be parsed independently."""
 _BULLETS = ("•", "◦", "▪")
 MOST_CELLS = 1_000
-"""The most of a table that is shown: for each cell Qt takes a fifth of a millisecond."""
+"""Maximum number of cells shown of a table: Qt takes 0.2 ms per cell."""
 _MARKERS = {"checked": "☑", "unchecked": "☐"}
 
 
 def read_markdown(text: str) -> tuple[Element, ...]:
-    """Returns the elements of a Markdown text. Of a text that grows only the last ones change."""
+    """Returns the elements of a Markdown text. As a text grows, only its last elements change."""
     found: list[Element] = []
     head = ""
     parts = blocks(clean_text(text))
@@ -105,7 +105,7 @@ def read_markdown(text: str) -> tuple[Element, ...]:
 
 
 def styled(base: str, *styles: str, link: str = "") -> str:
-    """The kind of a run: that of a text with styles (`bold`, `italic`, `struck`, `code`) and with a link."""
+    """Returns the kind of a run: `base` with styles (`bold`, `italic`, `struck`, `code`) and a link."""
     return "|".join((base, *styles)) + (f"@{link}" if link else "")
 
 
@@ -114,13 +114,13 @@ def _is_item(element: Element) -> TypeGuard[Paragraph]:
 
 
 def _without_last_line(prose: str) -> tuple[str, str]:
-    """Splits the heading of a table off."""
+    """Splits off the last line, which is the heading row of a table."""
     before, _, line = prose.rstrip("\n").rpartition("\n")
     return before, f"{line}\n"
 
 
 def _dedented(prose: str) -> str:
-    """Prose that goes on behind code in a list, without its indentation: four spaces would make it code."""
+    """Returns prose that continues after code in a list, unindented so that it isn't parsed as code itself."""
     first = next((line for line in prose.split("\n") if line.strip()), "")
     indent = len(first) - len(first.lstrip(" "))
     return "\n".join(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in prose.split("\n"))
@@ -163,7 +163,7 @@ def _is_before_table(block: QTextBlock, frame: QTextFrame) -> bool:
 
 
 def _add(found: list[Element], block: QTextBlock) -> None:
-    """Adds a paragraph; a line of code joins the code before it."""
+    """Appends a paragraph; a line of code is merged into the code before it."""
     paragraph = _paragraph(block)
     if paragraph.look == "code":
         last = found[-1] if found else None
@@ -198,7 +198,7 @@ def _paragraph(block: QTextBlock) -> Paragraph:
 
 
 def _marker(block: QTextBlock) -> str:
-    """What stands before an item: a bullet, a number or a box."""
+    """Returns the marker of a list item: a bullet, number or checkbox."""
     items, look = block.textList(), block.blockFormat()
     if look.marker() != look.MarkerType.NoMarker:
         return _MARKERS["checked" if look.marker() == look.MarkerType.Checked else "unchecked"]
@@ -209,13 +209,13 @@ def _marker(block: QTextBlock) -> str:
 
 
 def _runs(block: QTextBlock, base: str, *, plain: bool = False) -> Iterator[Run]:
-    """The runs of a paragraph; `plain`: none is bold, since all is."""
+    """Yields the runs of a block. `plain`: without the bold style, because the base kind is already bold."""
     iterator = block.begin()
     while not iterator.atEnd():
         fragment = iterator.fragment()
         look = fragment.charFormat()
         text, link = fragment.text(), look.anchorHref()
-        if look.isImageFormat():  # nothing is loaded: its name leads to it
+        if look.isImageFormat():  # images aren't loaded; link to them instead
             image = look.toImageFormat()
             text = look.stringProperty(QTextFormat.Property.ImageAltText) or image.name()
             link = image.name()

@@ -1,6 +1,6 @@
-"""A scrolling column of text cards that can be selected and copied, and changed one at a time.
+"""A scrolling column of text cards that can be selected, copied and updated individually.
 
-The text is in one document; the boxes, chips and carets are painted around it and are not part of the text.
+The text is in a single document. Boxes, chips and carets are painted around it and aren't part of the text.
 """
 
 from __future__ import annotations
@@ -30,15 +30,19 @@ from app.gui.design.plain import show_tip
 
 
 class CardView(LinkView):
-    """Shows cards by their place. `newest_first` decides which end stays in view; `scale` is the bodies' text size."""
+    """Shows cards by index from the top.
+
+    `newest_first`: the newest card is at the top instead of the bottom. `scale`: scale factor for the text of the
+    bodies.
+    """
 
     def __init__(self, *, newest_first: bool = False, scale: float = 1.0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.content = CardDocument(self.document(), scale)
         self.empty_text = ""
-        """Shown in the middle while there is no card."""
+        """Text shown in the centre while there are no cards."""
         self.inner_link_tip = ""
-        """The tooltip of links to parts of the window."""
+        """Tooltip of links to parts of the window."""
         self._newest_first = newest_first
         self._buttons = CodeButtons(self)
         self.setReadOnly(True)
@@ -50,32 +54,32 @@ class CardView(LinkView):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setCursorWidth(0)  # while there is nothing to select
+        self.setCursorWidth(0)  # hidden while there is nothing to select
         self._restyle()
 
     @property
     def cards(self) -> list[Card]:
-        """The cards that are shown, from the top."""
+        """The cards, from top to bottom."""
         return self.content.cards
 
     @property
     def edits(self) -> int:
-        """The number of cards written so far; one that has not changed is not written."""
+        """Number of card changes written so far, not counting calls that changed nothing."""
         return self.content.edits
 
     # -- changing cards
 
     def insert_card(self, place: int, card: Card) -> None:
-        """Inserts a card before the one that is at `place` now."""
+        """Inserts a card at index `place`."""
         self.setCursorWidth(1)
         self.content.insert(place, card)
 
     def set_card(self, place: int, card: Card) -> None:
-        """Shows `card` at `place`; costs nothing when it is there already."""
+        """Replaces the card at `place`. Cheap if nothing has changed."""
         old = self.cards[place]
         self.content.write(place, card)
         new = self.cards[place]
-        # What is painted around the text is more than the text, of which Qt knows where it has changed.
+        # Qt only repaints where the text changed, but the decorations extend beyond the text.
         if (old.style, old.quote, old.caret, old.written) != (new.style, new.quote, new.caret, new.written):
             self.viewport().update()
 
@@ -92,33 +96,33 @@ class CardView(LinkView):
         self.setCursorWidth(0)
 
     def set_side(self, side: float) -> None:
-        """Leaves so many pixels free to the left and right of the cards."""
+        """Sets the margin to the left and right of the cards, in pixels."""
         self.content.set_side(side)
 
     def card_text(self, place: int) -> str:
-        """The text of a card: the head on one line with dots, a line break, the body."""
+        """Returns a card's text: the head on one line, its parts separated by dots, followed by the body."""
         return self.content.text(place)
 
     def card_at(self, point: QPoint) -> int:
-        """The place of the card under `point` of the viewport; -1 for none."""
+        """Returns the index of the card at a point of the viewport, or -1."""
         return next((place for place, box in self._in_view() if box.contains(QPointF(point))), -1)
 
     def card_at_cursor(self) -> int:
-        """The place of the card that the text cursor is in."""
+        """Returns the index of the card that contains the text cursor."""
         return self.content.place_of(self.textCursor().block())
 
     def box_of(self, place: int) -> QRectF:
-        """The box of a card in the viewport."""
+        """Returns a card's box in viewport coordinates."""
         return self._box(place)
 
     def card_formats(self, place: int) -> list[tuple[str, QTextCharFormat]]:
-        """The pieces of a card's body with their formats."""
+        """Returns the text fragments of a card's body with their formats."""
         return self.content.formats(place)
 
     # -- keeping the newest in view
 
     def at_newest(self) -> bool:
-        """Whether the newest card is in view, so that it should stay so."""
+        """Returns whether the view is scrolled to the newest card and should follow it."""
         bar = self.verticalScrollBar()
         return bar.value() <= 4 if self._newest_first else bar.value() >= bar.maximum() - 24
 
@@ -128,7 +132,7 @@ class CardView(LinkView):
         bar.setValue(0 if self._newest_first else bar.maximum())
 
     def show_card(self, place: int) -> None:
-        """Scrolls a card to the top, and puts the text cursor there."""
+        """Scrolls a card to the top and moves the text cursor to it."""
         cursor = self.textCursor()
         cursor.setPosition(self.content.block(place, 0).position())
         self.setTextCursor(cursor)
@@ -136,7 +140,11 @@ class CardView(LinkView):
         bar.setValue(bar.value() + round(self.box_of(place).top() - GAP))
 
     def keep_view(self, at_newest: bool, height_before: float) -> None:
-        """Call after changes: stays at the newest card or, with newer cards above, at what was in view."""
+        """Restores the scroll position after changes to the cards.
+
+        If `at_newest`, scrolls to the newest card. Otherwise, a view with the newest card first compensates for the
+        change from `height_before`, the document's previous height in pixels.
+        """
         if at_newest:
             self.show_newest()
         elif self._newest_first:
@@ -151,7 +159,7 @@ class CardView(LinkView):
         self.content.restyle(self._look, self.font())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Writes all cards again in the system's new colours or font."""
+        """Rewrites all cards after a change of palette or font."""
         super().changeEvent(event)
         if event.type() not in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) or not hasattr(self, "_fills"):
             return
@@ -175,7 +183,7 @@ class CardView(LinkView):
     # -- copying
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """The selection as plain text: whole code and tables as they were written."""
+        """Returns the selection as plain text; see `selected_text`."""
         data = QMimeData()
         data.setText(selected_text(self.content, self.textCursor()))
         return data
@@ -186,7 +194,7 @@ class CardView(LinkView):
         return self.inner_link_tip if link.startswith(INNER) else link
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Shows the address of the link under the mouse, or the tooltip of the card."""
+        """Shows the tooltip of the link or card under the mouse."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             place = self.card_at(event.pos())
             link = self.anchorAt(event.pos())
@@ -241,16 +249,16 @@ class CardView(LinkView):
         return self.verticalScrollBar().value()
 
     def _origin(self, block: QTextBlock) -> QPointF:
-        """The point of the viewport where a paragraph's text is painted."""
+        """Returns the top-left corner of a block in viewport coordinates."""
         return self._rect(block).topLeft()
 
     def _rect(self, block: QTextBlock) -> QRectF:
-        """The rectangle of a paragraph's text in the viewport."""
+        """Returns the rectangle of a block in viewport coordinates."""
         return self.document().documentLayout().blockBoundingRect(block).translated(0, -self._scrolled())
 
     def _in_view(self) -> Iterator[tuple[int, QRectF]]:
-        """The visible cards with their boxes in the viewport."""
-        # The card above the one at the top edge may reach into view with its margin.
+        """Yields the visible cards' indexes and their boxes in viewport coordinates."""
+        # The margin of the card above the top edge may be visible.
         top = self.content.place_of(self.cursorForPosition(QPoint(4, 0)).block()) if self.cards else 0
         for place in range(max(0, top - 1), len(self.cards)):
             box = self._box(place)

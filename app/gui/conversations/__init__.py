@@ -1,12 +1,12 @@
-"""The pane with the list of kept conversations, and the controller between it and the history.
+"""The pane that lists saved conversations, and the controller that connects it to the history.
 
-Read in this order:
+Suggested reading order:
 
-- `list_model.py`: the rows in their order, with their words, as a Qt model
-- `row_delegate.py`, `list_view.py`: its painting, and its keys and clicks
+- `list_model.py`: the sorted rows and their texts, as a Qt model
+- `row_delegate.py`, `list_view.py`: painting, keys and clicks
 - `pane.py`: the list with its heading, search field, menus and undo bar
 - `history_controller.py`: lists, renames, removes, restores, duplicates, exports and imports conversations
 
-Views of conversations go from the history through `HistoryController` to the pane; what the user wants goes back as
-signals with a conversation's key.
+`HistoryController` passes conversation views from the history to the pane. The pane emits user requests as signals with
+a conversation's key.
 """

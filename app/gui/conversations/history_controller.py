@@ -1,6 +1,6 @@
-"""Connects the list of conversations to the history: lists, renames, removes, restores, duplicates, exports, imports.
+"""Connects the list of conversations to the history service.
 
-Changes are applied in the order in which they were requested. The desktop's own file dialogs block nothing.
+Changes are applied in the order in which they were requested. File dialogs don't block.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ LONGEST_FILE_NAME = 60
 
 
 class HistoryFiles(QObject):
-    """`told` and `failed` emit a sentence; `asking` is the open dialog."""
+    """Exports and imports conversations, asking for a file each time.
+
+    `told` and `failed` emit user-facing messages. `asking` is the open dialog, if any.
+    """
 
     brought_in = Signal(object)
-    """The `ConversationView` of an imported file."""
+    """Emits the `ConversationView` of an imported conversation."""
     told = Signal(str)
     failed = Signal(str)
 
@@ -39,7 +42,7 @@ class HistoryFiles(QObject):
         self.asking: QFileDialog | None = None
 
     def ask_export(self, view: ConversationView) -> None:
-        """Asks for the file and format of an export."""
+        """Asks for a file and format, then exports a conversation to it."""
         forms: dict[str, tuple[ExportFormat, str]] = {
             self.tr("Markdown (*.md)"): ("markdown", ".md"),
             self.tr("JSON, which can be imported (*.json)"): ("json", ".json"),
@@ -72,7 +75,7 @@ class HistoryFiles(QObject):
         self._folder = str(path.parent)
         if path.suffix.lower() != suffix:
             path = path.with_name(path.name + suffix)
-            if path.exists():  # the dialog has not asked about this name
+            if path.exists():  # the dialog hasn't asked whether to overwrite this file
                 sentence = self.tr("“{0}” is there already. Export under another name, or choose that file itself.")
                 self.failed.emit(sentence.format(path.name))
                 return
@@ -83,7 +86,7 @@ class HistoryFiles(QObject):
         )
 
     def ask_import(self) -> None:
-        """Asks for the file of an import."""
+        """Asks for a file, then imports it."""
         dialog = self._dialog(self.tr("Import a conversation"), [self.tr("Exported conversations (*.json)")])
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda path: self.bring_in(Path(path)))
@@ -115,7 +118,7 @@ class HistoryFiles(QObject):
         return dialog
 
     def _file_name(self, view: ConversationView) -> str:
-        """A name that is valid on any file system, without a dot, which would look like a suffix."""
+        """Returns a file name that is valid on any file system, without a suffix or any dots."""
         kept = "".join(char if char.isalnum() or char in "-_'" else " " for char in view.title)
         name = " ".join(kept.split())[:LONGEST_FILE_NAME].strip() or self.tr("Conversation")
         return f"{name}_" if is_device(name) else name
@@ -125,22 +128,25 @@ _LISTING = "list conversations"
 
 
 class HistoryController(QObject):
-    """`refresh` whenever something may have changed; `finish` before the background tasks are closed."""
+    """Handles the pane's requests with `service`.
+
+    Call `refresh` after any possible change, and `finish` before closing the background tasks.
+    """
 
     listed = Signal(object)
-    """The conversations that the pane shows from now on, as a tuple of `ConversationView`."""
+    """Emits the conversations now shown in the pane, as a tuple of `ConversationView`."""
     opened = Signal(object)
-    """A `ConversationView` that the user wants to see."""
+    """Emits the `ConversationView` that the user wants to open."""
     duplicated = Signal(object)
-    """The `ConversationView` of the new one."""
+    """Emits the `ConversationView` of a new duplicate."""
     removed = Signal(object)
-    """The keys, as a tuple, of conversations that the user has removed. An open conversation cannot be continued."""
+    """Emits the keys of conversations that the user has removed, as a tuple. If one is open, it can't be continued."""
     not_removed = Signal(object)
-    """Those of them, as a tuple of `ConversationView`, that could not be removed: they are as they were."""
+    """Emits conversations whose removal failed, as a tuple of `ConversationView`; they remain unchanged."""
     told = Signal(str)
-    """A sentence: something has been done."""
+    """Emits a message about a completed action."""
     failed = Signal(str)
-    """A sentence: something could not be done."""
+    """Emits an error message."""
 
     def __init__(
         self, pane: ConversationsPane, service: HistoryService, background: BackgroundTasks, window: QWidget
@@ -151,7 +157,7 @@ class HistoryController(QObject):
         self._background = background
         self.files = HistoryFiles(service, background, window)
         self._views: tuple[ConversationView, ...] = ()
-        self._known: dict[str, ConversationView] = {}  # also those that a search doesn't show
+        self._known: dict[str, ConversationView] = {}  # including those hidden by a search
         self._words = ""
         self._listed_words = ""
         self._shown_words = ""
@@ -179,9 +185,9 @@ class HistoryController(QObject):
     # -- the list
 
     def refresh(self) -> None:
-        """Lists the conversations again soon."""
+        """Reloads the list in the background."""
         if self._background.busy(_LISTING) and self._listed_words == self._words:
-            self._again = True  # restarted each time, it might never end
+            self._again = True  # a listing that is restarted each time might never finish
         else:
             self._list()
 
@@ -215,11 +221,11 @@ class HistoryController(QObject):
 
     @property
     def known(self) -> tuple[ConversationView, ...]:
-        """All conversations that lists have told of, the newest first."""
+        """All known conversations, including those hidden by a search, most recently changed first."""
         return tuple(sorted(self._known.values(), key=lambda view: -view.changed))
 
     def setup(self, key: str) -> Setup | None:
-        """How a conversation is held, as far as lists have told; None for one that they have not."""
+        """Returns a conversation's setup as last listed, or None if the conversation is unknown."""
         view = self._known.get(key)
         return view.setup if view is not None else None
 
@@ -236,27 +242,27 @@ class HistoryController(QObject):
     # -- what changes them
 
     def rename(self, key: str, title: str) -> None:
-        """Gives a conversation a title; empty: the one made from its words."""
+        """Sets a conversation's title; an empty one is replaced by a title made from its first words."""
         self._change("rename", lambda: self._service.rename(key, title))
 
     def pin(self, key: str, pinned: bool) -> None:
-        """Puts a conversation among those that stand first, or takes it from there."""
+        """Pins or unpins a conversation; pinned ones are listed first."""
         self._change("pin", lambda: self._service.pin(key, pinned))
 
     def move(self, key: str, folder: str) -> None:
-        """Puts a conversation into a folder; empty: into none."""
+        """Moves a conversation to a folder, or out of any folder if `folder` is empty."""
         self._change("move", lambda: self._service.move(key, folder))
 
     def rename_folder(self, folder: str, name: str) -> None:
-        """Gives a folder another name; empty: its conversations are in none."""
+        """Renames a folder. If `name` is empty, dissolves it and keeps its conversations."""
         self._change("rename a folder", lambda: self._service.rename_folder(folder, name))
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Takes conversations out of the list. They can be brought back until the bar at the pane's foot goes."""
+        """Removes conversations. They can be restored until the pane's undo bar disappears."""
         self._remove([self._known[key] for key in keys if key in self._known])
 
     def _remove_all(self) -> None:
-        # All, and not only those that a search has found.
+        # All of them, not just those found by a search.
         self._in_turn("list all conversations", lambda: self._service.conversations(), self._remove, self.failed.emit)
 
     def _remove(self, views: Sequence[ConversationView]) -> None:
@@ -293,7 +299,7 @@ class HistoryController(QObject):
         self._in_turn("purge", self._service.purge, lambda _: None, self.failed.emit)
 
     def duplicate(self, key: str, setup: Setup) -> None:
-        """Makes a second one with the same turns, held as `setup` says; `duplicated` has it."""
+        """Copies a conversation's turns into a new one with this `setup`; emits `duplicated` when done."""
 
         def done(view: ConversationView) -> None:
             self._to_highlight = view.key
@@ -302,14 +308,14 @@ class HistoryController(QObject):
         self._change("duplicate", lambda: self._service.duplicate(key, setup), done)
 
     def ask_export(self, key: str) -> None:
-        """Asks for the file to export a conversation to, and writes it there."""
+        """Asks for a file and exports a conversation to it; emits `failed` if the conversation isn't known."""
         if (view := self._known.get(key)) is not None:
             self.files.ask_export(view)
         else:
             self.failed.emit(self.tr("Nothing has been said in this conversation that could be exported."))
 
     def ask_import(self) -> None:
-        """Asks which file is to be brought in, and does so."""
+        """Asks for a file and imports it."""
         self.files.ask_import()
 
     def _brought_in(self, view: ConversationView) -> None:
@@ -319,7 +325,7 @@ class HistoryController(QObject):
         self.told.emit(self.tr("“{0}” is among your conversations now.").format(self.pane.list.title(view)))
 
     async def finish(self, seconds: float = CLOSE_SECONDS) -> None:
-        """Waits until all changes that were asked for are made, but no longer than this."""
+        """Cancels listing, closes dialogs, and waits up to `seconds` for pending changes."""
         self._background.cancel(_LISTING)
         self.files.close()
         await _ended(self._last, seconds)
@@ -331,7 +337,10 @@ class HistoryController(QObject):
         done: Callable[[Any], None] = lambda _: None,
         failed: Callable[[str], None] | None = None,
     ) -> None:
-        """Makes a change, and lists the conversations again after it."""
+        """Queues a change and reloads the list after it.
+
+        `failed` replaces the default error handling, which also reloads the list.
+        """
 
         def made(result: Any) -> None:
             done(result)
@@ -341,7 +350,7 @@ class HistoryController(QObject):
             self.refresh()
             self.failed.emit(sentence)
 
-        self._background.cancel(_LISTING)  # it would show what was before
+        self._background.cancel(_LISTING)  # its result would be outdated
         self._in_turn(name, work, made, failed or not_made)
 
     def _in_turn(
@@ -351,7 +360,7 @@ class HistoryController(QObject):
         done: Callable[[Any], None],
         failed: Callable[[str], None],
     ) -> None:
-        """Runs `work` once all is done that was asked for before."""
+        """Runs `work` after all previously queued work has ended."""
         before, self._last = self._last, asyncio.get_running_loop().create_future()
         mine = self._last
         self._asked += 1
@@ -368,4 +377,4 @@ class HistoryController(QObject):
 
 async def _ended(future: asyncio.Future[None] | None, seconds: float | None = None) -> None:
     if future is not None:
-        await asyncio.wait({future}, timeout=seconds)  # whose own being cancelled leaves it alone
+        await asyncio.wait({future}, timeout=seconds)  # cancelling the wait doesn't cancel the future

@@ -1,8 +1,8 @@
-"""The kept conversations as a list model with headings, changed row by row.
+"""The saved conversations as a list model with headings, which is updated row by row.
 
-Pinned ones come first, then folders, then the rest under headings by day. The words of a row are its title, date, tool
-tip, and what screen readers say. The steps from one list of names to the next let a view keep its selection and
-position.
+Pinned conversations come first, then folders, then the rest under date headings. A row's texts are its title, date,
+tooltip and accessible text. Updates are applied as removals, moves and insertions, so that a view keeps its selection
+and scroll position.
 """
 
 from __future__ import annotations
@@ -35,9 +35,12 @@ _FOLDER = "folder:"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A conversation, or without a `view` the heading of a section. `name` is unique: a key, or the section's name.
+    """A conversation or, if `view` is None, a heading.
 
-    `folder`: the name of the folder whose heading it is, which holds `count` conversations, shown if it is `open`.
+    - `name`: unique name; the conversation's key, or the name of the section
+    - `folder`: for a folder's heading, the folder's name
+    - `count`: number of conversations in the folder
+    - `open`: whether the folder's conversations are shown
     """
 
     name: str
@@ -48,12 +51,12 @@ class Row:
 
 
 def folders_of(views: Iterable[ConversationView]) -> list[str]:
-    """The names of all folders, by the alphabet."""
+    """Returns the names of all folders in alphabetical order."""
     return sorted({view.folder for view in views if view.folder}, key=lambda name: (name.casefold(), name))
 
 
 def rows_of(views: Collection[ConversationView], days: Days, opened: Collection[str] | None) -> Iterator[Row]:
-    """Yields the rows. `opened`: the names of the folders that are open; None for all."""
+    """Yields the rows in display order. `opened`: names of the open folders, or None if all are open."""
     newest_first = sorted(views, key=lambda view: view.changed, reverse=True)
     pinned = [view for view in newest_first if view.pinned]
     if pinned:
@@ -77,26 +80,26 @@ def rows_of(views: Collection[ConversationView], days: Days, opened: Collection[
 
 
 SECTIONS = {"today": 0, "yesterday": 1, "week": 7, "month": 30}
-"""The list's sections, and the greatest age in days of what is in them; all older ones are “earlier”."""
+"""Maximum age in days for each section; older conversations are in section "earlier"."""
 
 _UNMARKED = {2: None, 3: None}
-"""Removes the marks around what a search has found."""
+"""Removes the control characters that mark search matches."""
 
 
 class Days:
-    """The days around `now` (seconds since 1970), in this machine's time zone."""
+    """Assigns times to sections relative to `now`. Times are in seconds since 1970, dates in the local time zone."""
 
     def __init__(self, now: float) -> None:
         self.today = local_date(now)
 
     def section(self, moment: float) -> str:
-        """Which section a moment belongs to; the future counts as today."""
+        """Returns the section for a time; the future counts as today."""
         ago = (self.today - local_date(moment)).days
         return next((name for name, days in SECTIONS.items() if ago <= days), "earlier")
 
 
 class RowTexts(QObject):
-    """Made when they are asked for, with the present `days` and `locale`."""
+    """The texts of the rows, created on demand using the current `days` and `locale`."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -104,7 +107,7 @@ class RowTexts(QObject):
         self.locale = QLocale()
 
     def heading(self, section: str) -> str:
-        """The heading of a section: a key of `SECTIONS`, "earlier" or "pinned"."""
+        """Returns the heading of a section: a key of `SECTIONS`, "earlier" or "pinned"."""
         return {
             "pinned": self.tr("Pinned"),
             "today": self.tr("Today"),
@@ -115,22 +118,22 @@ class RowTexts(QObject):
         }[section]
 
     def spoken_folder(self, folder: str, count: int, is_open: bool) -> str:
-        """What screen readers say of a folder's heading."""
+        """Returns the accessible text of a folder's heading."""
         many = self.tr("1 conversation") if count == 1 else self.tr("{0} conversations").format(count)
         return ", ".join(
             (self.tr("Folder {0}").format(folder), many, self.tr("open") if is_open else self.tr("closed"))
         )
 
     def title(self, view: ConversationView) -> str:
-        """A conversation's title on one line."""
+        """Returns a conversation's title on one line, or a placeholder."""
         return title_of(view) or self.tr("Untitled")
 
     def detail(self, view: ConversationView) -> str:
-        """When it was changed last, and its last model."""
+        """Returns when a conversation was last changed, and its last model."""
         return " · ".join(filter(None, (self._when(view.changed), _model(view))))
 
     def tip(self, view: ConversationView) -> str:
-        """The lines of a tooltip."""
+        """Returns the text of a conversation's tooltip."""
         parts = [self.title(view)]
         moment = QDateTime.fromSecsSinceEpoch(int(view.changed))
         parts.append(self.locale.toString(moment, QLocale.FormatType.ShortFormat))
@@ -155,7 +158,7 @@ class RowTexts(QObject):
     def _when(self, moment: float) -> str:
         at = local_datetime(moment)
         if at.year in (MINYEAR, MAXYEAR):
-            return ""  # an imported file may hold any date
+            return ""  # an imported file may contain any date
         day = QDate(at.year, at.month, at.day)
         clock = self.locale.toString(QTime(at.hour, at.minute), QLocale.FormatType.ShortFormat)
         days = (self.days.today - at.date()).days
@@ -171,24 +174,27 @@ class RowTexts(QObject):
 
 
 def title_of(view: ConversationView) -> str:
-    """A conversation's title on one line; empty if it has none."""
+    """Returns a conversation's title on one line, or an empty string if it has none."""
     return one_line(view.title, LONGEST_TITLE)
 
 
 def _model(view: ConversationView) -> str:
-    """The model that answered last, or is to answer first, without its owner: narrow panes have little room."""
+    """Returns the last model that answered, or the configured one, without its owner's name to save space."""
     model = view.backends[-1] if view.backends else view.setup.backend.model
     return one_line(model.rpartition("/")[2] or model, LONGEST_TITLE)
 
 
 MOST_STEPS = 48
-"""Changes of more steps, such as from all to the found ones, are better shown as a new list."""
+"""With more steps than this, for example after a search, the list is reset instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """First remove the runs in `gone` (first, last), which are places in the old list; then apply each of `moves`
-    (from, to), which moves a name up; then insert the runs in `new` (first, last), which are places in the new list.
+    """The steps that turn one list into another, to be applied in this order.
+
+    - `gone`: ranges (first, last) to remove, as positions in the old list
+    - `moves`: upward moves (from, to), applied one after another
+    - `new`: ranges (first, last) to insert, as positions in the new list
     """
 
     gone: tuple[tuple[int, int], ...]
@@ -197,7 +203,10 @@ class Steps:
 
 
 def steps_between(old: Sequence[str], new: Sequence[str]) -> Steps | None:
-    """Returns the steps between two lists of unique names, or None if there are too many, or nothing stays."""
+    """Returns the steps from one list of unique names to another.
+
+    Returns None if there would be too many steps, or if the lists have no names in common.
+    """
     had, wanted = set(old), set(new)
     gone = _runs(place for place, name in enumerate(old) if name not in wanted)
     come = _runs(place for place, name in enumerate(new) if name not in had)
@@ -229,8 +238,10 @@ _Index = QModelIndex | QPersistentModelIndex
 
 
 class ConversationList(QAbstractListModel):
-    """`renamed` emits a key and the title that the user has typed, empty for the one made from the first words. The
-    model shows a typed title at once; who saves it may change it again.
+    """The list model of conversations.
+
+    `renamed` emits a key and the title typed by the user; empty for an automatic title. The model shows a typed title
+    immediately, before it has been saved.
     """
 
     renamed = Signal(str, str)
@@ -240,18 +251,23 @@ class ConversationList(QAbstractListModel):
         self.rows: list[Row] = []
         self._views: tuple[ConversationView, ...] = ()
         self._now = 0.0
-        self._opened: set[str] = set()  # folders
+        self._opened: set[str] = set()  # names of folders
         self._all_open = False
         self.current = ""
-        """The key of the open conversation."""
+        """The key of the open conversation, or empty."""
         self.live = ""
-        """The key of the conversation in which a session runs."""
+        """The key of the conversation with a running session, or empty."""
         self.texts = RowTexts(self)
 
     # -- changing what is shown
 
     def show(self, views: Iterable[ConversationView], now: float, locale: QLocale, *, all_open: bool = False) -> None:
-        """Shows these conversations. `now`: seconds since 1970. `all_open`: also those in closed folders."""
+        """Updates the rows to show these conversations.
+
+        - `now`: the current time in seconds since 1970
+        - `locale`: used to format dates
+        - `all_open`: also show the contents of closed folders
+        """
         self._views, self._now, self._all_open = tuple(views), now, all_open
         days = Days(now)
         rows = list(rows_of(self._views, days, None if all_open else self._opened))
@@ -283,18 +299,21 @@ class ConversationList(QAbstractListModel):
             self._emit_changed(0, len(rows) - 1)
 
     def open_folder(self, folder: str, is_open: bool) -> None:
-        """Shows what is in a folder, or hides it."""
+        """Opens or closes a folder."""
         (self._opened.add if is_open else self._opened.discard)(folder)
         self._show_again()
 
     def reveal(self, key: str) -> None:
-        """Opens the folder in which a conversation is, if it is in one."""
+        """Opens the folder that contains a conversation, if any."""
         folder = next((view.folder for view in self._views if view.key == key), "")
         if folder and folder not in self._opened:
             self.open_folder(folder, True)
 
     def mark(self, *, current: str | None = None, live: str | None = None) -> None:
-        """Marks the open conversation, or the one in which a session runs; empty for none, None: as before."""
+        """Sets which conversation is open (`current`) or has a running session (`live`).
+
+        An empty key stands for no conversation; None leaves a mark unchanged.
+        """
         before = {self.current, self.live}
         if current and current != self.current:
             self.reveal(current)
@@ -305,13 +324,13 @@ class ConversationList(QAbstractListModel):
                 self._emit_changed(place, place)
 
     def grow_old(self, now: float) -> None:
-        """Updates the dates at midnight."""
+        """Updates the dates if the day has changed. `now`: seconds since 1970."""
         if local_date(now) != self.texts.days.today:
             self._now = now
             self._show_again()
 
     def set_locale(self, locale: QLocale) -> None:
-        """Writes dates as this locale does."""
+        """Sets the locale for dates."""
         self.show(self._views, self._now, locale, all_open=self._all_open)
 
     def _show_again(self) -> None:
@@ -321,32 +340,32 @@ class ConversationList(QAbstractListModel):
 
     @property
     def folders(self) -> list[str]:
-        """The names of the folders that there are."""
+        """The names of all folders."""
         return folders_of(self._views)
 
     def folder(self, index: _Index) -> Row | None:
-        """The heading of a folder at an index; None for other rows, or nothing."""
+        """Returns the folder heading at an index, or None for other rows and invalid indexes."""
         row = self.rows[index.row()] if index.isValid() else None
         return row if row is not None and row.folder else None
 
     def place(self, key: str) -> int:
-        """The row of a conversation; -1 if it is not shown."""
+        """Returns the row number of a conversation, or -1 if it isn't shown."""
         return next((place for place, row in enumerate(self.rows) if row.view is not None and row.name == key), -1)
 
     def view(self, key: str) -> ConversationView | None:
-        """A conversation, also one in a closed folder; None if it is not listed."""
+        """Returns a conversation, even one in a closed folder, or None if it isn't listed."""
         place = self.place(key)
         if place >= 0:
-            return self.rows[place].view  # with a title that was typed just now
+            return self.rows[place].view  # may have a newly typed title
         return next((view for view in self._views if view.key == key), None)
 
     def key(self, index: _Index) -> str:
-        """The conversation at an index; empty for a heading, or nothing."""
+        """Returns the key of the conversation at an index, or an empty string for headings and invalid indexes."""
         row = self.rows[index.row()] if index.isValid() else None
         return row.name if row is not None and row.view is not None else ""
 
     def title(self, view: ConversationView) -> str:
-        """A conversation's title on one line."""
+        """Returns a conversation's title on one line, or a placeholder."""
         return self.texts.title(view)
 
     def _emit_changed(self, first: int, last: int) -> None:
@@ -358,7 +377,7 @@ class ConversationList(QAbstractListModel):
         return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
-        """Headings can't be selected, except those of folders."""
+        """Makes headings unselectable, except those of folders."""
         flags = Qt.ItemFlag
         if self.folder(index) is not None:
             return flags.ItemIsEnabled | flags.ItemIsSelectable | flags.ItemNeverHasChildren
@@ -387,7 +406,7 @@ class ConversationList(QAbstractListModel):
         return None
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Takes a typed title; one that was not changed stays as it was made."""
+        """Applies a typed title and emits `renamed`, unless the title is unchanged."""
         view = self.rows[index.row()].view if index.isValid() else None
         if role != Qt.ItemDataRole.EditRole or view is None:
             return False

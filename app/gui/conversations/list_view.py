@@ -1,4 +1,4 @@
-"""The view of the list of conversations: its clicks and keys, and its scroll position."""
+"""The view of the conversation list, with its mouse and keyboard handling and its scroll position."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class ConversationRows(QListView):
-    """Signals carry a conversation's key, those that are named so a folder's name. `opened` at a click or Enter;
-    `menu_wanted` with a position on the screen; `left_above` at Up on the first row.
+    """The list of conversations.
+
+    Signals carry a conversation's key, those named `folder_*` a folder's name. `opened` is emitted on a click or Enter,
+    and `left_above` if Up is pressed on the first row. Menu requests include a screen position.
     """
 
     opened = Signal(str)
     pin_wanted = Signal(str)
-    """To pin the conversation, or to unpin it if it is pinned."""
+    """Requests pinning the conversation, or unpinning it if it is pinned."""
     remove_wanted = Signal(str)
     undo_wanted = Signal()
     menu_wanted = Signal(str, QPoint)
@@ -30,9 +32,9 @@ class ConversationRows(QListView):
     def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.list = model
-        self._typing = QElapsedTimer()  # since the last letter of a title that is being looked for
+        self._typing = QElapsedTimer()  # since the last letter of a type-ahead search
         self.empty_text = ""
-        """Shown in the middle while there is no row."""
+        """Text shown in the centre while the list is empty."""
         self.items = ConversationItems(model, self)
         self.setModel(model)
         self.setProperty("sidebar", True)
@@ -52,7 +54,7 @@ class ConversationRows(QListView):
         return self.list.key(self.currentIndex())
 
     def highlight(self, key: str) -> None:
-        """Highlights a conversation, and scrolls to it."""
+        """Highlights a conversation and scrolls to it."""
         place = self.list.place(key)
         if place >= 0:
             index = self.list.index(place)
@@ -60,15 +62,16 @@ class ConversationRows(QListView):
             self.scrollTo(index)
 
     def rename(self, key: str) -> None:
-        """Opens the field for a title."""
+        """Starts editing a conversation's title."""
         self.highlight(key)
         if self.highlighted == key:
             self.setFocus()
             self.edit(self.currentIndex())
 
     def in_view(self) -> list[tuple[str, int]]:
-        """The conversations in view with their distances from the top, the highlighted one first; none at the top of
-        the list.
+        """Returns the visible conversations and their distances from the top in pixels, the highlighted one first.
+
+        Empty if the list is scrolled to the top. Pass the result to `hold` after changing the list.
         """
         found: list[tuple[str, int]] = []
         if self.verticalScrollBar().value() == 0:
@@ -85,7 +88,7 @@ class ConversationRows(QListView):
         return sorted(found, key=lambda one: one[0] != self.highlighted)
 
     def hold(self, seen: list[tuple[str, int]]) -> None:
-        """Scrolls the first of these that is still listed to where it was; to the top if there is none."""
+        """Scrolls so that the first of these that is still listed is back in its old position, else to the top."""
         self.executeDelayedItemsLayout()
         bar = self.verticalScrollBar()
         for key, top in seen:
@@ -115,11 +118,12 @@ class ConversationRows(QListView):
         return index if is_one else self.list.index(index.row() + 1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens, F2 renames, P pins, Delete removes, Ctrl+Z undoes that, the menu key opens the menu; on a folder
-        Left closes and Right opens it.
+        """Handles Enter (open), F2 (rename), P (pin), Delete (remove), Ctrl+Z (undo removal) and the menu key.
+
+        On a folder, Left closes and Right opens it.
         """
         if self.state() == QListView.State.EditingState and not self.hasFocus():
-            return  # the field has handled it
+            return  # the editor has handled it
         key, code, shift = self.highlighted, event.key(), Qt.KeyboardModifier.ShiftModifier
         if (folder := self.list.folder(self.currentIndex())) and self._folder_key(folder, event):
             pass
@@ -146,7 +150,7 @@ class ConversationRows(QListView):
         event.accept()
 
     def _folder_key(self, row: Row, event: QKeyEvent) -> bool:
-        """Handles a key on a folder's heading, if it is one for folders."""
+        """Handles a key on a folder's heading. Returns whether the key was used."""
         code, keys = event.key(), Qt.Key
         if code in (*_ENTER, keys.Key_Space):
             self.list.open_folder(row.folder, not row.open)
@@ -160,7 +164,7 @@ class ConversationRows(QListView):
 
     @property
     def _looking(self) -> bool:
-        """Whether the user is typing the first letters of a title."""
+        """Whether the user is typing to search for a title."""
         return self._typing.isValid() and not self._typing.hasExpired(QApplication.keyboardInputInterval())
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

@@ -1,6 +1,6 @@
-"""The pane of kept conversations: a heading, a search field, the list, the undo bar, and the menus of folders.
+"""The pane of saved conversations: heading, search field, list, menus and undo bar.
 
-It stores nothing itself: it shows what it is given, and emits what the user wants.
+It stores nothing itself. It shows the conversations it is given, and emits the user's requests as signals.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from app.history.base import LONGEST_TITLE, ConversationView
 
 
 class FolderMenu(QMenu):
-    """A submenu of a conversation's menu; `open_for` opens the menu of a folder."""
+    """A submenu that moves a conversation to a folder; `open_for` opens a folder's own menu."""
 
     moved = Signal(str, str)
-    """A conversation's key, and the folder that it goes to; empty for none."""
+    """Emits a conversation's key and its new folder (empty for none)."""
     folder_renamed = Signal(str, str)
-    """A folder, and its new name; empty: its conversations are in none."""
+    """Emits a folder and its new name; if empty, the folder is dissolved."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(self.tr("Mo&ve to folder"), parent)
@@ -44,7 +44,7 @@ class FolderMenu(QMenu):
         self.own.actions()[-1].setToolTip(self.tr("The folder goes; its conversations stay."))
 
     def fill(self, view: ConversationView, folders: Sequence[str]) -> None:
-        """Offers these folders for a conversation."""
+        """Fills the submenu with `folders`, for the conversation in `view`."""
         self.clear()
         for name in folders:
             action = self.addAction(verbatim(name))
@@ -60,7 +60,7 @@ class FolderMenu(QMenu):
         out.triggered.connect(lambda: self.moved.emit(view.key, ""))
 
     def open_for(self, folder: str, place: QPoint) -> None:
-        """Opens a folder's own menu at a position on the screen."""
+        """Opens a folder's own menu at a screen position."""
         self._about = folder
         self.own.popup(place)
 
@@ -98,7 +98,7 @@ class FolderMenu(QMenu):
 
 
 SEARCH_MS = 150
-"""The delay of a search after the last letter, in ms."""
+"""Delay between the last keystroke and the search, in ms."""
 
 DAY_CHECK_MS = 60_000
 NARROWEST_PX = 180
@@ -106,16 +106,16 @@ WIDEST_PX = 400
 
 
 class ConversationsPane(QWidget):
-    """Signals with one string carry a conversation's key, unless it says otherwise."""
+    """The pane of saved conversations. Signals carry a conversation's key unless stated otherwise."""
 
     opened = Signal(str)
     new_wanted = Signal()
     searched = Signal(str)
-    """The words to search for; empty for all conversations."""
+    """Emits the words to search for; empty to list all conversations."""
     renamed = Signal(str, str)
-    """A key and a title; empty for the one made from the first words."""
+    """Emits a key and a title; empty for an automatic title."""
     pin_wanted = Signal(str, bool)
-    """A key, and whether the conversation is to be pinned or unpinned."""
+    """Emits a key and whether to pin (True) or unpin (False) the conversation."""
     remove_wanted = Signal(str)
     remove_all_wanted = Signal()
     undo_wanted = Signal()
@@ -140,7 +140,10 @@ class ConversationsPane(QWidget):
     # -- what is shown
 
     def show_conversations(self, views: Sequence[ConversationView], words: str = "") -> None:
-        """Shows these conversations, found by `words` unless empty. The highlight and the scroll position stay."""
+        """Shows these conversations. `words`: the search that found them, or empty for all.
+
+        Keeps the highlight, and the scroll position unless the search has changed.
+        """
         new_search, self._words = words != self._words, words
         seen = [] if new_search else self.rows.in_view()
         highlighted = self.rows.highlighted
@@ -151,24 +154,24 @@ class ConversationsPane(QWidget):
         self._show_empty_text()
 
     def show_trouble(self, sentence: str) -> None:
-        """Shows why conversations can't be kept or listed; nothing if empty."""
+        """Shows a message if conversations can't be saved or listed; an empty one hides it."""
         self.trouble.say(sentence)
         self._show_empty_text()
 
     def show_removed(self, titles: Sequence[str]) -> None:
-        """Offers to restore removed conversations with these titles; none hides the bar."""
+        """Offers to restore removed conversations with these titles, or hides the bar if there are none."""
         self.undo.show_removed(titles)
 
     def set_current(self, key: str) -> None:
-        """Marks the open conversation; empty for none that is kept."""
+        """Marks the open conversation; empty if it isn't a saved one."""
         self.list.mark(current=key)
 
     def set_live(self, key: str) -> None:
-        """Marks the conversation in which a session runs; empty for none."""
+        """Marks the conversation with a running session; empty for none."""
         self.list.mark(live=key)
 
     def highlight(self, key: str) -> None:
-        """Highlights a conversation, if it is listed; its folder is opened."""
+        """Highlights a conversation if it is listed, opening its folder."""
         self.list.reveal(key)
         self.rows.highlight(key)
 
@@ -188,7 +191,7 @@ class ConversationsPane(QWidget):
         if self._words:
             self.rows.say_empty(self.tr("Nothing found for “{0}”.").format(self._words))
         elif self._words is None or self.trouble.sentence:
-            self.rows.say_empty("")  # whether there are any is not known
+            self.rows.say_empty("")  # unknown whether there are any
         else:
             self.rows.say_empty(self.tr("Your conversations are kept here."))
 
@@ -199,7 +202,7 @@ class ConversationsPane(QWidget):
         self.searched.emit(self.words)
 
     def _chosen(self) -> str:
-        """The conversation that a command of the menu is for: the highlighted one, or else the open one."""
+        """Returns the key for menu commands: the highlighted conversation's, else the open one's, else empty."""
         return self.rows.highlighted or (self.list.current if self.list.view(self.list.current) is not None else "")
 
     def _toggle_pin(self, key: str) -> None:
@@ -225,7 +228,7 @@ class ConversationsPane(QWidget):
 
     def _undo(self) -> None:
         if self.undo.sentence:
-            self.rows.setFocus()  # before the button goes, which may have it
+            self.rows.setFocus()  # before the button, which may have the focus, is hidden
             self.undo_wanted.emit()
 
     # -- building
@@ -254,7 +257,7 @@ class ConversationsPane(QWidget):
         self.undo = UndoBar(self)
         self.new_button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         top = row(self.heading, self.more, spacing=4, stretch=0)
-        top.setContentsMargins(14, 0, 0, 0)  # above the rows' words
+        top.setContentsMargins(14, 0, 0, 0)  # aligned with the rows' text
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 4, 8)
         column.setSpacing(8)
@@ -281,7 +284,7 @@ class ConversationsPane(QWidget):
                 continue
             action = QAction(words, self.menu)
             action.setObjectName(name)
-            # Only shown here: the list handles its keys itself.
+            # For display only: the list handles these keys itself.
             action.setShortcut(QKeySequence(keys))
             action.setShortcutVisibleInContextMenu(True)
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
@@ -322,7 +325,7 @@ class ConversationsPane(QWidget):
     # -- Qt's own
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """In the search field, Escape clears it, Down and Enter go to the list."""
+        """Handles keys in the search field: Escape clears it, Down and Enter move to the list."""
         if watched is self.search and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Escape and self.search.text():
                 self.clear_search()
@@ -330,7 +333,7 @@ class ConversationsPane(QWidget):
             if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 if self._search_timer.isActive():
                     self._search()
-                self.rows.setFocus()  # which takes the first row, if none is highlighted
+                self.rows.setFocus()  # selects the first row if none is highlighted
                 return True
         return super().eventFilter(watched, event)
 

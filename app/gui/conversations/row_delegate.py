@@ -1,6 +1,6 @@
-"""Paints the rows of the list of conversations, and edits a title.
+"""Paints the rows of the conversation list, and provides the editor for titles.
 
-The text in which a search has found something is shortened, so that its first match is in view.
+Search snippets are shortened so that the first match is visible.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ _ONE_LINE = str.maketrans("\n\r\t\u2028\u2029", "     ")
 
 
 def shortened(snippet: str, metrics: QFontMetrics, width: int) -> tuple[str, list[tuple[int, int]]]:
-    """A snippet on one line of `width` pixels with its first match in view, and the matches as (start, length) in
-    UTF-16 units.
+    """Shortens a search snippet to one line of `width` pixels that includes its first match.
+
+    Returns the line and the visible matches as (start, length) in UTF-16 code units. In `snippet`, each match is
+    enclosed in the control characters U+0002 and U+0003.
     """
     pieces = snippet.translate(_ONE_LINE).replace("\x03", "\x02").split("\x02")
     text = "".join(pieces)
@@ -43,7 +45,7 @@ def shortened(snippet: str, metrics: QFontMetrics, width: int) -> tuple[str, lis
     cut = 0
     if matches and metrics.horizontalAdvance(text[: matches[0][1]]) > width * 2 // 3:
         first, last = matches[0]
-        # As many whole words before the match as leave it in the left part, or none.
+        # Keep as many whole words before the match as leave it in the left half.
         while cut < first and metrics.horizontalAdvance("…" + text[cut:last]) > max(width // 2, 1):
             space = text.find(" ", cut, first)
             cut = first if space < 0 else space + 1
@@ -67,7 +69,7 @@ _Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class _Fonts:
-    """The fonts and sizes that go with the list's font."""
+    """Fonts and sizes derived from the list's font."""
 
     title: QFont
     open_title: QFont
@@ -81,7 +83,7 @@ class _Fonts:
 
     @classmethod
     def of(cls, font: QFont) -> _Fonts:
-        """Derives them from a font."""
+        """Derives the fonts and sizes from a font."""
         bold, small, heading = QFont(font), QFont(font), QFont(font)
         bold.setWeight(QFont.Weight.DemiBold)
         for made in (small, heading):
@@ -102,7 +104,7 @@ class _Fonts:
 
 
 class ConversationItems(QStyledItemDelegate):
-    """Two lines for each conversation; in a search the second one shows where the words were found."""
+    """Paints each conversation on two lines, the second of which shows the match while searching."""
 
     def __init__(self, model: ConversationList, view: QListView) -> None:
         super().__init__(view)
@@ -112,7 +114,7 @@ class ConversationItems(QStyledItemDelegate):
         self._look: Look | None = None
 
     def forget(self) -> None:
-        """Drops fonts and colours, which have changed."""
+        """Discards cached fonts and colours after they have changed."""
         self._fonts = self._look = None
 
     @property
@@ -130,7 +132,7 @@ class ConversationItems(QStyledItemDelegate):
     # -- painting
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        """One height for conversations, one for folders, one for other headings."""
+        """Returns the row height for a conversation, folder or other heading."""
         row = self._model.rows[index.row()]
         if row.folder:
             return self.fonts.folder_row
@@ -219,7 +221,7 @@ class ConversationItems(QStyledItemDelegate):
         title_room.setHeight(fonts.title_height)
         small_room.setTop(room.top() + fonts.title_height + 1)
         small_room.setHeight(fonts.small_height)
-        taken = 0  # at the end of the title's line
+        taken = 0  # pixels used at the end of the title line
         if view.key == self._model.live:
             dot = QRect(room.right() - DOT_PX + 1, title_room.center().y() - DOT_PX // 2 + 1, DOT_PX, DOT_PX)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -271,7 +273,7 @@ class ConversationItems(QStyledItemDelegate):
     def _match_format(self) -> QTextCharFormat:
         look, made = self.look, QTextCharFormat()
         made.setForeground(look.text)
-        # Not bold: the text is cut to a width that must not change.
+        # Not bold, because the text has been cut to fit at this weight.
         made.setBackground(blend(look.base, look.warn, 0.4 if look.dark else 0.45))
         return made
 
@@ -286,7 +288,7 @@ class ConversationItems(QStyledItemDelegate):
         return field
 
     def setEditorData(self, editor: QWidget, index: _Index) -> None:
-        """Fills the field once: the list may change while the user types."""
+        """Fills the field only once, because the list may change while the user types."""
         assert isinstance(editor, QLineEdit)
         if not editor.property("filled"):
             editor.setProperty("filled", True)
@@ -298,7 +300,7 @@ class ConversationItems(QStyledItemDelegate):
         model.setData(index, editor.text())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: _Index) -> None:
-        """Places the field over the title."""
+        """Places the editor over the title."""
         height = min(editor.sizeHint().height(), option.rect.height())
-        top = option.rect.top() + max(0, PAD_Y + self.fonts.title_height + 2 - height)  # the second line stays free
+        top = option.rect.top() + max(0, PAD_Y + self.fonts.title_height + 2 - height)  # keep the second line visible
         editor.setGeometry(option.rect.left() + EDGE + 2, top, option.rect.width() - 2 * EDGE - 4, height)

@@ -1,12 +1,12 @@
-"""The inspector below the conversation: timeline, latency, requests and log, as tabs.
+"""The inspector pane below the conversation, with tabs for the timeline, latency, requests and log.
 
-- `pane.py`: the tabs; owns what the pages show
-- `activity.py`: folds events into the things of the timeline (`things.py`) and the requests; no Qt
-- `timeline_page.py`: the timeline's page, and the timeline of the last minute in the status line
+- `pane.py`: the tabs and the data model behind the pages
+- `activity.py`: folds events into timeline items (`things.py`) and requests; no Qt
+- `timeline_page.py`: the Timeline page, and the one-minute timeline in the status line
 - `timeline.py`: the plot, which follows the conversation (`view_range.py`) and paints it (`layout.py`, `painter.py`)
-- `timeline_words.py`: describes the things of the timeline
-- `latency.py`: the page with the stages of the answers and why one was slow; `latency_charts.py`: its charts
-- `requests.py`: the page with the table of requests
+- `timeline_words.py`: text descriptions of timeline items
+- `latency.py`: the Latency page, with each answer's stages and why it was slow; `latency_charts.py`: its charts
+- `requests.py`: the Requests page, a table
 
-An event enters `InspectorPane.apply`. The pages read the folds when they are next painted or refreshed.
+Events enter through `InspectorPane.apply`. The pages read the folded state when they are next painted or refreshed.
 """

@@ -1,7 +1,7 @@
-"""Folds a conversation's events into what the timeline and the table of requests show. No Qt.
+"""Folds a conversation's events into the data behind the timeline and the request table. No Qt.
 
-`Activity` is the only fold of the inspector besides the latency's (`app.conversation.latency`). Its lists are ordered
-by start; `things.between` finds what is in view.
+Apart from the latency figures (`app.conversation.latency`), `Activity` is the inspector's only data source. Its lists
+are sorted by start time; `things.between` finds the items in view.
 """
 
 from __future__ import annotations
@@ -37,12 +37,15 @@ from app.gui.inspector.things import (
 
 KEPT_SECONDS = 1800.0
 PRUNED_SECONDS = 30.0
-"""Old things are dropped this often."""
+"""Interval between removals of old items."""
 MOST_REQUESTS = 512
 LOOKED_BACK = 64
-"""What an event is about is among so many of the newest things."""
+"""How many of the newest turns or bars are searched for the one an event refers to."""
 LONGEST_PARTIAL = 240
-"""A partial keeps so many letters of its end: all partials of a long turn would take its length squared."""
+"""Only this many trailing characters of a partial are kept.
+
+Otherwise the memory for a turn's partials would grow with the square of its length.
+"""
 
 TranscriptEvent = e.TranscriptPartial | e.TranscriptFinal
 UserEvent = e.UserStarted | e.UserPaused | e.UserResumed | e.UserEnded | e.UserBackchannel | TranscriptEvent
@@ -51,16 +54,16 @@ AssistantEvent = e.AssistantStarted | e.AssistantSaid | e.AssistantCorrected | H
 
 
 class Activity:
-    """The session that runs, and the requests of the conversation's earlier sessions.
+    """The current session's timeline, plus the requests from the conversation's earlier sessions.
 
-    Call `begin` before a session, `apply` with each event and `end` after it. What is older than `kept_seconds` is
+    Call `begin` before a session, `apply` with each event and `end` after it. Items older than `kept_seconds` are
     dropped.
     """
 
     def __init__(self, kept_seconds: float = KEPT_SECONDS) -> None:
         self.kept_seconds = kept_seconds
         self.changes = 0
-        """The number of changes so far."""
+        """Incremented on every change, so that a view can detect one."""
         self.requests: list[Request] = []
         """All requests of the conversation, oldest first, at most `MOST_REQUESTS`."""
         self._count = 0
@@ -68,14 +71,17 @@ class Activity:
         self.begin()
 
     def begin(self, *, first: bool = True) -> None:
-        """A session starts, whose numbers start at 1 again. `first`: another conversation starts with it."""
+        """Starts a session, in which turns and revisions are numbered from 1 again.
+
+        `first`: the session belongs to a different conversation, so all earlier requests are dropped.
+        """
         self._stop_requests()
         if first:
             self.requests.clear()
         self._revisions.clear()
         self.changes += 1
         self.now = 0.0
-        """Everything up to this second is known."""
+        """Time of the latest event, in seconds of the session."""
         self.levels = Levels(round(self.kept_seconds / FRAME_SECONDS))
         self.turns: list[UserTurn] = []
         self.partials: list[Partial] = []
@@ -86,17 +92,17 @@ class Activity:
         self.swaps: list[Swap] = []
         self.troubles: list[Trouble] = []
         self.backends: list[Backend] = []
-        """All models of this session, in the order of their first use."""
+        """All models used in this session, in order of first use."""
         self.has_secondary = False
-        """Whether a secondary back-end was ever asked."""
+        """Whether a secondary back-end has received a request."""
         self._large: tuple[list[Any], ...] = (self.swaps, self.turns, self.bars, self.answers, self.troubles)
         self._small: tuple[list[Any], ...] = (self.partials, self.fed, self.taken)
-        """The lists of things that come several times a second."""
+        """The lists of items that arrive several times a second."""
         self._lateness = Lateness()
         self._pruned_at = 0.0
 
     def end(self) -> None:
-        """Ends everything that is open: the session is over."""
+        """Ends the session, closing every item that is still open."""
         self._stop_requests()
         self.changes += 1
         things: tuple[UserTurn | Answer | RequestBar, ...] = (*self.turns, *self.answers, *self.bars)
@@ -105,7 +111,7 @@ class Activity:
                 thing.close(self.now)
 
     def add_past(self, events: Iterable[e.Event]) -> None:
-        """Adds the requests of a past session."""
+        """Adds the requests from a past session's events."""
         self.begin(first=False)
         for event in events:
             self.apply(event)
@@ -113,13 +119,14 @@ class Activity:
 
     @property
     def oldest(self) -> float:
-        """The earliest second that is kept."""
+        """The earliest second still kept."""
         return max(0.0, self.now - self.kept_seconds)
 
     def step(self, thing: Thing | None, *, forward: bool, small: bool) -> Thing | None:
-        """Returns the thing before or after another one in time, or None at the ends. From None, the newest.
+        """Returns the item after `thing` (before it if not `forward`), or None at either end.
 
-        `small`: also each transcript, and each word that reached the front-end.
+        If `thing` is None, returns the newest item. `small` also includes transcripts and the words and tokens that
+        reached the front-end.
         """
         things: list[Thing] = list(chain(*self._large, *(self._small if small else ())))
         if thing is None:
@@ -131,7 +138,7 @@ class Activity:
         return things[place] if 0 <= place < len(things) else None
 
     def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
+        """Updates the state from one event."""
         self.now = max(self.now, event.at)
         self.changes += 1
         request = self._revisions.apply(event)
@@ -209,7 +216,7 @@ class Activity:
     def _add_turn(self, event: UserEvent) -> UserTurn:
         turn = UserTurn(event.turn, event.at, known_until=event.at)
         if not isinstance(event, e.UserStarted | e.UserBackchannel):
-            turn.end = event.at  # its start is not known: it has no sound of its own
+            turn.end = event.at  # the start is unknown, so give it no duration
         insort(self.turns, turn, key=by_start)
         return turn
 
@@ -217,7 +224,7 @@ class Activity:
 
     def _apply_assistant(self, event: AssistantEvent) -> None:
         answer = self.answers[-1] if self.answers else None
-        # Words that are heard late may still belong to an answer that is over.
+        # Words that are reported late may still belong to an answer that has ended.
         mine = answer is not None and answer.turn == event.turn
         if answer is None or not mine or (answer.end is not None and not isinstance(event, e.AssistantSaid)):
             if not isinstance(event, e.AssistantStarted | e.AssistantSaid):
@@ -240,7 +247,7 @@ class Activity:
                 answer.close(at)
 
     def _say(self, answer: Answer, event: e.AssistantSaid) -> None:
-        """Spreads the words over the time since the answer's last ones, by their length; also marks the request."""
+        """Spreads the words, weighted by length, over the time since the answer's last words; marks the request."""
         texts = event.text.split()
         if texts and event.glued and answer.words:
             answer.words[-1] = Word(answer.words[-1].at, answer.words[-1].text + texts.pop(0))
@@ -284,7 +291,7 @@ class Activity:
         return next((bar for bar in reversed(self.bars[-LOOKED_BACK:]) if bar.request.number == revision), None)
 
     def _add_bar(self, bar: RequestBar) -> None:
-        """Adds a bar in a row of its own for as long as it runs, below that of the bar before it, like a staircase."""
+        """Adds a bar one row below the previous bar, wrapping around and skipping rows occupied by running bars."""
         self._meet(bar.backend)
         self.has_secondary = self.has_secondary or bar.secondary
         newest = [other for other in self.bars[-LOOKED_BACK:] if other.secondary == bar.secondary]
@@ -310,7 +317,7 @@ class Activity:
 
 
 def _place_words(turn: UserTurn, settled: list[str], unsettled: list[str], heard_until: float) -> None:
-    """Keeps each known word at its time, and spreads new ones over the sound that was transcribed."""
+    """Keeps the times of known words and spreads new ones evenly over the newly transcribed audio."""
     texts = settled + unsettled
     known = min(len(turn.words), len(texts))
     since = max(turn.start, min(turn.known_until, heard_until))

@@ -1,4 +1,4 @@
-"""The page “Latency”: one answer and its stages, why it was slow, and the figures of the conversation, in words."""
+"""The Latency page: the stages of one answer, why it was slow, and statistics for the whole conversation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from app.gui.widgets.formats import backend_words, clock_words, seconds_words
 from app.gui.widgets.panel import Quiet
 
 TWO_COLUMNS_LETTERS = 120
-"""From this width on, in letters, the table and the gauges are beside the rest."""
+"""At this width (in average characters) or more, the table and gauges move to a second column."""
 COPIED_MS = 2_000
 SWATCH_PX = 10
 GAUGE_PX = 130
@@ -55,7 +55,7 @@ NOTHING = "–"
 
 
 class PieceWords(NamedTuple):
-    """The name of a stage, its short name, and from when to when it lasts."""
+    """A stage's name, its short name, and help text stating what interval it covers."""
 
     name: str
     short: str
@@ -63,10 +63,10 @@ class PieceWords(NamedTuple):
 
 
 class LatencyWords(QObject):
-    """Makes the descriptions in the user's language."""
+    """Builds the page's texts in the user's language."""
 
     def piece(self, piece: Piece) -> PieceWords:
-        """Returns what a stage is called."""
+        """Returns the names and help text of a stage."""
         return {
             "noticing": PieceWords(
                 self.tr("Detecting the end of your turn"),
@@ -92,7 +92,7 @@ class LatencyWords(QObject):
         }[piece]
 
     def response(self, answer: Answer) -> str:
-        """Returns how fast an answer came, in a sentence or two."""
+        """Returns a sentence or two on how quickly an answer came."""
         if answer.response < 0:
             return self.tr("It started {0} before you finished.").format(seconds_words(-answer.response))
         typed, spoken = self.tr("You heard it {0} after sending."), self.tr("You heard it {0} after your last sound.")
@@ -102,7 +102,10 @@ class LatencyWords(QObject):
         return sentence
 
     def why(self, reason: Reason | None, answer: Answer, most: Piece) -> str:
-        """Returns why an answer was slow and what to do, in a sentence or two. `most`: what took longest."""
+        """Returns a sentence or two on why an answer was slow and what to do about it.
+
+        `reason` is None if it wasn't slow; the text then names `most`, the stage with the longest wait.
+        """
         if reason is None:
             if answer.response <= 0:
                 return self.tr("It was not slow: there was nothing to wait for.")
@@ -117,7 +120,7 @@ class LatencyWords(QObject):
         return sentence
 
     def _slow(self, cause: Cause) -> str:
-        """Returns a sentence for the time, the model or tool, the usual time, and a count."""
+        """Returns a template for a cause: {0} the time, {1} the model or tool, {2} the usual time, {3} a count."""
         return {
             Cause.FELL_BEHIND: self.tr(
                 "This machine fell behind and dropped frames ({3}). Close other programs, or choose a lighter voice."
@@ -156,12 +159,12 @@ class LatencyWords(QObject):
     # -- the conversation
 
     def memory(self, context: ContextMeasured) -> str:
-        """Returns how much of the conversation the front-end remembers."""
+        """Returns a sentence on how much of the front-end's context is in use."""
         known, most = (clock_words(round(n * FRAME_SECONDS)) for n in (context.frames, context.capacity))
         return self.tr("The voice's model remembers {0} of {1} minutes.").format(known, most)
 
     def frames(self, frames: FrameBudget) -> str:
-        """Returns how long the frames took."""
+        """Returns a sentence on frame processing times and dropped frames."""
         half, most = frames.quantile_ms(0.5), frames.quantile_ms(0.99)
         if half is None or most is None:
             return self.tr("KAME processes sound in frames of {0} ms; there were none yet.").format(FRAME_MS)
@@ -171,7 +174,7 @@ class LatencyWords(QObject):
 
 
 class StageTable(QTableWidget):
-    """The stages of the picked answer next to the conversation's distribution. `lines` is what it shows."""
+    """The stages of the selected answer next to the conversation's distribution. `lines` holds the texts shown."""
 
     def __init__(self, words: LatencyWords, parent: QWidget | None = None) -> None:
         super().__init__(len(STAGES) + 1, 5, parent)
@@ -189,7 +192,7 @@ class StageTable(QTableWidget):
         header.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("00.00 s") + 20)
 
     def show_answers(self, answers: Sequence[Answer], picked: Answer) -> None:
-        """Shows the stages of an answer among `answers`."""
+        """Shows the stages of `picked`, which is one of `answers`."""
         mine = self.tr("Last") if picked is answers[-1] else self.tr("This one")
         self.lines = [[self.tr("Stage"), mine, self.tr("Median"), self.tr("95 %"), self.tr("Slowest")]]
         for stage in STAGES:
@@ -220,19 +223,19 @@ class StageTable(QTableWidget):
 
 
 def _cells(time: float | None, times: Sequence[float]) -> list[str]:
-    """Returns a time, and the median, the 95th percentile and the slowest of all."""
+    """Formats `time`, followed by the median, 95th percentile and maximum of `times`."""
     of_all = figures(times)
     cells = (time, None, None, None) if of_all is None else (time, of_all.median, of_all.p95, of_all.slowest)
     return [NOTHING if cell is None else seconds_words(cell) for cell in cells]
 
 
 class LatencyView(QScrollArea):
-    """Shows `stages`. `cost` returns the usage in words. Call `refresh` when something may have changed."""
+    """Shows `stages`. Call `refresh` after any possible change. `cost` returns a summary of usage and cost."""
 
     def __init__(self, stages: Stages, cost: Callable[[], str], parent: QWidget) -> None:
         super().__init__(parent)
         self._stages, self._cost = stages, cost
-        self._picked = 0  # the user's turn whose answer is shown; 0: the newest
+        self._picked = 0  # the turn whose answer is shown; 0 for the newest
         self._changes = -1
         self.setAccessibleName(self.tr("Latency"))
         self.setWidgetResizable(True)
@@ -251,7 +254,7 @@ class LatencyView(QScrollArea):
         self.strip = LatencyStrip(body)
         self.table = StageTable(self.words, body)
         self.gauges: dict[str, Quiet] = {}
-        """The words about the conversation, by their titles."""
+        """Labels with statistics about the conversation, keyed by title."""
         self._form = QFormLayout()
         self.memory = self._add_gauge(self.tr("Memory"), self.tr("Memory of the conversation"))
         self.frames = self._add_gauge(self.tr("Frames"), self.tr("Time budget of a frame"))
@@ -264,7 +267,7 @@ class LatencyView(QScrollArea):
         self.refresh()
 
     def _add_gauge(self, title: str, name: str = "") -> QProgressBar:
-        """Adds words, and a bar in front of them if it has a `name`."""
+        """Adds a labelled row of text, preceded by a progress bar if the bar's accessible `name` is given."""
         bar, row = QProgressBar(self._body), QHBoxLayout()
         bar.setAccessibleName(name)
         bar.setFixedWidth(GAUGE_PX)
@@ -296,19 +299,19 @@ class LatencyView(QScrollArea):
         self.setWidget(self._body)
 
     def take_focus(self) -> None:
-        """Gives the focus to the answers, or before the first one to the button."""
+        """Focuses the strip of answers, or the Copy button if there are no answers yet."""
         self.refresh()
         (self.strip if self.strip.isVisible() else self.copy_button).setFocus()
 
     def pick(self, turn: int) -> None:
-        """Shows the answer to this turn. With the newest one picked, it follows the newest."""
+        """Shows the answer to `turn`. Selecting the newest one makes the page follow new answers."""
         answers = self._stages.answers
         self._picked = 0 if answers and answers[-1].turn == turn else turn
         self._changes = -1
         self.refresh()
 
     def refresh(self) -> None:
-        """Shows what is known now."""
+        """Updates the page from `stages`."""
         self._show_conversation()
         if self._stages.changes != self._changes:
             self._changes = self._stages.changes
@@ -316,7 +319,7 @@ class LatencyView(QScrollArea):
 
     @property
     def shown(self) -> Answer | None:
-        """The answer that is shown; None before the first."""
+        """The answer on display, or None if there are no answers yet."""
         answers = self._stages.answers
         picked = next((a for a in reversed(answers[-MOST_BARS:]) if a.turn == self._picked), None)
         return picked or (answers[-1] if answers else None)
@@ -350,11 +353,11 @@ class LatencyView(QScrollArea):
         texts = (self.words.memory(context) if context else "", self.words.frames(frames), self._cost())
         for row, (label, text) in enumerate(zip(self.gauges.values(), texts, strict=True)):
             self._form.setRowVisible(row, bool(text))
-            if label.text() != text:  # otherwise a screen reader says it again, and a selection is lost
+            if label.text() != text:  # the same text would be read out again, and a selection lost
                 label.setText(text)
 
     def as_text(self) -> str:
-        """Returns all that is shown as plain text, with tabs between the columns of the table."""
+        """Returns the page's content as plain text, with tab-separated table columns."""
         lines = [self.tr("Latency of this conversation"), ""]
         if self.shown is None:
             lines.append(self.empty.text())
@@ -372,7 +375,7 @@ class LatencyView(QScrollArea):
     # -- Qt's own events
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """One column, or two where there is room."""
+        """Switches between one column and two, depending on the width."""
         super().resizeEvent(event)
         wide = event.size().width() >= self.fontMetrics().averageCharWidth() * TWO_COLUMNS_LETTERS
         directions = QBoxLayout.Direction

@@ -1,4 +1,4 @@
-"""Charts of the response time: one answer divided into its stages, and the newest answers side by side."""
+"""Response time charts: one answer broken down into stages, and the newest answers side by side."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PIECE_COLOURS: dict[Piece, QColor] = {
     "voice": STATE_COLOURS["speaking"],
     "between": STATE_COLOURS["stopped"],
 }
-"""The colours that the conversation's states have elsewhere: white is readable on each, in light and in dark."""
+"""The same colours as the conversation states; white text is readable on each of them in both themes."""
 
 SHOWN_SECONDS = 0.005
-"""Shorter pieces would read 0.00 s and are left out."""
+"""Shorter pieces are left out, because they would read "0.00 s"."""
 BAR_PX = 26
 MOST_BARS = 30
 LEAST_SCALE_SECONDS = 1.0
@@ -31,13 +31,16 @@ HEIGHT_PX, HIGHEST_PX = 68, 260
 
 
 def piece_colour(piece: Piece, palette: QPalette) -> QColor:
-    """Returns a piece's colour, lighter on a dark background."""
+    """Returns a piece's colour, lightened for dark themes."""
     dark = palette.color(QPalette.ColorRole.Base).lightnessF() < 0.5
     return PIECE_COLOURS[piece].lighter(135) if dark else PIECE_COLOURS[piece]
 
 
 class LatencyBar(QWidget):
-    """One answer: what was waited for, with the times in it where there is room, and a legend with `names` below."""
+    """A bar that divides one answer's wait into pieces, labelled with times where they fit.
+
+    The legend below the bar uses `names`.
+    """
 
     def __init__(self, names: Mapping[Piece, str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +54,7 @@ class LatencyBar(QWidget):
         self.setAccessibleName(self.tr("What was waited for"))
 
     def show_wait(self, wait: Mapping[Piece, float]) -> None:
-        """Shows how long what was waited for, in seconds."""
+        """Shows the wait for each piece, in seconds."""
         shown = [piece for piece in PIECES if wait.get(piece, 0.0) >= SHOWN_SECONDS]
         self._pieces = [(piece, wait[piece], seconds_words(wait[piece])) for piece in shown]
         names = [f"{self._names[piece]} {time}" for piece, _, time in self._pieces]
@@ -82,7 +85,7 @@ class LatencyBar(QWidget):
 
 
 class LatencyStrip(QWidget):
-    """The newest answers, each a bar. Emits `picked` with the turn of the one that is clicked or reached by key."""
+    """A bar chart of the newest answers. Emits `picked` with the turn of a bar selected by mouse or keyboard."""
 
     picked = Signal(int)
 
@@ -98,9 +101,11 @@ class LatencyStrip(QWidget):
         self.setToolTip(self.tr("One bar for each answer. Click one, or use the arrow keys, to see its stages."))
 
     def show_answers(self, answers: Sequence[Answer], slow: float, median: float, turn: int) -> None:
-        """Shows the newest of `answers`, a line at `median`, and the bar of `turn` as picked.
+        """Shows the newest of `answers`.
 
-        Those that took longer than `slow` seconds stand out.
+        - `slow`: answers that took longer than this many seconds are highlighted
+        - `median`: where to draw the median line, in seconds
+        - `turn`: the turn whose bar is marked as selected
         """
         self.answers, self.slow, self._median, self.turn = answers[-MOST_BARS:], slow, median, turn
         description = ""
@@ -118,12 +123,12 @@ class LatencyStrip(QWidget):
         return QRectF(left, 12, self.width() - left - 6, self.height() - 24)
 
     def bar_rect(self, place: int) -> QRectF:
-        """Returns where the bar at `place` is clicked: the whole height."""
+        """Returns the clickable area of the bar at index `place`, which spans the widget's full height."""
         width = self._plot.width() / MOST_BARS
         return QRectF(self._plot.right() - (len(self.answers) - place) * width, 0, width, self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The arrow keys, Home and End pick another bar."""
+        """Moves the selection with Left, Right, Home and End."""
         keys, last = Qt.Key, len(self.answers) - 1
         here = next((n for n, answer in enumerate(self.answers) if answer.turn == self.turn), last)
         places: dict[int, int] = {
@@ -139,7 +144,7 @@ class LatencyStrip(QWidget):
             self.picked.emit(self.answers[there].turn)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click picks the bar under it."""
+        """Selects the bar under the pointer."""
         for place, answer in enumerate(self.answers):
             if self.bar_rect(place).contains(event.position()):
                 self.picked.emit(answer.turn)

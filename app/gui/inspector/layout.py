@@ -1,4 +1,4 @@
-"""Decides how the timeline looks: its colours and letters, where its lanes are, and where each word goes."""
+"""The timeline's visual layout: colours, fonts, lane positions and word placement."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from app.gui.inspector.things import Backend, Word
 Lane = Literal["you", "words", "backend", "secondary", "oracle", "kame", "trouble"]
 
 COMPACT_PX = 130
-"""Below this height, words and labels are small and in one row."""
+"""Below this height, words and labels use a smaller font and a single row."""
 ROOMY_PX = 200
 GAP_PX = 2.0
 MOST_WIDTHS = 2_000
-"""How many widths are remembered. Each request has its own number, so there is no natural end."""
+"""Size of the text width cache, which would otherwise grow with every request number."""
 LATEST_PX = 60.0
-"""A word may be so far behind its sound; beyond that it goes into another row, or is replaced by “…”."""
+"""Maximum distance of a word from its audio; beyond that, it moves to another row or is replaced by "…"."""
 READY_PX = 22.0
-"""A word that starts a new row must be so near to its sound."""
+"""Maximum distance from its audio of a word that moves to another row."""
 MORE = "…"
 
 
 class Colours:
-    """Colours by what they are for; `backend` returns that of a model.
+    """The timeline's colours by role; `backend` returns the colour of a model.
 
-    All stand out from `ground` by 3 : 1 at least, and what is read by 4.5 : 1.
+    Contrast with `ground` is at least 3:1, and at least 4.5:1 for text.
     """
 
     def __init__(self, palette: QPalette) -> None:
@@ -50,19 +50,19 @@ class Colours:
         return model_colour(*backend, self.dark) if any(backend) else self.dim
 
     def on(self, colour: QColor) -> QColor:
-        """A colour that is readable on a bar of `colour`."""
+        """Returns a text colour that is readable on `colour`."""
         light = 0.299 * colour.redF() + 0.587 * colour.greenF() + 0.114 * colour.blueF()
         return QColor("#101010") if light > 0.5 else QColor("#ffffff")
 
 
 class Letters:
-    """The timeline's fonts. `width` returns the width of a text in pixels."""
+    """The timeline's fonts and their metrics. `width` returns the width of a text in pixels."""
 
     def __init__(self, font: QFont, compact: bool) -> None:
         size = max(7.0, font.pointSizeF() * (0.8 if compact else 0.88)) if font.pointSizeF() > 0 else 8.0
         self.font = QFont(font)
         self.font.setPointSizeF(size)
-        self.font.setStretch(QFont.Stretch.SemiCondensed)  # half a minute of words must fit under its sound
+        self.font.setStretch(QFont.Stretch.SemiCondensed)  # half a minute of words has to fit below its audio
         self.italic = QFont(self.font)
         self.italic.setItalic(True)
         metrics = QFontMetricsF(self.font)
@@ -72,28 +72,29 @@ class Letters:
 
 
 class Strip(NamedTuple):
-    """A lane's place: its upper edge and its height, in pixels."""
+    """A lane's top edge and height, in pixels."""
 
     top: float
     height: float
 
     @property
     def bottom(self) -> float:
-        """Its lower edge."""
+        """The bottom edge."""
         return self.top + self.height
 
     @property
     def middle(self) -> float:
-        """The height halfway down."""
+        """The vertical centre."""
         return self.top + self.height / 2
 
 
 class Lanes:
     """Divides `height` pixels among the lanes, from top to bottom.
 
-    `strips`: the place of each lane; that of the secondary back-end is only there if it was asked.
-    `said`: the assistant's words, below its sound. `axis`: the time.
-    `rows`: in how many rows the requests or words of a lane are shown.
+    - `strips`: position of each lane; includes the secondary back-end's only if `has_secondary`
+    - `said`: position of the assistant's words, below its audio level
+    - `axis`: position of the time axis
+    - `rows`: number of rows in each lane of requests or words
     """
 
     def __init__(self, height: float, letters: Letters, has_secondary: bool) -> None:
@@ -123,10 +124,10 @@ class Lanes:
 
 
 class Layout(NamedTuple):
-    """What decides where and how something is painted.
+    """Everything that determines where and how an item is painted.
 
-    `scale`: pixels a second. `ratio`: device pixels a pixel. `interrupted`: the label of an answer that the user cut
-    short.
+    `scale`: pixels per second. `ratio`: device pixels per logical pixel. `interrupted`: label for an answer that the
+    user interrupted.
     """
 
     colours: Colours
@@ -138,7 +139,7 @@ class Layout(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A word's left end in pixels, and its row."""
+    """A word with its left edge in pixels and its row."""
 
     x: float
     row: int
@@ -149,9 +150,13 @@ class Placed(NamedTuple):
 def flow(
     words: Sequence[Word], scale: float, width_of: Callable[[str], float], rows: int, limit: float = float("inf")
 ) -> list[Placed]:
-    """Places words under their sound in one or more rows, so that none covers another.
+    """Places words below their audio in up to `rows` rows without overlaps.
 
-    `scale`: pixels a second. Words beyond the pixel `limit` are left out. A placed word never moves when others follow.
+    - `scale`: pixels per second
+    - `width_of`: returns the width of a text in pixels
+    - `limit`: words that would extend beyond this pixel are left out
+
+    Words that don't fit are replaced by "…". Placed words never move as further words arrive.
     """
     space = width_of(" ")
     ends = [float("-inf")] * rows
@@ -163,7 +168,7 @@ def flow(
             row = 0
         at = max(x, ends[row] + space)
         if skipping or at - x > LATEST_PX:
-            # A row is only used if it has room for more than one word: single ones can't be read.
+            # Resume only in a row with room for more than one word: isolated words make no sense.
             row = min(range(rows), key=lambda r: ends[r])
             at = max(x, ends[row] + space)
             skipping = at - x > READY_PX

@@ -1,7 +1,8 @@
-"""Paints a stretch of the timeline, and remembers where each thing is.
+"""Paints a section of the timeline and records where each item is.
 
-A request is a bar: hatched until its first words, solid while they come. A thin line continues from there for as long
-as its words reach the front-end. A superseded request is faded and struck through, with an arrow to the newer one.
+A request is a bar, hatched until its first words arrive and solid while it streams. A thin tail extends it for as long
+as its words are still reaching the front-end. A superseded request is faded and struck through, with an arrow to the
+request that replaced it.
 """
 
 from __future__ import annotations
@@ -21,26 +22,26 @@ from app.gui.inspector.things import Answer, RequestBar, Thing, UserTurn, betwee
 from app.gui.widgets.formats import clock_words
 
 SPILL_PX = 460
-"""Labels and words reach so far to the right of what they belong to."""
+"""How far labels and words can extend to the right of their item's start."""
 REACH_PX = 8
-"""Marks reach so far to the left of their time."""
+"""How far marks can extend to the left of their time."""
 NEAR_PX = 5.0
-"""Things are found when the mouse is so near to them."""
+"""Horizontal tolerance when finding the item under the mouse."""
 LEAST_SCALE = 9.0
-"""With fewer pixels a second words would only be dots."""
+"""Words aren't painted below this many pixels per second."""
 TALLEST_BAR_PX = 18.0
 LEAST_BAR_PX = 3.0
 TAIL_PX = 3.0
 TALLEST_LATE_MS = 160.0
 LOWEST_DB = -60.0
 LONGEST_GAP_SECONDS = 0.5
-"""Shorter gaps between levels are bridged: the window was busy while the conversation continued."""
+"""Shorter gaps between levels are bridged: they only mean that the window was busy."""
 TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600)
 LEAST_TICK_PX = 76
 
 
 class Hit(NamedTuple):
-    """The area in which a thing is found."""
+    """The area in which an item responds to the mouse."""
 
     left: float
     top: float
@@ -50,7 +51,7 @@ class Hit(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a bar is, in pixels: its left end, its first words, its right end, and the end of its tail."""
+    """A bar's position in pixels. `first`: where its first words arrived. `tail`: the right end of its tail."""
 
     left: float
     first: float
@@ -65,7 +66,7 @@ class Place(NamedTuple):
 
 
 class TimelinePainter:
-    """Paints with `painter` what lies between the pixels `left` and `right`; second 0 is at pixel 0."""
+    """Paints the timeline between the pixels `left` and `right`, where second 0 is at pixel 0."""
 
     def __init__(self, painter: QPainter, activity: Activity, layout: Layout, left: float, right: float) -> None:
         self.hits: list[Hit] = []
@@ -75,7 +76,7 @@ class TimelinePainter:
         self._before = (left - SPILL_PX) / self._scale
 
     def paint(self) -> None:
-        """Paints all lanes."""
+        """Paints all lanes and fills `hits`."""
         activity, colours, strips = self._activity, self._colours, self._lanes.strips
         turns = between(activity.turns, self._before, self._latest)
         answers = between(activity.answers, self._before, self._latest)
@@ -120,7 +121,7 @@ class TimelinePainter:
         self._painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
     def _paint_ground(self) -> None:
-        """Paints every other lane in another colour, and the time."""
+        """Paints the alternating lane backgrounds and the time axis."""
         painter, colours, lanes, wide = self._painter, self._colours, self._lanes, self._right - self._left
         painter.fillRect(QRectF(self._left, 0, wide, lanes.axis.bottom), colours.ground)
         for lane, strip in list(lanes.strips.items())[::2]:
@@ -136,7 +137,7 @@ class TimelinePainter:
     # -- speech
 
     def _paint_speech(self, speech: UserTurn | Answer, strip: Strip, bottom: float, colour: QColor) -> None:
-        """Paints a band, hatched where that side was silent."""
+        """Paints a band, hatched where the speaker paused."""
         colours, now = self._colours, self._activity.now
 
         def band(start: float, end: float, brush: QColor | QBrush) -> QRectF:
@@ -157,7 +158,7 @@ class TimelinePainter:
                 self._line(self._x(at) + 0.5, strip.top, strip.bottom, pen)
 
     def _paint_levels(self) -> None:
-        """Paints how loud both sides were, as an outline around the middle of the lane."""
+        """Paints both sides' audio levels as envelopes centred in their lanes."""
         times, levels = self._activity.levels.between(self._earliest - 1.0, self._latest + 1.0)
         if len(times) < 2:
             return
@@ -185,7 +186,7 @@ class TimelinePainter:
             self._painter.drawImage(QPointF(self._left, strip.top), image)
 
     def _paint_words(self, speeches: Sequence[UserTurn | Answer], strip: Strip, rows: int) -> None:
-        """Paints the words of turns or answers under their sound."""
+        """Paints the words of turns or answers below their audio."""
         if self._scale < LEAST_SCALE:
             return
         letters, colours = self._letters, self._colours
@@ -205,7 +206,7 @@ class TimelinePainter:
         self._painter.setFont(letters.font)
 
     def _paint_break(self, answer: Answer, following: Answer | None) -> None:
-        """Marks where the user cut an answer short."""
+        """Marks where the user interrupted an answer."""
         if not answer.interrupted or answer.end is None:
             return
         letters, strip, colours = self._letters, self._lanes.strips["kame"], self._colours
@@ -218,7 +219,7 @@ class TimelinePainter:
     # -- moments
 
     def _paint_partials(self) -> None:
-        """Marks when a transcript came: in full height if it was the final one."""
+        """Marks when each transcript arrived, with a full-height line for a final."""
         strip, colours = self._lanes.strips["words"], self._colours
         for partial in between(self._activity.partials, self._earliest, self._latest):
             x = self._x(partial.start) + 0.5
@@ -227,7 +228,7 @@ class TimelinePainter:
             self._hit(x - NEAR_PX / 2, strip.top, x + NEAR_PX / 2, strip.bottom, partial)
 
     def _paint_feed(self) -> None:
-        """Paints the words that were fed above the tokens that the front-end took."""
+        """Paints the words fed to the front-end, and below them the tokens it consumed."""
         activity, strip, colours = self._activity, self._lanes.strips["oracle"], self._colours
         words_tall = strip.height * (0.55 if activity.taken else 1.0) - 1
         wide = max(1.5, min(4.0, 0.08 * self._scale - 1))
@@ -244,7 +245,7 @@ class TimelinePainter:
             self._hit(x - NEAR_PX, top, x + NEAR_PX, strip.bottom, taken)
 
     def _paint_troubles(self) -> None:
-        """Paints a bar for a late frame, as tall as it was late, and a diamond for anything else."""
+        """Paints a bar for each late frame, with its height showing the lateness, and a diamond for other faults."""
         strip, colours = self._lanes.strips["trouble"], self._colours
         half, middle = min(strip.height / 2, 5.0), strip.middle
         for trouble in between(self._activity.troubles, self._earliest, self._latest):
@@ -258,7 +259,7 @@ class TimelinePainter:
                 self._polygon(colour, (x, middle - half), (x + half, middle), (x, middle + half), (x - half, middle))
 
     def _paint_swaps(self) -> None:
-        """Paints a line through all lanes where another model or front-end came, with a flag that names it."""
+        """Paints a line through all lanes at each change of model or front-end, with a flag showing the new name."""
         letters, strip = self._letters, self._lanes.strips["you"]
         for swap in between(self._activity.swaps, self._before, self._latest):
             x, text = self._x(swap.start) + 0.5, f"→ {swap.name}"
@@ -315,7 +316,7 @@ class TimelinePainter:
             self._line(place.right - 1, place.top - 1, place.top + place.height + 1, QPen(colours.bad, 2))
 
     def _paint_label(self, bar: RequestBar, place: Place, room: float) -> None:
-        """Writes the number, with the model if it is a new one and there is room, into the bar or after it."""
+        """Writes the request number inside or after the bar, with the model if it changed and there is room."""
         letters, colours = self._letters, self._colours
         number, model = str(bar.request.number), bar.request.model or bar.request.backend
         y = place.top + (place.height + letters.height) / 2 - letters.descent
@@ -327,7 +328,7 @@ class TimelinePainter:
                 self._text(place.first + 3, y, text, colours.on(colours.backend(bar.backend)))
                 break
             if place.right + 4 + wide <= room:
-                if place.tail > place.right:  # the letters stand upon the tail
+                if place.tail > place.right:  # the text would overlap the tail
                     self._painter.fillRect(QRectF(place.right + 2, place.top, wide + 4, place.height), colours.ground)
                 self._text(place.right + 4, y, text, colours.dim if bar.past else colours.text)
                 right = max(right, place.right + 5 + wide)
@@ -337,7 +338,7 @@ class TimelinePainter:
         self._hit(place.left - NEAR_PX, place.top - 2, right, place.top + place.height + 2, bar)
 
     def _paint_superseded(self, bar: RequestBar, place: Place, newer: Place | None) -> None:
-        """Strikes a bar through, with an arrow to the newer one if that is in another row."""
+        """Strikes a bar through, with an arrow to the newer one if it is in another row."""
         y, at = round(place.middle) + 0.5, bar.request.superseded_at
         self._painter.setPen(QPen(self._colours.dim, 1))
         self._painter.drawLine(QLineF(place.left - 2, y, place.right + 2, y))

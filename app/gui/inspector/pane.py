@@ -1,6 +1,6 @@
-"""The inspector below the conversation: tabs with the timeline, the latency, the requests and further pages.
+"""The inspector pane below the conversation: tabs for the timeline, latency, requests and any added pages.
 
-Pages other than the timeline are built when they are looked at for the first time.
+Pages other than the timeline are built the first time they are shown.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 REFRESH_MS = 300
 ENOUGH_ANSWERS = 3
-"""With fewer, the status line shows no distribution."""
+"""With fewer answers, the status line shows no distribution."""
 
 
 class InspectorPane(QWidget):
-    """Owns what the pages show: the `activity` and the `stages` of the answers.
+    """The inspector's tabs and the data behind them: `activity` and the answers' `stages`.
 
-    Call `begin` when a session starts, `apply` with each event, `settle` after a batch of them, and `end` after the
-    session. `attach` comes before all of these.
+    Call `attach` first. Then call `begin` when a session starts, `apply` with each event, `settle` after each batch of
+    events, and `end` when the session ends.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -51,7 +51,7 @@ class InspectorPane(QWidget):
         self.tabs.setExpanding(False)
         self.tabs.setUsesScrollButtons(False)
         for button in self.tabs.findChildren(QToolButton):
-            button.setAccessibleName("")  # Qt's own buttons to scroll, which are never shown
+            button.setAccessibleName("")  # Qt's scroll buttons, which are never shown
         self.pages = QStackedWidget(self)
         self.pages.addWidget(self.timeline)
         self._built: dict[str, QWidget] = {"timeline": self.timeline}
@@ -67,21 +67,21 @@ class InspectorPane(QWidget):
         self.tabs.currentChanged.connect(lambda _: self._show_page())
 
     def attach(self, action: QAction, status: StatusLine) -> None:
-        """Connects it with the `action` that shows and hides it, and with the status line."""
+        """Connects the pane to the `action` that shows and hides it, and to the status line."""
         self._action, self._status = action, status
         status.latency_wanted.connect(self.open_latency)
 
     # -- the session
 
     def begin(self, *, first: bool) -> None:
-        """A session starts; `first`: it belongs to another conversation than what was shown before."""
+        """Starts a session; `first`: it belongs to a different conversation than the one shown so far."""
         self.stages.begin()
         if self.latency is not None:
-            self.latency.pick(0)  # the turns are counted from 1 again
+            self.latency.pick(0)  # turns are numbered from 1 again
         self._empty(first=first)
 
     def forget(self) -> None:
-        """Empties the timeline and the requests: another conversation is shown. The session may still run."""
+        """Clears the timeline and requests because another conversation is shown; the session may still be running."""
         self._empty(first=True)
         self.end()
 
@@ -91,24 +91,24 @@ class InspectorPane(QWidget):
         self.settle()
 
     def end(self) -> None:
-        """The session is over; the timeline stays in view."""
+        """Ends the session; the timeline remains visible."""
         self.activity.end()
         self.timeline.view.end()
 
     def apply(self, event: e.Event, *, shown: bool = True) -> None:
-        """Takes one event in; `shown`: the session's conversation is the one that is shown."""
+        """Processes one event; `shown`: whether the session's conversation is the one on display."""
         self.stages.apply(event)
         if shown:
             self.activity.apply(event)
             self.timeline.view.edge.update(event.at)
 
     def add_past(self, events: Iterable[e.Event]) -> None:
-        """Adds the requests of a past session."""
+        """Adds the requests from a past session's events."""
         self.activity.add_past(events)
         self.settle()
 
     def settle(self) -> None:
-        """Shows what a batch of events has changed."""
+        """Updates the views after a batch of events."""
         if self.stages.changes != self._stage_changes:
             self._stage_changes, answers = self.stages.changes, self.stages.answers
             enough = len(answers) >= ENOUGH_ANSWERS
@@ -119,7 +119,7 @@ class InspectorPane(QWidget):
             self._timer.start()
 
     def _refresh(self) -> None:
-        """Refreshes the page that is in view; the timeline does so by itself."""
+        """Refreshes the visible page; the timeline refreshes itself."""
         for page in (self.latency, self.requests):
             if page is not None and page.isVisible():
                 page.refresh()
@@ -127,30 +127,30 @@ class InspectorPane(QWidget):
     # -- the pages
 
     def add_page(self, key: str, title: str, make: Callable[[], QWidget]) -> None:
-        """Adds a tab, whose page `make` builds."""
+        """Adds a tab. `make` builds its page when it is first shown."""
         self._makers[key] = make
         self.tabs.addTab(title)
 
     @property
     def current(self) -> str:
-        """The key of the page that is chosen."""
+        """The key of the selected page."""
         return list(self._makers)[self.tabs.currentIndex()]
 
     def open_at(self, key: str) -> None:
-        """Shows a page; the pane is opened if it is not."""
+        """Shows a page, opening the pane if it is closed."""
         self.tabs.setCurrentIndex(list(self._makers).index(key))
         self._action.setChecked(True)
         self._show_page()
 
     def toggle_at(self, key: str) -> None:
-        """Shows a page, or closes the pane if that page is shown already."""
+        """Shows a page, or closes the pane if that page is already showing."""
         if self.isVisible() and self.current == key:
             self._action.setChecked(False)
         else:
             self.open_at(key)
 
     def open_latency(self) -> None:
-        """Shows where the time of the answers went."""
+        """Opens the Latency page and focuses it."""
         self.open_at("latency")
         if self.latency is not None:
             self.latency.take_focus()

@@ -1,4 +1,4 @@
-"""The page “Requests”: what each model was asked in this conversation, how fast it answered, and what that cost."""
+"""The Requests page: a table of the conversation's model requests, with timings, token counts and costs."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from app.gui.widgets.formats import dollars, wait
 from app.gui.widgets.panel import Quiet
 
 MODEL, END = 2, 9
-"""Columns that are aligned to the left."""
+"""The left-aligned columns."""
 UNKNOWN = "–"
 SORT_ROLE = Qt.ItemDataRole.UserRole
 SWATCH_PX = 10
 MODEL_LETTERS, NUMBER_LETTERS = 22, 6
-"""The widths of columns, where their titles are shorter."""
+"""Minimum column widths in characters; a longer title makes its column wider."""
 
 
 class Cell(NamedTuple):
-    """`text` is shown; `key` is sorted by."""
+    """A table cell: `text` is displayed, `key` is the sort key."""
 
     text: str
     key: float | str
 
 
 class RequestsPage(QWidget):
-    """A table of the requests of `activity`. Call `refresh` when something may have changed."""
+    """A table of the requests in `activity`. Call `refresh` after any possible change."""
 
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,7 +85,7 @@ class RequestsPage(QWidget):
         for place, (title, help_) in enumerate(self._columns):
             head = QStandardItem(title)
             set_tip(head, help_)
-            # Not to the right, where the arrow of the sorting is painted.
+            # Not right-aligned: the sort arrow is painted there.
             side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignHCenter
             head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             self._model.setHorizontalHeaderItem(place, head)
@@ -100,13 +100,13 @@ class RequestsPage(QWidget):
             self.view.setColumnWidth(place, max(least, metrics.horizontalAdvance("0") * letters))
 
     def refresh(self) -> None:
-        """Shows the present requests; only what has changed is written again."""
+        """Updates the table, rewriting only the rows that have changed."""
         requests = self._activity.requests
         gone = sum(not requests or request.place < requests[0].place for request in self._requests)
         self._model.removeRows(0, gone)
         self._requests, self._states = list(requests), self._states[gone:]
         for row, request in enumerate(requests):
-            # The state changes whenever the words for a request do.
+            # The state changes whenever a row's texts do.
             state = (request.status, request.spoken, request.secondary, len(request.text), request.counted is None)
             if row == len(self._states):
                 self._states.append(())
@@ -130,7 +130,7 @@ class RequestsPage(QWidget):
             self._model.setItem(row, place, item)
 
     def copy(self) -> None:
-        """Copies the selected lines, or all, in their present order, with tabs between the columns."""
+        """Copies the selected rows, or all rows if none is selected, in the displayed order and tab-separated."""
         rows = sorted(index.row() for index in self.view.selectionModel().selectedRows())
         lines = [[title for title, _ in self._columns]]
         for row in rows or range(self._sorted.rowCount()):
@@ -138,7 +138,7 @@ class RequestsPage(QWidget):
         QGuiApplication.clipboard().setText("".join("\t".join(line) + "\n" for line in lines))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The table takes the keys of “Copy”, which are also the menu's."""
+        """Handles the Copy shortcut in the table, taking precedence over the menu's."""
         if not (isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Copy)):
             return False
         if event.type() == QEvent.Type.KeyPress:
@@ -147,7 +147,7 @@ class RequestsPage(QWidget):
         return True
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the size of text and the theme."""
+        """Adapts to changes of font and palette."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "copy_button"):
             self._set_sizes()
@@ -158,7 +158,7 @@ class RequestsPage(QWidget):
     # -- words
 
     def _titles(self) -> list[tuple[str, str]]:
-        """Returns the titles of the columns, each with an explanation, empty if the title is enough."""
+        """Returns the column titles, each with help text (empty if the title is self-explanatory)."""
         return [
             (self.tr("No."), ""),
             (self.tr("Turn"), ""),
@@ -173,7 +173,7 @@ class RequestsPage(QWidget):
         ]
 
     def _cells(self, request: Request) -> tuple[Cell, ...]:
-        """Returns a request as a line of the table."""
+        """Returns the cells of a request's row."""
         first, counted = request.first_word_seconds, request.counted
         about = "" if counted is None or counted.counted else "≈ "
         cost = None if counted is None else counted.cost
@@ -192,7 +192,7 @@ class RequestsPage(QWidget):
         )
 
     def _end(self, request: Request) -> str:
-        """Returns what became of a request."""
+        """Returns the outcome of a request, or its state while it is running."""
         status = request.status
         if request.spoken and status != "failed":
             return self.tr("partly spoken") if status in ("superseded", "stopped") else self.tr("spoken")

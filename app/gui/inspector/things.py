@@ -1,4 +1,4 @@
-"""Defines what the timeline shows: turns, requests, words, faults and levels, all in seconds of the session. No Qt."""
+"""The timeline's items: turns, requests, words, faults and levels, timed in seconds of the session. No Qt."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from app.conversation.frame import FRAME_MS, FRAME_SECONDS
 from app.conversation.revisions import Revision
 
 Backend = tuple[str, str]
-"""A back-end and its model."""
+"""A back-end and model."""
 
 Fault = Literal["late", "dropped", "lost", "underrun", "skipped", "failure"]
 
 ROWS = (1, 2, 3)
-"""The numbers of rows that a lane of requests may have, depending on its height."""
+"""The possible numbers of rows in a request lane, which depend on its height."""
 
 DRIFT_SECONDS = 10.0
-"""The least lateness within this time is taken for drift of the sound card's clock."""
+"""The minimum lateness within this window is attributed to drift of the sound card's clock."""
 
 
 @dataclass(slots=True)
 class Word:
-    """A word and its time. It may still change while it is not `settled`."""
+    """A word and its time. Until it is `settled`, it may still change."""
 
     at: float
     text: str
@@ -36,10 +36,10 @@ class Word:
 
 @dataclass(slots=True, eq=False)
 class Speech:
-    """What one side said without giving up the floor.
+    """What one side said while it held the floor.
 
-    `gaps`: from when until when that side was silent in it; the last one may be open.
-    `known_until`: up to this second its words are known.
+    `gaps`: start and end of each pause; the last one may still be open.
+    `known_until`: the second up to which its words are known.
     """
 
     turn: int
@@ -67,7 +67,7 @@ class Speech:
 
 @dataclass(slots=True, eq=False)
 class UserTurn(Speech):
-    """A turn of the user. `reason`: what ended it."""
+    """A turn of the user. `reason`: why it ended."""
 
     speech_end: float | None = None
     reason: str = ""
@@ -76,7 +76,7 @@ class UserTurn(Speech):
 
 @dataclass(slots=True, eq=False)
 class Answer(Speech):
-    """A turn of the assistant. `corrections`: when it switched to which revision, and how."""
+    """A turn of the assistant. `corrections`: the time, new revision and kind of each switch of revision."""
 
     interrupted: bool = False
     corrections: list[tuple[float, int, str]] = field(default_factory=list)
@@ -84,7 +84,10 @@ class Answer(Speech):
 
 @dataclass(slots=True, eq=False)
 class Request(Revision):
-    """A request to a model. `spoken`: the voice has spoken words of its answer. `place`: its place among all."""
+    """A request to a model.
+
+    `spoken`: whether any part of its answer has been spoken. `place`: its sequence number over all sessions.
+    """
 
     spoken: bool = False
     place: int = 0
@@ -92,12 +95,13 @@ class Request(Revision):
 
 @dataclass(slots=True, eq=False)
 class RequestBar:
-    """The time in which a request was on one of the two lanes.
+    """The period that a request spent on one of the two lanes.
 
     A secondary request that is handed over has two bars, one on each lane; `handed_over` marks the first one.
-    `fed_until`: when its newest words reached the front-end.
-    `named`: the model differs from that of the bar before it.
-    `rows`: its row, by the number of rows that are shown.
+
+    - `fed_until`: when its newest words reached the front-end
+    - `named`: whether its model differs from the previous bar's
+    - `rows`: the bar's row for each possible number of rows
     """
 
     request: Request
@@ -110,17 +114,17 @@ class RequestBar:
     rows: dict[int, int] = field(default_factory=dict)
 
     def close(self, at: float) -> None:
-        """Ends the bar."""
+        """Ends the bar at `at`."""
         self.end = max(at, self.start)
 
     @property
     def backend(self) -> Backend:
-        """The back-end and the model of the request."""
+        """The request's back-end and model."""
         return self.request.backend, self.request.model
 
     @property
     def first(self) -> float | None:
-        """When its first words came on this lane; None if there were none."""
+        """When its first words arrived on this lane, or None if none did."""
         at = self.request.first_words_at
         if at is None or (self.handed_over and self.end is not None and at > self.end):
             return None
@@ -128,26 +132,26 @@ class RequestBar:
 
     @property
     def past(self) -> bool:
-        """Whether a newer request has replaced it."""
+        """Whether a newer request has replaced this one."""
         request = self.request
         return not self.handed_over and (request.superseded_at is not None or request.end_reason == "superseded")
 
 
 @dataclass(slots=True, eq=False)
 class Moment:
-    """Something without a duration."""
+    """An item without a duration."""
 
     start: float
 
     @property
     def end(self) -> float:
-        """The same as `start`."""
+        """Equal to `start`."""
         return self.start
 
 
 @dataclass(slots=True, eq=False)
 class Partial(Moment):
-    """A transcript so far, or the `final` one."""
+    """A partial or `final` transcript."""
 
     stable: str
     unstable: str
@@ -156,7 +160,7 @@ class Partial(Moment):
 
 @dataclass(slots=True, eq=False)
 class Fed(Moment):
-    """Words of a revision reached the front-end at this frame."""
+    """Words of a revision that reached the front-end in this frame."""
 
     revision: int
     backend: Backend
@@ -166,7 +170,7 @@ class Fed(Moment):
 
 @dataclass(slots=True, eq=False)
 class Taken(Moment):
-    """The front-end took `tokens` tokens of a revision at this frame, `taken` in all; `waiting` are left."""
+    """Tokens that the front-end consumed in this frame: `tokens` new ones, `taken` in total, `waiting` still queued."""
 
     revision: int
     backend: Backend
@@ -177,7 +181,7 @@ class Taken(Moment):
 
 @dataclass(slots=True, eq=False)
 class Swap(Moment):
-    """Another model answers from here on, or another front-end (`what` is `frontend`) listens and speaks."""
+    """A change of the answering model, or of the front-end if `what` is "frontend"."""
 
     what: Literal["chosen", "fallback", "handed", "frontend"]
     name: str
@@ -186,7 +190,7 @@ class Swap(Moment):
 
 @dataclass(slots=True, eq=False)
 class Trouble(Moment):
-    """Something went wrong. `amount`: milliseconds or a count; 0 for a failure, which has a `sentence`."""
+    """A fault. `amount`: milliseconds or a count; 0 for a failure, which has a user-facing `sentence`."""
 
     what: Fault
     amount: float
@@ -201,15 +205,15 @@ by_start = attrgetter("start")
 
 
 def between(things: list[T], earliest: float, latest: float) -> list[T]:
-    """Returns those of `things`, ordered by start, that last at any moment from `earliest` to `latest`."""
+    """Returns the `things` that overlap the interval from `earliest` to `latest`. `things` must be sorted by start."""
     last = bisect_right(things, latest, key=by_start)
-    if things and isinstance(things[0], Moment):  # in half an hour there are tens of thousands of them
+    if things and isinstance(things[0], Moment):  # half an hour has tens of thousands of them
         return things[bisect_left(things, earliest, hi=last, key=by_start) : last]
     return [thing for thing in things[:last] if thing.end is None or thing.end >= earliest]
 
 
 class Levels:
-    """The levels of both sides in dBFS, frame by frame: a ring buffer of `frames` frames."""
+    """A ring buffer with both sides' levels in dBFS for the last `frames` frames."""
 
     def __init__(self, frames: int) -> None:
         self._frames = np.full(frames, -1)
@@ -217,7 +221,7 @@ class Levels:
         self._newest = -1
 
     def add(self, at: float, user_dbfs: float, assistant_dbfs: float) -> None:
-        """Adds the frame that ended at `at`, in seconds. Frames that are too old are ignored."""
+        """Adds the frame that ended at `at` (seconds). Frames older than the buffer are ignored."""
         frame, size = round(at / FRAME_SECONDS) - 1, len(self._frames)
         if frame >= max(0, self._newest - size + 1):
             self._newest = max(self._newest, frame)
@@ -225,8 +229,8 @@ class Levels:
             self._levels[:, frame % size] = user_dbfs, assistant_dbfs
 
     def between(self, earliest: float, latest: float) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the known frames that overlap a window: the seconds of their middles, shape (n,), and the levels of
-        the user and the assistant, shape (2, n).
+        """Returns the midpoints in seconds, shape (n,), and the user's and assistant's levels, shape (2, n), of the
+        known frames in an interval.
         """
         first = max(0, self._newest - len(self._frames) + 1, int(earliest / FRAME_SECONDS))
         frames = np.arange(first, min(self._newest, int(latest / FRAME_SECONDS)) + 1)
@@ -235,21 +239,21 @@ class Levels:
 
 
 class Lateness:
-    """Finds late frames: those whose step ended after the next frame was due.
+    """Detects late frames, whose processing finished after the next frame was due.
 
-    `LevelMeasured.late_ms` is relative to the session's clock, which is aligned with the sound once, at the first
-    frame. A sound card's clock drifts from the computer's, so over minutes the least lateness changes without any
-    delay in the frame loop, and that much is subtracted.
+    `LevelMeasured.late_ms` is relative to the session's clock, which is aligned with the audio only once, at the first
+    frame. The sound card's clock drifts relative to the computer's, so the minimum lateness changes over minutes
+    without any delay in the frame loop. That drift is subtracted.
     """
 
     def __init__(self) -> None:
         self._first: float | None = None
         self._usual = float("inf")
         self._lately: deque[tuple[float, float]] = deque()
-        """Times and lateness; the least of the last `DRIFT_SECONDS` is first."""
+        """Time and lateness pairs in ascending order; the first is the minimum of the last `DRIFT_SECONDS`."""
 
     def over(self, at: float, late_ms: float) -> float:
-        """Returns the milliseconds by which the step of the frame at `at` delayed the next one; else 0 or less."""
+        """Returns by how many milliseconds the frame at `at` delayed the next one; 0 or less if it was on time."""
         while self._lately and self._lately[-1][1] >= late_ms:
             self._lately.pop()
         self._lately.append((at, late_ms))

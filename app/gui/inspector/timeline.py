@@ -1,7 +1,7 @@
-"""The plot of the timeline: follows the conversation, is moved and zoomed by mouse and keyboard, and explains things.
+"""The timeline plot, which follows the conversation, scrolls and zooms, and describes the item under the pointer.
 
-The lanes are painted into a picture when events, size or scale have changed, about once a frame of sound. In between
-the picture is only shifted, so that the timeline moves evenly at little cost.
+The lanes are painted to a pixmap when the events, size or scale change, about once per audio frame. In between, the
+pixmap is only shifted, which keeps scrolling smooth and cheap.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ TICK_MS = 16
 LEAST_HEIGHT_PX = 80
 MARGIN_PX = 6.0
 SPARE_PX = 96
-"""The picture is so much wider than the view, for what is shifted in until the next frame."""
+"""How much wider the pixmap is than the view, so that it can be shifted until the next repaint."""
 ZOOM_STEP = 1.5
 NOTCH = 120
 SCROLL_SHARE = 0.1
-"""A notch of the wheel scrolls by this share of the width."""
+"""Fraction of the width that one notch of the wheel scrolls."""
 WHEEL_ZOOM = 1.2
 FINER = 2
-"""A saved image has so many pixels for each on the screen, in each direction."""
+"""Scale factor of saved images relative to the widget's size."""
 
 
 class TimelineView(QWidget):
     """Shows `activity`. Call `begin` and `end` around a session, and `settle` after each batch of events.
 
-    The mouse drags it, the wheel moves and with Ctrl zooms. The keys do both, and step through what happened.
+    Dragging or the wheel scrolls, Ctrl and the wheel zoom. The keyboard can also step through the items.
     """
 
     told = Signal(str)
-    """What is under the mouse or under the keyboard's cursor, in words; empty for nothing."""
+    """Emitted with a description of the item under the mouse or keyboard cursor, or an empty string."""
     following_changed = Signal(bool)
 
     def __init__(self, activity: Activity, edge: LiveEdge, parent: QWidget | None = None) -> None:
@@ -66,16 +66,16 @@ class TimelineView(QWidget):
         self.words = TimelineWords(self)
         self.running = False
         self.cursor_thing: Thing | None = None
-        """What the keyboard has picked."""
+        """The item selected with the keyboard."""
         self.readout = ""
         self.hits: list[Hit] = []
-        """Where things are in the picture; second 0 is at pixel 0."""
+        """Item areas in the pixmap; second 0 is at pixel 0."""
         self._picture = QPixmap()
         self._picture_left = 0.0
         self._picture_of: tuple[object, ...] = ()
         self._export = False
         self.reduced_motion = False
-        """Whether it moves once a batch of events instead of evenly."""
+        """Whether the view moves once per batch of events instead of continuously."""
         self._mouse: QPointF | None = None
         self._dragged_from: QPointF | None = None
         self._help = self.tr(
@@ -97,20 +97,20 @@ class TimelineView(QWidget):
     # -- the session
 
     def begin(self) -> None:
-        """Starts with an empty timeline: a new session runs."""
+        """Starts a new session with an empty timeline."""
         self.edge.begin()
         self.running, self.cursor_thing = True, None
         self.follow()
         self._tell("")
 
     def end(self) -> None:
-        """Stops moving: the session is over, and stays in view."""
+        """Ends the session: the view stops moving but keeps showing it."""
         self.running = False
         self.watch()
         self.update()
 
     def settle(self) -> None:
-        """Shows what a batch of events has changed."""
+        """Updates the view after a batch of events."""
         self.watch()
         if self.isVisible():
             if not self.timer.isActive():
@@ -120,7 +120,7 @@ class TimelineView(QWidget):
             self._update_readout()
 
     def advance(self) -> None:
-        """Moves on to the present."""
+        """Scrolls to the current time."""
         self.range.advance()
         self.update()
 
@@ -128,45 +128,45 @@ class TimelineView(QWidget):
 
     @property
     def box(self) -> QRectF:
-        """The place of the lanes, right of their names."""
+        """The area of the lanes, to the right of their names."""
         return QRectF(self.gutter, 0, max(1, self.width() - self.gutter), self.height())
 
     @property
     def scale(self) -> float:
-        """Pixels a second."""
+        """Pixels per second."""
         return self.box.width() / self.range.whole
 
     @property
     def left(self) -> float:
-        """The pixel from second 0 on at the left end of the lanes.
+        """The left edge of the lanes, in pixels from second 0.
 
-        Second 0 is on a whole pixel of the device, so that letters stay crisp.
+        Aligns second 0 to a device pixel, so that text stays crisp.
         """
         origin = (self.gutter - self.range.left * self.scale) * self._ratio
         return self.gutter - math.ceil(origin - 1e-6) / self._ratio
 
     @property
     def _ratio(self) -> float:
-        """Device pixels a pixel."""
+        """Device pixels per logical pixel."""
         return FINER if self._export else self.devicePixelRatioF()
 
     @property
     def look(self) -> Layout:
-        """The layout at the present size."""
+        """The layout for the current size."""
         letters = self._small_letters if self.height() < COMPACT_PX else self._letters
         lanes = Lanes(self.height(), letters, self.activity.has_secondary)
         return Layout(self.colours, letters, lanes, self.scale, self._ratio, self.words.interrupted())
 
     def follow(self, seconds: float | None = None) -> None:
-        """Goes back to the live edge and stays with it; `seconds`: how much to show."""
+        """Returns to the live edge and follows it. `seconds`: the duration to show, if it should change."""
         self._move(lambda: self.range.follow(seconds))
 
     def pause(self) -> None:
-        """Stays where it is while the conversation continues."""
+        """Stops following the conversation."""
         self._move(self.range.pause)
 
     def zoom(self, factor: float, at_px: float | None = None) -> None:
-        """Shows `factor` times as many seconds; what is at pixel `at_px` of the box stays there unless it follows."""
+        """Shows `factor` times as many seconds. While paused, the time at pixel `at_px` of the box stays in place."""
         share = 0.5 if at_px is None else at_px / self.box.width()
         self._move(lambda: self.range.zoom(factor, share))
 
@@ -191,7 +191,7 @@ class TimelineView(QWidget):
         self.watch()
 
     def watch(self) -> None:
-        """Starts or stops the timer as needed, for example when the window was minimised."""
+        """Starts or stops the timer as needed, for example after the window was minimised."""
         seen = self.isVisible() and not self.window().isMinimized()
         needed = seen and self.range.following and self.running and not self.reduced_motion
         if needed and not self.timer.isActive():
@@ -212,11 +212,11 @@ class TimelineView(QWidget):
         self._letters, self._small_letters = Letters(self.font(), False), Letters(self.font(), True)
         self._names = self.words.lanes()
         self.gutter = math.ceil(max(map(self._letters.width, self._names.values())) + 2 * MARGIN_PX)
-        """The width of the lanes' names."""
+        """Width of the column with the lanes' names."""
         self._picture_of = ()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        # What comes within a frame of sound is painted at the frame's end, with its levels.
+        # Events within an audio frame are painted at the end of the frame, along with its levels.
         shown = int(self.activity.now / FRAME_SECONDS) if self.running else self.activity.changes
         picture_of = (self.running, shown, self.scale, self.height(), self._ratio)
         right = self._picture_left + self._picture.deviceIndependentSize().width()
@@ -245,7 +245,7 @@ class TimelineView(QWidget):
         painter.end()
 
     def _paint_lanes(self) -> None:
-        """Paints the picture of the lanes, from the view's left end on."""
+        """Paints the lanes to the pixmap, starting at the view's left edge."""
         self._picture_left, wide = self.left, self.box.width() + SPARE_PX
         self._picture = QPixmap(math.ceil(wide * self._ratio), math.ceil(self.height() * self._ratio))
         self._picture.setDevicePixelRatio(self._ratio)
@@ -260,18 +260,18 @@ class TimelineView(QWidget):
         colours, letters, lanes = self.colours, look.letters, look.lanes
         special = {"you": colours.user, "words": colours.user, "kame": colours.assistant}
         painter.setFont(letters.font)
-        above = -math.inf  # the line of letters of the last name
+        above = -math.inf  # baseline of the previous name
         for lane, strip in lanes.strips.items():
             middle = strip.middle if lane != "kame" else (strip.top + lanes.said.bottom) / 2
             y = max(letters.ascent, middle + (letters.ascent - letters.descent) / 2)
-            if y - above >= letters.ascent:  # in a low pane some names have no room
+            if y - above >= letters.ascent:  # some names don't fit in a low pane
                 painter.setPen(special.get(lane, colours.dim))
                 painter.drawText(QPointF(MARGIN_PX, y), self._names[lane])
                 above = y
         painter.fillRect(QRectF(self.gutter - 1, 0, 1, self.height()), colours.line)
 
     def save(self, path: Path | str) -> None:
-        """Writes what is in view as an image, in a format that Qt knows by its ending. Raises OSError."""
+        """Saves the visible part as an image in the format that the file's extension implies. Raises OSError."""
         image = QPixmap(self.size() * FINER)
         image.setDevicePixelRatio(FINER)
         self._export = True
@@ -284,7 +284,7 @@ class TimelineView(QWidget):
     # -- explaining
 
     def explain(self, point: QPointF) -> str:
-        """Returns what is at a point of the widget, in words."""
+        """Returns a description of the item at a point of the widget, or an empty string outside the timeline."""
         x, y = point.x() - self.gutter + self.left, point.y()
         if not self.box.contains(point) or not 0 <= x <= self.activity.now * self.scale + NEAR_PX:
             return ""
@@ -313,7 +313,7 @@ class TimelineView(QWidget):
         self._dragged_from = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drags, or explains what is under the mouse."""
+        """Scrolls while dragging, and describes the item under the mouse."""
         position = event.position()
         if self._dragged_from is not None and event.buttons() != Qt.MouseButton.NoButton:
             across = position.x() - self._dragged_from.x()
@@ -328,7 +328,7 @@ class TimelineView(QWidget):
         self._dragged_from = None
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scrolls; with Ctrl, zooms around the mouse."""
+        """Scrolls, or zooms around the mouse if Ctrl is held."""
         notches = (event.angleDelta().y() or event.angleDelta().x()) / NOTCH
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.zoom(WHEEL_ZOOM**-notches, event.position().x() - self.gutter)
@@ -337,13 +337,13 @@ class TimelineView(QWidget):
         event.accept()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Explains only what the keyboard has picked."""
+        """Falls back to describing the item selected with the keyboard."""
         super().leaveEvent(event)
         self._mouse = None
         self._tell("" if self.cursor_thing is None else self.words.thing(self.cursor_thing, self.activity))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and Right step through what happened, with Shift through small things, too."""
+        """Steps through the items with Left and Right (with Shift also through small ones), scrolls and zooms."""
         keys, page = Qt.Key, self.range.seconds * 0.9
         small = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         acts: dict[int, Callable[[], None]] = {
@@ -362,7 +362,7 @@ class TimelineView(QWidget):
             acts[keys.Key_Escape] = lambda: self._pick(None)
         if event.key() in acts:
             acts[event.key()]()
-        event.setAccepted(event.key() in acts)  # the others are the talk button's, and the menu's
+        event.setAccepted(event.key() in acts)  # leave the others to the talk button and the menu
 
     def _step(self, *, forward: bool, small: bool) -> None:
         found = self.activity.step(self.cursor_thing, forward=forward, small=small)

@@ -1,4 +1,4 @@
-"""The timeline with its legend, readout and buttons, and the timeline of the last minute in the status line."""
+"""The Timeline page with its legend, readout and buttons, and the one-minute timeline in the status line."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from app.gui.widgets.formats import backend_words
 MOST_IN_LEGEND = 4
 MINI_SECONDS = 60.0
 MINI_STEP_SECONDS = 0.25
-"""The mini timeline is painted again when the session has advanced by so much."""
+"""The mini timeline is repainted each time the session has advanced by this much."""
 BAR_PX, THIN_PX = 4.0, 2.0
 
 
 class TimelinePage(QWidget):
-    """Shows `activity`. `clock`: any steady one, in seconds."""
+    """Shows `activity`. `clock`: any monotonic clock, in seconds."""
 
     failed = Signal(str)
-    """An image could not be written: a sentence for the user."""
+    """Emitted with a user-facing message if an image can't be saved."""
 
     def __init__(
         self, activity: Activity, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter
@@ -82,7 +82,7 @@ class TimelinePage(QWidget):
         return button
 
     def settle(self) -> None:
-        """Shows all that has changed since the last time."""
+        """Updates the timeline and legend after a batch of events."""
         self.view.settle()
         self._show_legend()
 
@@ -99,7 +99,7 @@ class TimelinePage(QWidget):
         set_tip(self.follow_button, name)
 
     def _show_legend(self) -> None:
-        """Names the newest models, each in its colour, as many as there is room for."""
+        """Lists as many of the newest models as fit, each in its colour."""
         colours, backends, room = self.view.colours, self._activity.backends, self.legend.width()
         if self._legend_of != (colours, backends, room):
             self._legend_of = (colours, list(backends), room)
@@ -112,7 +112,7 @@ class TimelinePage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        QTimer.singleShot(0, self, self._show_legend)  # once its own row is laid out
+        QTimer.singleShot(0, self, self._show_legend)  # after this page's layout has run
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -122,7 +122,7 @@ class TimelinePage(QWidget):
     # -- saving an image
 
     def export(self) -> None:
-        """Opens a dialog for the path of an image, and writes the image there."""
+        """Asks for a path and saves the visible part of the timeline there as an image."""
         if self.dialog is None:
             places = QStandardPaths.StandardLocation
             folder = QStandardPaths.writableLocation(places.PicturesLocation) or QDir.homePath()
@@ -135,7 +135,7 @@ class TimelinePage(QWidget):
         self.dialog.open()
 
     def save(self, path: Path | str) -> None:
-        """Writes what is in view as an image; emits `failed` if it can't."""
+        """Saves the visible part of the timeline as an image; emits `failed` on an error."""
         try:
             self.view.save(path)
         except OSError as error:
@@ -143,7 +143,7 @@ class TimelinePage(QWidget):
 
 
 class MiniTimeline(QAbstractButton):
-    """The last minute of `activity` in one line: who spoke, and when which model worked."""
+    """A one-line view of the last minute of `activity`: who spoke, and which models were working."""
 
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -157,7 +157,7 @@ class MiniTimeline(QAbstractButton):
         self.setMinimumWidth(40)
 
     def settle(self) -> None:
-        """Paints again if there is something new."""
+        """Repaints if anything has changed."""
         now = (self._activity.now // MINI_STEP_SECONDS, len(self._activity.bars))
         if now != self._painted:
             self._painted = now

@@ -1,4 +1,4 @@
-"""Describes the things on the timeline in words, for the readout, the tooltip and the screen reader."""
+"""Text descriptions of timeline items for the readout, tooltips and screen readers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from app.gui.widgets.formats import backend_words, clock_words, wait
 
 
 class TimelineWords(QObject):
-    """Describes things in the user's language, one line each."""
+    """Builds one-line descriptions in the user's language."""
 
     def lanes(self) -> dict[Lane, str]:
-        """Returns the lanes' names, as short as possible."""
+        """Returns short names for the lanes."""
         return {
             "you": self.tr("You"),
             "words": self.tr("Words"),
@@ -26,11 +26,11 @@ class TimelineWords(QObject):
         }
 
     def interrupted(self) -> str:
-        """Returns the label of an answer that the user cut short."""
+        """Returns the label for an answer that the user interrupted."""
         return self.tr("interrupted")
 
     def sound(self, activity: Activity, second: float) -> str:
-        """Returns how loud both sides were at a second, or only the time if that isn't known."""
+        """Returns both sides' levels at a second, or only the time if the levels are unknown."""
         at, (times, levels) = clock_words(second, tenths=True), activity.levels.between(second, second)
         if not len(times):
             return at
@@ -38,7 +38,7 @@ class TimelineWords(QObject):
         return words.format(at, *(f"{max(-99.0, level):.0f}".replace("-", "−") for level in levels[:, 0].tolist()))
 
     def thing(self, thing: Thing, activity: Activity) -> str:
-        """Returns one line about a thing."""
+        """Returns a one-line description of an item."""
         at = clock_words(thing.start, tenths=True)
         match thing:
             case UserTurn():
@@ -125,7 +125,7 @@ class TimelineWords(QObject):
         else:
             parts.append(self.tr("no words"))
         if bar.handed_over:
-            pass  # its other bar says the rest
+            pass  # the rest belongs to its other bar
         elif request.superseded_at is not None:
             at = clock_words(request.superseded_at, tenths=True)
             parts.append(self.tr("replaced by {0} at {1}").format(request.by, at))

@@ -1,4 +1,4 @@
-"""The fields for a provider's model and its server."""
+"""Input fields for a provider's model and server."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ WIDEST_LIST_PX = 460
 
 
 class ModelField(QComboBox):
-    """An editable list of the models that `lists` knows for a choice. The layout places `refresh`, which fetches the
-    list again.
+    """An editable combo box listing the models that `lists` has for a choice.
+
+    `refresh`, the button that reloads the list, has to be placed by the caller.
     """
 
     def __init__(self, lists: ModelLists, parent: QWidget) -> None:
@@ -44,14 +45,14 @@ class ModelField(QComboBox):
         return edit
 
     def show_model(self, model: str) -> None:
-        """Shows a model's name, even one that is not in the list."""
+        """Shows a model's name, even if it isn't in the list."""
         with QSignalBlocker(self), QSignalBlocker(self.edit):
             self.setCurrentIndex(self.findText(model, Qt.MatchFlag.MatchExactly) if model else -1)
             self.setEditText(model)
             self.edit.setCursorPosition(0)
 
     def offer(self, choice: BackendChoice) -> None:
-        """Lists the models known for a choice's provider and server; keeps what is being typed."""
+        """Lists the models known for a choice's provider and server, without disturbing text being typed."""
         models = self._lists.offered(choice)
         if [self.itemText(place) for place in range(self.count())] != list(models):
             modified, cursor = self.edit.isModified(), self.edit.cursorPosition()
@@ -66,12 +67,12 @@ class ModelField(QComboBox):
         self.show_state(choice)
 
     def fetch(self, choice: BackendChoice, *, fresh: bool = False) -> None:
-        """Fetches the models of a choice's provider and server in the background; `fresh`: even if they are known."""
+        """Fetches the model list for a choice in the background. `fresh`: even if it is already known."""
         self._lists.ask(choice, fresh=fresh)
         self.show_state(choice)
 
     def show_state(self, choice: BackendChoice) -> None:
-        """Sets the tool tips: how many models there are, or why there are none."""
+        """Updates the tooltips with the number of models, or why there are none."""
         busy, trouble, number = self._lists.busy(choice), self._lists.trouble(choice), self.count()
         if trouble:
             state = self.tr("The list of models could not be fetched: {0}").format(trouble)
@@ -90,10 +91,13 @@ class ModelField(QComboBox):
 
 
 class BackendFields(QObject):
-    """The model and the server of one provider at a time. `recall` returns the choice last used for a provider."""
+    """The model and server fields, for one provider at a time.
+
+    `recall` returns the choice last used for a provider.
+    """
 
     changed = Signal()
-    """The choice is another one, and other fields may be shown."""
+    """The choice has changed, and possibly which fields are visible."""
 
     def __init__(self, parent: QWidget, lists: ModelLists, recall: Callable[[str], BackendChoice]) -> None:
         super().__init__(parent)
@@ -120,7 +124,7 @@ class BackendFields(QObject):
 
     @property
     def choice(self) -> BackendChoice:
-        """What the fields say now."""
+        """The choice currently entered."""
         if self.provider not in MODELLED:
             return BackendChoice(self.provider)
         url = self.url.text().strip() if self.provider in LOCATED else ""
@@ -128,14 +132,14 @@ class BackendFields(QObject):
 
     @property
     def fault(self) -> str:
-        """A sentence about what is missing: a server of the user's own needs an address. Empty if nothing is."""
+        """A user-facing message if the server's address is missing, otherwise an empty string."""
         choice = self.choice
         view = self._lists.views.get(choice.provider)
         complete = view is not None and (view.url != "" or bool(choice.base_url))
         return "" if complete else self.tr("Enter the server's address first.")
 
     def show_choice(self, choice: BackendChoice) -> None:
-        """Shows a choice, and drops what was typed."""
+        """Shows a choice, discarding any typed text."""
         self.provider = choice.provider
         self.url.setText(choice.base_url)
         self.url.setCursorPosition(0)
@@ -145,7 +149,7 @@ class BackendFields(QObject):
         self._shape()
 
     def turn_to(self, provider: str) -> None:
-        """Shows another provider, with the choice last used for it."""
+        """Switches to a provider, showing the choice last used for it."""
         known = self._recall(provider)
         if not known.base_url and provider in LOCATED:
             known = BackendChoice(provider, known.model, self._lists.views[provider].url or "")
@@ -153,11 +157,11 @@ class BackendFields(QObject):
         self.ask()
 
     def ask(self) -> None:
-        """Fetches the list of models in the background, unless it is known."""
+        """Fetches the model list in the background, unless it is already known."""
         self.model.fetch(self.choice)
 
     def grid(self) -> QGridLayout:
-        """Returns the fields with their labels, one below the other."""
+        """Returns a layout with the labelled fields."""
         layout = grid(8, 6, stretch=1)
         layout.addWidget(self.model_label, 0, 0)
         layout.addWidget(self.model, 0, 1)

@@ -1,7 +1,7 @@
-"""Downloads one thing at a time on a thread: models (a front-end's weights, too), and what a graphics card needs.
+"""Background downloads of models, front-end weights and graphics card support.
 
-A download belongs to the window: it goes on when the dialog that started it closes, and whatever shows its progress
-follows the controller's signals.
+Each controller runs one download at a time. Downloads belong to the window, so they continue after the dialog that
+started them is closed. Progress is reported through the controller's signals.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from app.services.model_service import ModelService, VoiceView
 from app.session.errors import UserError
 
 STEP = 0.002
-"""The smallest progress that is reported, as a share of the whole."""
+"""Minimum progress between reports, as a fraction of the whole."""
 
 Report = Callable[[str, float], None]
 _log = logging.getLogger(__name__)
 
 
 class FetchController(QObject):
-    """`progressed` emits words and the share done, -1 if unknown; `failed` emits a sentence."""
+    """Base class for download controllers.
+
+    `progressed` emits a status text and the completed fraction (-1 if unknown). `failed` emits a user-facing message.
+    """
 
     progressed = Signal(str, float)
     failed = Signal(str)
@@ -39,21 +42,24 @@ class FetchController(QObject):
         self._last = -2.0
         self.busy = False
         """Whether a download is running."""
-        # The thread reports: a signal moves the report to this one.
+        # Reports come from the download's thread; the signal delivers them to this thread.
         self._reported.connect(self._throttle)
 
     def stop(self) -> None:
-        """Stops the download; what has been downloaded is kept."""
+        """Stops the download, keeping the part already downloaded."""
         self._cancelled.set()
 
     async def close(self) -> None:
-        """Stops the download, and waits for its thread."""
+        """Stops the download and waits up to 5 s for its thread."""
         self.stop()
         if self._task is not None:
             await asyncio.wait([self._task], timeout=5)
 
     def _start(self, work: Callable[[Report, threading.Event], None], done: Callable[[], None]) -> None:
-        """Runs `work` on a thread, then calls `done`, or emits `failed`. Does nothing during another download."""
+        """Runs `work` in a thread, then calls `done` or, on an error, emits `failed`.
+
+        Does nothing if a download is already running.
+        """
         if self.busy:
             return
         self._cancelled, self._last, self.busy = threading.Event(), -2.0, True
@@ -88,8 +94,9 @@ class FetchController(QObject):
 
 
 class ModelsController(FetchController):
-    """Downloads models of the catalogue. `started` and `arrived` emit a model's key; `arrived` after its speed has been
-    measured.
+    """Downloads models from the catalogue.
+
+    `started` and `arrived` emit a model's key. `arrived` is emitted once the model's speed has been measured.
     """
 
     arrived = Signal(str)
@@ -102,11 +109,11 @@ class ModelsController(FetchController):
 
     @property
     def fetching(self) -> str:
-        """The key of the model that is being downloaded; empty for none."""
+        """The key of the model being downloaded, or an empty string."""
         return self._key if self.busy else ""
 
     def voices(self) -> list[VoiceView]:
-        """Returns the voices on this machine. Reads the disk; any thread."""
+        """Returns the voices installed on this machine. Reads the disk; thread-safe."""
         found: list[VoiceView] = []
         for model in self.service.models():
             if model.kind == "tts" and model.usable:
@@ -114,7 +121,7 @@ class ModelsController(FetchController):
         return found
 
     def get(self, key: str) -> None:
-        """Starts to download a model, or continues it; does nothing during another download."""
+        """Starts or resumes the download of a model. Does nothing if a download is already running."""
         if self.busy:
             return
         self._key = key
@@ -123,10 +130,11 @@ class ModelsController(FetchController):
 
 
 class GraphicsController(FetchController):
-    """Installs what a graphics card needs, and restarts the app to use it.
+    """Installs graphics card support, and restarts the app to use it.
 
-    `done` after the installation; while `watched` is False, also `arrived_unseen` or `failed_unseen`. `restarting`: the
-    app must close now; it starts again by itself.
+    - `done`: the installation is complete
+    - `arrived_unseen`, `failed_unseen`: emitted in addition to `done` or `failed` while `watched` is False
+    - `restarting`: the app must close now; it will be started again automatically
     """
 
     done = Signal()
@@ -138,15 +146,15 @@ class GraphicsController(FetchController):
         super().__init__(parent)
         self._service = service
         self.watched = False
-        """Whether the user sees the progress."""
+        """Whether the progress is visible to the user."""
         self.failed.connect(self._on_failed)
 
     def install(self) -> None:
-        """Starts the installation, or continues it."""
+        """Starts or resumes the installation."""
         self._start(self._service.install, self._installed)
 
     def restart(self) -> None:
-        """Restarts the app, or emits `failed`."""
+        """Schedules a restart and emits `restarting`, or `failed` on an error."""
         try:
             self._service.restart()
         except UserError as error:

@@ -1,4 +1,4 @@
-"""The user's favourite back-ends, each with a key that switches to it."""
+"""The user's favourite back-ends, each with a keyboard shortcut."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from app.gui.models.model_lists import ModelLists
 from app.session.control import BackendChoice
 
 MAX_FAVOURITES = 9
-"""Alt+1 to Alt+9."""
+"""Limited by the shortcuts, Alt+1 to Alt+9."""
 
 
 def read_rows(rows: Iterable[Any], providers: Iterable[str]) -> list[BackendChoice]:
-    """Returns the favourites in `rows`; skips anything malformed or of an unknown provider."""
-    known = list(providers)  # a provider in the file may be of any type, even an unhashable one
+    """Returns the favourites in `rows`, skipping malformed entries and unknown providers."""
+    known = list(providers)  # not a set: a provider read from a file may be unhashable
     return [
         BackendChoice(*(str(row.get(key, "")) for key in ("provider", "model", "base_url")))
         for row in rows
@@ -28,12 +28,12 @@ def read_rows(rows: Iterable[Any], providers: Iterable[str]) -> list[BackendChoi
 
 
 class Favourites(QObject):
-    """The favourites in their order, each with a key that works in all of `window`."""
+    """An ordered list of favourites, each with a shortcut that works anywhere in `window`."""
 
     picked = Signal(object)
-    """A `BackendChoice`."""
+    """Emits the `BackendChoice` whose shortcut was pressed."""
     changed = Signal()
-    """One was added or removed."""
+    """Emitted when a favourite is added or removed."""
 
     def __init__(self, window: QWidget, lists: ModelLists) -> None:
         super().__init__(window)
@@ -42,12 +42,12 @@ class Favourites(QObject):
         self._window = window
         self._current = BackendChoice()
         self.picks: list[QAction] = []
-        """One action for each, with its key."""
+        """The favourites' actions, with their shortcuts."""
         self._group = QActionGroup(self)
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """The favourites as the window's state keeps them."""
+        """The favourites in the form saved with the window's state."""
         return [{"provider": b.provider, "model": b.model, "base_url": b.base_url} for b in self.backends]
 
     def show_rows(self, rows: Iterable[Any]) -> None:
@@ -55,24 +55,24 @@ class Favourites(QObject):
         self.show_backends(read_rows(rows, self._lists.views))
 
     def show_backends(self, backends: Iterable[BackendChoice]) -> None:
-        """Shows these favourites, as many as there are keys."""
+        """Replaces the favourites, dropping duplicates and any beyond `MAX_FAVOURITES`."""
         self.backends = tuple(dict.fromkeys(backends))[:MAX_FAVOURITES]
         self._fill()
 
     def show_backend(self, choice: BackendChoice) -> None:
-        """Marks the current back-end."""
+        """Marks the current back-end's action as checked."""
         if choice != self._current:
             self._current = choice
             for action, backend in zip(self.picks, self.backends, strict=True):
                 action.setChecked(backend == choice)
 
     def words(self, choice: BackendChoice) -> str:
-        """Returns a back-end's name for people."""
+        """Returns a back-end's display name."""
         label = self._lists.label(choice.provider)
         return f"{choice.model} ({label})" if choice.model else label
 
     def toggle(self, choice: BackendChoice) -> None:
-        """Adds a back-end, or removes it."""
+        """Adds a back-end, or removes it if it is a favourite. Does nothing if the list is full."""
         rest = tuple(one for one in self.backends if one != choice)
         if len(rest) == len(self.backends) >= MAX_FAVOURITES:
             return
@@ -83,7 +83,7 @@ class Favourites(QObject):
         for action in self.picks:
             self._window.removeAction(action)
             self._group.removeAction(action)
-            action.deleteLater()  # later: it may be the one that was triggered
+            action.deleteLater()  # deferred, because it may be the action being triggered
         self.picks = []
         for number, choice in enumerate(self.backends, 1):
             action = QAction(verbatim(self.words(choice)), self)

@@ -1,4 +1,4 @@
-"""The bar for a front-end with weights: whether they are here, and how much of the conversation it remembers."""
+"""A bar showing whether a front-end's weights are installed, and how full its context is."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from app.settings.declarations import Settings
 
 
 class FrontEndBar(QWidget):
-    """Hidden while the front-end in the settings has no weights.
+    """The weights and context use of the front-end in the settings. Hidden if that front-end has no weights.
 
-    `weighty`: the front-ends that have weights.
-    `missing`: returns a sentence about what is missing of a front-end's weights; empty if nothing is.
-    `models`: downloads weights, like other models; None where nothing can be downloaded.
+    - `weighty`: the front-ends that have weights
+    - `missing`: returns a message about a front-end's missing weights, or an empty string if they are complete
+    - `models`: downloads weights like other models; None if downloads aren't available
     """
 
     download_wanted = Signal(str)
-    """The user wants to download the weights of this front-end."""
+    """Emits the front-end whose weights the user wants to download."""
     arrived = Signal()
-    """The weights of the front-end in the settings have arrived."""
+    """Emitted when the weights of the front-end in the settings have been downloaded."""
 
     def __init__(
         self,
@@ -65,11 +65,11 @@ class FrontEndBar(QWidget):
 
     @property
     def lacks_weights(self) -> bool:
-        """Whether weights are missing that can be downloaded."""
+        """Whether weights are missing and can be downloaded."""
         return not self.get_button.isHidden()
 
     def refresh(self) -> None:
-        """Follows the front-end in the settings, and whether its weights are here."""
+        """Updates the bar after a change of front-end or of its weights."""
         frontend = self._settings.frontend
         has_weights = frontend in self._weighty
         missing = self._missing(frontend) if has_weights else ""
@@ -79,13 +79,13 @@ class FrontEndBar(QWidget):
         self.get_button.setVisible(bool(missing) and self._can_download)
 
     def forget_memory(self) -> None:
-        """Empties the memory, for a new session."""
+        """Resets the context gauge for a new session."""
         self.memory.setRange(0, 1)
         self.memory.setValue(0)
         self.memory.setFormat(self.tr("empty"))
 
     def apply(self, event: e.Event) -> None:
-        """Shows the memory that an event reports."""
+        """Updates the context gauge from a `ContextMeasured` event; ignores other events."""
         if isinstance(event, e.ContextMeasured):
             used, all_of_it = (clock_words(round(n * FRAME_SECONDS)) for n in (event.frames, event.capacity))
             self.memory.setRange(0, max(1, event.capacity))

@@ -1,4 +1,4 @@
-"""The table of models that run on this machine, with state, speed and quality; to download, use and remove them."""
+"""A table of models that run on this machine, with buttons to download, use, check and remove them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from app.services.model_service import ModelKind, ModelView, VoiceView
 KEY = Qt.ItemDataRole.UserRole
 VOICE = Qt.ItemDataRole.UserRole + 1
 USABLE_KINDS: tuple[ModelKind, ...] = ("llm", "stt", "tts", "frontend")
-"""The kinds of which the user chooses one."""
+"""The kinds for which the user selects a model."""
 LIST, WORK, PLAY = "models: list", "models: check or remove", "models: play a sample"
 
 
 class ModelTable(QTreeWidget):
-    """A row for each model under the title of its kind, and below it a row for each of its voices."""
+    """A tree with a group per kind, a row per model and, below it, a row per voice."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -49,7 +49,7 @@ class ModelTable(QTreeWidget):
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
 
     def show_models(self, views: Sequence[ModelView], used: Mapping[str, str]) -> None:
-        """Fills the table, and keeps the chosen row. `used`: the models in the settings, by kind."""
+        """Fills the table, keeping the selection. `used`: the models in the settings, by kind."""
         chosen, voice = self.chosen, self.chosen_voice
         self.views = {view.key: view for view in views}
         titles: dict[ModelKind, str] = {
@@ -76,31 +76,31 @@ class ModelTable(QTreeWidget):
             self.choose(chosen.key, voice)
 
     def choose(self, key: str, voice: str = "") -> None:
-        """Chooses the row of a model, or of one of its voices."""
+        """Selects the row of a model or, if `voice` is given, of that voice."""
         for item in self._model_items():
             if item.data(0, KEY) == key and str(item.data(0, VOICE) or "") in ("", voice):
                 self.setCurrentItem(item)
 
     @property
     def chosen(self) -> ModelView | None:
-        """The chosen model, or that of the chosen voice."""
+        """The selected model, or the model of the selected voice. None if nothing is selected."""
         item = self.currentItem()
         return self.views.get(item.data(0, KEY)) if item is not None else None
 
     @property
     def chosen_voice(self) -> str:
-        """The key of the chosen voice; empty if a model's own row is chosen."""
+        """The key of the selected voice, or an empty string if no voice row is selected."""
         item = self.currentItem()
         return str(item.data(0, VOICE) or "") if item is not None else ""
 
     @property
     def chosen_name(self) -> str:
-        """The name in the chosen row."""
+        """The name in the selected row."""
         item = self.currentItem()
         return item.text(0) if item is not None else ""
 
     def _model_items(self) -> Iterator[QTreeWidgetItem]:
-        """Yields the rows of models, each followed by those of its voices."""
+        """Yields each model's row, followed by the rows of its voices."""
         for group in _children(self.invisibleRootItem()):
             for model in _children(group):
                 yield model
@@ -139,13 +139,13 @@ def _children(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
 
 
 class LocalModels(QWidget):
-    """The table with its buttons.
+    """The model table and its buttons.
 
-    `play`: plays float32 mono at 24 kHz; None where samples of voices can't be played.
+    `play`: plays mono float32 audio at 24 kHz; None if voice samples can't be played.
     """
 
     use_wanted = Signal(str, str)
-    """A kind, and the key of the model or voice to use for it; an empty key leaves the choice to the app."""
+    """Emits a kind and the key of the model or voice to use for it. With an empty key, the app chooses."""
 
     def __init__(
         self,
@@ -181,22 +181,22 @@ class LocalModels(QWidget):
         self._shape()
 
     def open_with(self, used: Mapping[str, str], language: str = "auto", chosen: str = "") -> None:
-        """Shows the present states.
+        """Lists the models with their current states.
 
-        `used`: the models in the settings, by kind.
-        `language`: of conversations, as two letters, or "auto".
-        `chosen`: the key of the model to choose in the table, if any.
+        - `used`: the models in the settings, by kind
+        - `language`: the language of conversations as a two-letter code, or "auto"
+        - `chosen`: the key of the model to select in the table, if any
         """
         self._used, self._language = dict(used), language
         self.refresh(chosen)
 
     def show_machine(self, view: MachineView) -> None:
-        """Takes in which front-ends fit this machine."""
+        """Updates which front-ends fit this machine."""
         self._machine = view
         self._shape()
 
     def refresh(self, chosen: str = "") -> None:
-        """Lists the models again."""
+        """Reloads the table in the background and selects the model `chosen`, if given."""
 
         def show(views: Sequence[ModelView]) -> None:
             self.list.show_models(views, self._used)
@@ -208,7 +208,7 @@ class LocalModels(QWidget):
         self._background.run(self, LIST, lambda: asyncio.to_thread(models), show, self._say)
 
     def _shape(self) -> None:
-        """Enables what can be done with the chosen model."""
+        """Enables the buttons that apply to the selected model, and describes the model."""
         view, fetching = self.list.chosen, self._controller.busy
         working = self._background.busy(WORK)
         usable = view is not None and view.usable
@@ -230,7 +230,7 @@ class LocalModels(QWidget):
         self.words.say(self._about(view) if view is not None else "")
 
     def _can_use(self, view: ModelView) -> bool:
-        """Whether the chosen model or voice knows the language of conversations, and a front-end fits the card."""
+        """Returns whether the selected model or voice supports the conversation language and fits this machine."""
         fits = self._machine.fits_of(view.key) if self._machine is not None else ()
         if view.kind not in USABLE_KINDS or (fits and not any(fit.fits for fit in fits)):
             return False
@@ -295,14 +295,14 @@ class LocalModels(QWidget):
 
         def removed(sentence: str) -> None:
             if self._used.get(view.kind, "").partition("/")[0] == view.key:
-                self._use_key(view.kind, "")  # a conversation must not look for it
+                self._use_key(view.kind, "")  # no conversation may try to load it
             self._refresh_and_say(sentence)
 
         self._say("")
         self._work(self._controller.service.remove, view, removed)
 
     def _work(self, action: Callable[[str], str], view: ModelView, done: Callable[[str], None]) -> None:
-        """Runs an action on a model on a thread; `done` gets its sentence."""
+        """Runs `action` on a model in a thread and passes the message it returns to `done`."""
         self._background.run(self, WORK, lambda: asyncio.to_thread(action, view.key), done, self._refresh_and_say)
         self._shape()
 

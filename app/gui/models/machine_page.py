@@ -1,4 +1,4 @@
-"""What this machine has, what fits it, and the installation of what its graphics card needs."""
+"""A page that checks this machine's hardware, recommends models and installs graphics card support."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHECK = "check the machine"
 
 
 class Mark(PlainLabel):
-    """An icon for a finding, with a name for screen readers."""
+    """An icon for the state of a finding, with an accessible name."""
 
     def __init__(self, state: State, parent: QWidget) -> None:
         super().__init__(parent=parent)
@@ -34,9 +34,9 @@ class Mark(PlainLabel):
 
 
 class GraphicsStrip(Boxed):
-    """Offers what a graphics card needs, with its size; installs it, and restarts the app to use it.
+    """Offers to install graphics card support, shows progress, and restarts the app to use it.
 
-    Hidden while there is nothing to offer. An installation continues when the strip is hidden.
+    Hidden if there is nothing to offer. A running installation continues while the strip is hidden.
     """
 
     def __init__(self, controller: GraphicsController | None, parent: QWidget) -> None:
@@ -66,7 +66,7 @@ class GraphicsStrip(Boxed):
         self._show()
 
     def show_offer(self, offer: GraphicsOffer | None) -> None:
-        """Shows what can be installed, unless an installation is running."""
+        """Shows an offer, unless an installation is running."""
         if not self._busy:
             self._offer, self._trouble = offer, ""
             self._installed = offer is not None and offer.state == "waiting"
@@ -141,7 +141,7 @@ class GraphicsStrip(Boxed):
         self._end(self._trouble, self.restart_button)
 
     def _end(self, trouble: str, follow: QWidget) -> None:
-        """Ends an installation; the focus moves from the stop button to `follow`."""
+        """Shows the end of an installation. If the stop button had the focus, moves it to `follow`."""
         focused = self.stop_button.hasFocus()
         self._trouble, self._stopping = trouble, False
         self._show()
@@ -157,15 +157,13 @@ class GraphicsStrip(Boxed):
         self._watch(False)
 
     def _watch(self, watched: bool) -> None:
-        """Sets whether the user sees the installation here, or must be told in the window."""
+        """Sets whether the progress is visible here; otherwise the window has to report the outcome."""
         if self._controller is not None:
             self._controller.watched = watched
 
 
 class MachinePage(QWidget):
-    """Checks the machine in the background, the first time that it is shown and on request. `found` emits a
-    `MachineView`.
-    """
+    """Checks the machine in the background when first shown, and again on request. `found` emits a `MachineView`."""
 
     found = Signal(object)
 
@@ -206,7 +204,7 @@ class MachinePage(QWidget):
         self._show(busy=False)
 
     def check(self) -> None:
-        """Checks the machine, again if it was checked before."""
+        """Starts a check in the background."""
         self._had_focus = self.again.hasFocus()
         self.bar.setValue(0)
         self.progress.setText(self.tr("Checking this machine …"))
@@ -214,7 +212,7 @@ class MachinePage(QWidget):
         self._show(busy=True)
 
     def leave(self) -> None:
-        """Stops a check."""
+        """Cancels a running check."""
         self._background.cancel(CHECK)
         self._show(busy=False)
 
@@ -259,7 +257,7 @@ class MachinePage(QWidget):
         self.progress.setVisible(True)
 
     def _show(self, *, busy: bool) -> None:
-        """Disables the button during a check, and gives it the focus back after it."""
+        """Shows progress and disables the button during a check; afterwards, restores the button's focus."""
         self.bar.setVisible(busy)
         self.progress.setVisible(busy)
         self.box.setVisible(bool(self.advice.text()))

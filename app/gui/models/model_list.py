@@ -1,4 +1,4 @@
-"""The list of models in the popover: what can be chosen, in sections by where it runs, and the view that shows it."""
+"""The model list in the popover, grouped into sections by where the models run, and its view."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from app.session.control import ROUTER, BackendChoice
 Section = Literal["chosen", "favourites", "here", "network", "cloud", "router", "download"]
 SECTIONS: tuple[Section, ...] = ("chosen", "favourites", "here", "network", "cloud", "router", "download")
 MOST_OF_A_PROVIDER = 6
-"""Models of a provider that are listed without a search."""
+"""Maximum number of models listed per provider while there is no search text."""
 ROW_PX, HEADING_PX, PAD_PX, STAR_PX, DOT_PX = 36, 28, 10, 16, 8
 """At the default text size."""
 
@@ -45,11 +45,11 @@ _NONE = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A model to choose.
+    """A selectable model.
 
-    `detail`: who runs it, or how large it is.
-    `keys`: its shortcut.
-    `download`: the key in the catalogue of a model that has to be downloaded first.
+    - `detail`: its provider, or its download size
+    - `keys`: its keyboard shortcut
+    - `download`: its catalogue key if it has to be downloaded first, otherwise empty
     """
 
     section: Section
@@ -60,7 +60,7 @@ class ModelRow:
     download: str = ""
 
     def matches(self, words: Sequence[str]) -> bool:
-        """Returns whether all `words`, in lower case, are in its name or detail."""
+        """Returns whether every word in `words` (lowercase) occurs in the name or detail."""
         text = f"{self.name} {self.detail}".lower()
         return all(word in text for word in words)
 
@@ -73,7 +73,14 @@ def model_rows(
     recall: Callable[[str], BackendChoice],
     search: str = "",
 ) -> list[ModelRow]:
-    """Returns the rows of all sections in their order. `recall` returns the choice last used for a provider."""
+    """Returns the rows that match `search`, in the order of their sections.
+
+    - `lists`: the models that each provider offers
+    - `catalogue`: models that are installed or can be downloaded
+    - `favourites`: listed with their shortcuts
+    - `current`: the choice in use, listed separately if it is in no other section
+    - `recall`: returns the choice last used for a provider
+    """
     words = search.lower().split()
     models = [model for model in catalogue if model.kind == "llm"]
     labels = {model.key: model.label for model in models}
@@ -109,7 +116,7 @@ def _embedded(models: Sequence[ModelView], lists: ModelLists, current: BackendCh
         choice = current if current.provider == "embedded" else BackendChoice("embedded")
         return [ModelRow("here", choice, choice.model or label, label if choice.model else "")]
     rows = [ModelRow("here", BackendChoice("embedded", model.key), model.label, label) for model in here]
-    if current == BackendChoice("embedded"):  # the app decides which model that is
+    if current == BackendChoice("embedded"):  # the app selects the model
         rows.insert(0, ModelRow("here", current, label))
     return rows
 
@@ -120,7 +127,7 @@ def _of_provider(provider: str, lists: ModelLists, known: BackendChoice, *, ever
     if provider in LOCATED and not known.base_url:
         place = BackendChoice(provider, known.model, view.url or "")
         if not place.base_url:
-            return []  # a server of the user's own without an address yet
+            return []  # a custom server whose address isn't known yet
     section: Section = "cloud"
     if provider in LOCATED:
         section = "here" if is_local(place.base_url) else "network"
@@ -133,7 +140,7 @@ def _of_provider(provider: str, lists: ModelLists, known: BackendChoice, *, ever
 
 
 def is_local(url: str) -> bool:
-    """Returns whether an address is this machine's own."""
+    """Returns whether a URL points to this machine."""
     try:
         host = urllib.parse.urlsplit(url).hostname or ""
     except ValueError:
@@ -155,14 +162,14 @@ def _detail(choice: BackendChoice, lists: ModelLists) -> str:
 
 
 class ModelListModel(QAbstractListModel):
-    """The rows with a heading before each section."""
+    """The model rows, with a heading before each section."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.rows: list[ModelRow | Section] = []
 
     def show(self, rows: Sequence[ModelRow]) -> None:
-        """Shows these rows, which are in the order of their sections."""
+        """Replaces the rows, which must be sorted by section."""
         self.beginResetModel()
         self.rows = []
         for place, row in enumerate(rows):
@@ -187,7 +194,7 @@ class ModelListModel(QAbstractListModel):
         return len(self.rows)
 
     def row(self, index: _Index) -> ModelRow | None:
-        """Returns the model at an index; None for a heading."""
+        """Returns the model row at an index, or None for a heading."""
         row = self.rows[index.row()] if index.isValid() else None
         return row if isinstance(row, ModelRow) else None
 
@@ -206,11 +213,16 @@ class ModelListModel(QAbstractListModel):
 
 
 class ModelListView(QListView):
-    """Emits `picked` at a click or Enter, `starred` at a click on the star or Ctrl+D."""
+    """A view of the model list.
+
+    - `picked`: emits a `ModelRow` on a click or Enter
+    - `starred`: emitted on a click on the star or Ctrl+D
+    - `left_above`: emitted when Up is pressed on the first model
+    """
 
     picked = Signal(object)
     starred = Signal(object)
-    """A `BackendChoice`."""
+    """Emits the row's `BackendChoice`."""
     left_above = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -226,18 +238,18 @@ class ModelListView(QListView):
         self.current = BackendChoice("")
         self.favourites: Collection[BackendChoice] = ()
         self.busy_words = ""
-        """Progress of the running download, shown in its row."""
+        """Progress text of the running download, shown in its row."""
         self.busy_key = ""
 
     def highlight_first(self) -> None:
-        """Highlights the current model, else the first one."""
+        """Highlights the current model or, if it isn't listed, the first one."""
         models = [place for place, row in enumerate(self.rows.rows) if isinstance(row, ModelRow)]
         current = [place for place in models if self._choice(place) == self.current]
         if models:
             self.setCurrentIndex(self.rows.index((current or models)[0]))
 
     def wanted_height(self) -> int:
-        """Returns the height that shows all rows."""
+        """Returns the height needed to show all rows."""
         items = self.itemDelegate()
         option = QStyleOptionViewItem()
         return 8 + sum(items.sizeHint(option, self.rows.index(place)).height() for place in range(len(self.rows.rows)))
@@ -247,7 +259,7 @@ class ModelListView(QListView):
         return row.choice if isinstance(row, ModelRow) else None
 
     def star_box(self, rect: QRect) -> QRect:
-        """Returns the place of a row's star, given the row's rectangle."""
+        """Returns the rectangle of a row's star, given the row's rectangle."""
         return QRect(rect.right() - PAD_PX - STAR_PX, rect.center().y() - STAR_PX // 2, STAR_PX, STAR_PX)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -280,7 +292,7 @@ class ModelListView(QListView):
 
 
 class _Rows(QStyledItemDelegate):
-    """Paints headings and rows."""
+    """Paints headings and model rows."""
 
     def __init__(self, view: ModelListView) -> None:
         super().__init__(view)
@@ -335,7 +347,7 @@ class _Rows(QStyledItemDelegate):
         )
 
     def _paint_right(self, painter: QPainter, rect: QRect, row: ModelRow, lit: bool) -> int:
-        """Paints the star or the download's mark, and the keys; returns where they begin."""
+        """Paints the star or download icon and the shortcut, and returns the x coordinate left of them."""
         shown, view = tokens(), self._view
         star = view.star_box(rect)
         kept = row.choice in view.favourites

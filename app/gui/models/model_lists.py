@@ -1,4 +1,4 @@
-"""Lists the models that each provider offers: known ones immediately, the rest fetched in the background."""
+"""The models that each provider offers: built-in suggestions first, then lists fetched in the background."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _Place = tuple[str, str]
 
 
 class ModelLists(QObject):
-    """Emits `changed` with a provider's key and URL when its list, or the reason why there is none, has changed."""
+    """Fetches and caches model lists by provider and URL.
+
+    Emits `changed` with both when a list has been fetched or its fetch has failed.
+    """
 
     changed = Signal(str, str)
 
@@ -31,7 +34,7 @@ class ModelLists(QObject):
         super().__init__(parent)
         self.views = {view.key: replace(view, label=said(view.label)) for view in views}
         self.awake = False
-        """Whether the event loop is running; nothing can be fetched without it."""
+        """Whether the event loop is running, which fetching requires."""
         self._service = service
         self._background = background
         self._found: dict[_Place, tuple[str, ...]] = {}
@@ -43,27 +46,27 @@ class ModelLists(QObject):
         return view.label if view is not None else provider
 
     def offered(self, choice: BackendChoice) -> tuple[str, ...]:
-        """Returns the fetched models, or the suggested ones before that."""
+        """Returns the fetched models, or the provider's suggestions if none have been fetched yet."""
         view = self.views.get(choice.provider)
         return self._found.get(choice.place, view.suggestions if view is not None else ())
 
     def trouble(self, choice: BackendChoice) -> str:
-        """Returns a sentence about why the list could not be fetched; empty if nothing is wrong."""
+        """Returns a message explaining why the last fetch failed, or an empty string."""
         return self._trouble.get(choice.place, "")
 
     def can_ask(self, choice: BackendChoice) -> bool:
-        """Returns whether the list of models can be fetched for this provider and server."""
+        """Returns whether this provider and server can be queried for models."""
         view = self.views.get(choice.provider)
         if self._service is None or view is None or choice.provider not in MODELLED:
             return False
         return bool(choice.base_url) or view.url != ""
 
     def busy(self, choice: BackendChoice) -> bool:
-        """Returns whether a list is being fetched."""
+        """Returns whether the list is being fetched."""
         return self._background.busy(_task(choice))
 
     def ask(self, choice: BackendChoice, *, fresh: bool = False) -> None:
-        """Fetches the list in the background, unless it is known; with `fresh`, even if it is known."""
+        """Fetches the list in the background if possible. Skips a known list unless `fresh` is True."""
         service, place = self._service, choice.place
         if service is None or not self.awake or not self.can_ask(choice) or self.busy(choice):
             return

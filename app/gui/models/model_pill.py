@@ -1,4 +1,4 @@
-"""The pill in the top bar that names the model in its colour, and opens the list of models."""
+"""The pill in the top bar that shows the model and its colour, and opens the model list."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from app.gui.design.theme import tokens
 PAD_PX, DOT_PX, CHEVRON_PX, GAP_PX = 12, 10, 14, 8
 LEAST_PX, MOST_PX = 96, 360
 ROUNDING_PX = 4
-"""Text widths are rounded; a width one pixel too small would elide the last letters."""
+"""Allowance for rounded text widths: one pixel too few would elide the last letters."""
 
 
 class ModelPill(QAbstractButton):
-    """Shows the model's name, and its provider if there is room."""
+    """A button with the model's name and, if there is room, its provider."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,7 +31,7 @@ class ModelPill(QAbstractButton):
         self.setAccessibleDescription(self.tr("Opens the list of models."))
 
     def show_model(self, provider: str, name: str, detail: str) -> None:
-        """Shows a model's name, followed by `detail`: its provider."""
+        """Shows a model's name, followed by `detail` (its provider's name)."""
         if (provider, name, detail) == (self._provider, self.text(), self._detail):
             return
         self._provider, self._detail = provider, detail

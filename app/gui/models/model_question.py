@@ -1,4 +1,4 @@
-"""A dialog that asks for a model from the list, and the router's table, which asks for each kind of question."""
+"""A dialog that asks the user for a model, and the dialog that edits the router's table."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from app.session.control import BackendChoice
 
 Then = Callable[[BackendChoice], object]
 Ask = Callable[[str, str, BackendChoice, Then], None]
-"""Opens a `ModelQuestion`: title, explanation, proposed model, and what is called with the answer."""
+"""Opens a `ModelQuestion`, given its title, explanation, proposed model and callback for the answer."""
 
 
 class ModelQuestion(Panel):
-    """Asks for a model, with another question each time that it is opened."""
+    """A dialog that asks for a model. Each call of `ask` sets its own question."""
 
     models_wanted = Signal()
-    """The user wants a model that is not in the list."""
+    """Emitted if the user wants a model that isn't in the list."""
 
     def __init__(self, make_search: Callable[[QWidget], ModelSearch], parent: QWidget) -> None:
         super().__init__(parent)
@@ -46,7 +46,10 @@ class ModelQuestion(Panel):
         self.close_button.clicked.connect(self.close)
 
     def ask(self, title: str, words: str, proposed: BackendChoice, then: Then) -> None:
-        """Opens with a model proposed, and calls `then` with the one that the user picks."""
+        """Opens the dialog with a proposed model, and calls `then` with the model that the user picks.
+
+        `then` is not called if the user cancels.
+        """
         self._then = then
         self.set_panel_title(title)
         self.words.setText(words)
@@ -64,7 +67,7 @@ class ModelQuestion(Panel):
 
 
 class RoutesDialog(Panel):
-    """The router's table. `changed` emits a dict from each kind of question to a `BackendChoice`."""
+    """Edits the router's table. `changed` emits a dict that maps each kind of question to a `BackendChoice`."""
 
     changed = Signal(object)
 
@@ -102,7 +105,7 @@ class RoutesDialog(Panel):
         self.close_button.clicked.connect(self.close)
 
     def open_with(self, table: Mapping[str, BackendChoice], otherwise: BackendChoice) -> None:
-        """Opens with the present table; kinds that it lacks get `otherwise`."""
+        """Opens the dialog with the current table, using `otherwise` for kinds missing from it."""
         for kind in KINDS:
             self._show(kind, table.get(kind, otherwise))
         self.appear()

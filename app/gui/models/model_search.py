@@ -1,4 +1,4 @@
-"""A search field over the list of models, for the popover and for dialogs that ask for a model."""
+"""A model list with a search field, for the popover and for dialogs that ask for a model."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Catalogue = Callable[[], Sequence[ModelView]]
 
 
 class ModelSearch(QWidget):
-    """Lists the models that match what is typed.
+    """Lists the models that match the search text.
 
-    `catalogue`: returns the models that can be downloaded.
-    `plain`: leaves out the router and models that have to be downloaded first.
+    `catalogue` returns the models of this app's catalogue, installed or not. `plain` leaves out the router and models
+    that have to be downloaded first.
     """
 
     picked = Signal(object)
-    """A `ModelRow`."""
+    """Emits a `ModelRow`."""
     reshaped = Signal()
 
     def __init__(
@@ -72,7 +72,7 @@ class ModelSearch(QWidget):
         lists.changed.connect(lambda *_: self.refresh() if self.isVisible() else None)
 
     def open_with(self, current: BackendChoice) -> None:
-        """Shows all models, with `current` marked, and fetches each provider's list."""
+        """Clears the search, marks `current` and fetches each provider's list that isn't known yet."""
         with QSignalBlocker(self.field):
             self.field.clear()
         for provider in self._lists.views:
@@ -85,7 +85,7 @@ class ModelSearch(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Lists the models again."""
+        """Rebuilds the list."""
         view = self.list
         view.current, view.favourites = self._current, self._favourites.backends
         rows = model_rows(
@@ -103,7 +103,7 @@ class ModelSearch(QWidget):
         self.reshaped.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """In the search field, Down goes to the list, Enter picks its highlighted model."""
+        """Handles keys in the search field: Down moves to the list, Enter picks the highlighted model."""
         if watched is self.field and event.type() == QEvent.Type.KeyPress:
             assert isinstance(event, QKeyEvent)
             if event.key() == Qt.Key.Key_Down:

@@ -1,4 +1,4 @@
-"""The dialog “Models and servers”: models on this machine, each provider's key and server, and the machine itself."""
+"""The "Models and servers" dialog: local models, each provider's key and server, and the machine check."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from app.gui.widgets.side_list import SideList
 from app.session.control import ROUTER, BackendChoice
 
 LOCAL, MACHINE = "embedded", "machine"
-"""The places in the list that are no server: the models on this machine, and what the machine has."""
+"""Keys of the places that aren't servers: the models on this machine, and the machine check."""
 SIZE_PX = 940, 600
 PLACE = Qt.ItemDataRole.UserRole
 
 
 class ModelsDialog(Panel):
-    """A list of places, and beside it the page of the chosen one. `add_…` adds what the window has services for."""
+    """A list of places with the selected place's page next to it.
+
+    The `add_*` methods add the pages for which the window has services.
+    """
 
     def __init__(self, lists: ModelLists, parent: QWidget) -> None:
         super().__init__(parent)
@@ -44,7 +47,7 @@ class ModelsDialog(Panel):
         side.addWidget(self.stack, 1)
         self.column.addLayout(row(self.places, side, spacing=16, stretch=1), 1)
         self.foot(self.close_button)
-        self.close_button.setDefault(False)  # Enter in the key's field saves the key
+        self.close_button.setDefault(False)  # Enter in the key field saves the key
         set_size(self.title, "title")
         self.resize(*SIZE_PX)
         self.places.currentItemChanged.connect(lambda _: self._turn())
@@ -52,12 +55,12 @@ class ModelsDialog(Panel):
         self.left.connect(self._leave)
 
     def add_local(self, local: LocalModels) -> None:
-        """Adds the models on this machine."""
+        """Adds the page with the models on this machine."""
         self.local = local
         self._add_place(LOCAL, self.tr("This computer"), local)
 
     def add_servers(self, form: ServerForm) -> None:
-        """Adds every provider."""
+        """Adds a place for each provider; they share one form."""
         self.form = form
         holder = self._scrolled(form)
         for key, view in self._lists.views.items():
@@ -67,7 +70,7 @@ class ModelsDialog(Panel):
         form.secondary_chosen.connect(self.close)
 
     def add_machine(self, machine: MachinePage) -> None:
-        """Adds the check of this machine."""
+        """Adds the page that checks this machine."""
         self.machine = machine
         self._add_place(MACHINE, self.tr("Check this machine"), self._scrolled(machine))
         if self.local is not None:
@@ -75,18 +78,18 @@ class ModelsDialog(Panel):
 
     @property
     def place(self) -> str:
-        """The chosen place: a provider's key, `LOCAL` or `MACHINE`."""
+        """The selected place: a provider's key, `LOCAL` or `MACHINE`."""
         item = self.places.currentItem()
         return item.data(PLACE) if item is not None else ""
 
     def open_at(self, place: str) -> None:
-        """Opens at a place, or at the first one if that is missing."""
+        """Opens the dialog at a place, or at the first one if that place doesn't exist."""
         self._choose(place)
         self.appear()
         self.places.setFocus()
 
     def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
-        """Opens with a back-end; see `ServerForm.open_for`."""
+        """Opens the dialog at a back-end; see `ServerForm.open_for`."""
         self._choose(choice.provider)
         if self.form is not None and self.place == choice.provider != LOCAL:
             self.form.open_for(choice, secondary=secondary, routed=routed)
@@ -102,7 +105,7 @@ class ModelsDialog(Panel):
         self._turn()
 
     def _turn(self) -> None:
-        """Shows the page of the chosen place."""
+        """Shows the page of the selected place."""
         place = self.place
         self.title.setText(self.places.currentItem().text())
         self.lead.setText(self._about(place))
@@ -127,7 +130,7 @@ class ModelsDialog(Panel):
         item = QListWidgetItem(text, self.places)
         item.setData(PLACE, key)
         self._holders[key] = page
-        self.stack.addWidget(page)  # which does nothing for a page that it has
+        self.stack.addWidget(page)  # does nothing if the page has already been added
         self.places.fit()
 
     def _leave(self) -> None:
@@ -136,7 +139,7 @@ class ModelsDialog(Panel):
                 page.leave()
 
     def _scrolled(self, page: QWidget) -> QScrollArea:
-        """Returns a scroll area for a page that may be higher than the dialog."""
+        """Returns a scroll area for a page that may be taller than the dialog."""
         area = QScrollArea(self)
         area.setAccessibleName(self.tr("Page shown"))
         area.setWidget(page)

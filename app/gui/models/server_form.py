@@ -1,6 +1,6 @@
-"""The form for a provider or server of language models: its model, address and API key, a test, and downloads to it.
+"""The form for a language model provider or server: model, address, API key, connection test and downloads.
 
-A typed key goes from its field to the service, and nowhere else.
+A typed key is passed from its field to the service, and nowhere else.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ FIND, SAVE, FORGET = "find the key", "save the key", "forget the key"
 
 
 class KeyBox(QObject):
-    """A key's field, where the key is, and the buttons that save and forget it. The form places the widgets.
+    """The API key field, a note on where the key is stored, and buttons to save and forget it.
 
-    `choice`: returns the back-end in the form.
-    `refused`: the places (provider and address) that have refused a request, perhaps for lack of a key.
+    The form lays out these widgets. `choice` returns the back-end entered in the form. `refused` holds the
+    (provider, address) pairs that have refused a request, perhaps because a key was missing.
     """
 
     said = Signal(str)
-    """A sentence about what became of a key."""
+    """Emits a message about the outcome of saving or forgetting a key."""
     changed = Signal()
-    """A key was saved or forgotten."""
+    """Emitted when a key has been saved or forgotten."""
 
     def __init__(
         self,
@@ -68,11 +68,14 @@ class KeyBox(QObject):
 
     @property
     def typed(self) -> bool:
-        """Whether a key has been typed and not saved."""
+        """Whether the field contains an unsaved key."""
         return bool(self.field.text().strip())
 
     def turn_to(self, view: ProviderView | None, fault: str) -> None:
-        """Switches to the key of another place, and drops what was typed. `fault`: why it can't have a key yet."""
+        """Switches to another provider or server, discarding any typed key.
+
+        `fault`: why it can't have a key yet; empty if it can.
+        """
         keyed = view is not None and may_have_key(view)
         for widget in (self.heading, self.words, self.field, self.save_button, self.forget_button):
             widget.setVisible(keyed)
@@ -88,7 +91,7 @@ class KeyBox(QObject):
             self.find()
 
     def find(self) -> None:
-        """Looks for the key, and shows where it is."""
+        """Looks up the key in the background and shows where it is stored."""
         if self._view is not None and may_have_key(self._view):
             choice = self._choice()
             self._background.run(
@@ -96,7 +99,7 @@ class KeyBox(QObject):
             )
 
     def save(self, then: Callable[[], None] = lambda: None) -> None:
-        """Saves the typed key, if there is one, then calls `then`."""
+        """Saves the typed key in the background and calls `then` on success. Does nothing if the field is empty."""
         choice, key = self._choice(), self.field.text().strip()
         self.field.clear()
         if not key:
@@ -148,10 +151,10 @@ class KeyBox(QObject):
 
 
 class PullBox(QWidget):
-    """Downloads a model to a server by its name. A download continues while the box is hidden."""
+    """Makes a server download a model by name. The download continues while the box is hidden."""
 
     fetched = Signal(object)
-    """The `BackendChoice` whose model has arrived."""
+    """Emits the `BackendChoice` of the downloaded model."""
     _reported = Signal(str, float)
 
     def __init__(self, service: BackendService, background: BackgroundTasks, parent: QWidget) -> None:
@@ -176,12 +179,12 @@ class PullBox(QWidget):
         self.name.returnPressed.connect(self._fetch)
         self.fetch_button.clicked.connect(self._fetch)
         self.cancel_button.clicked.connect(self._cancel)
-        # The service may report from its own thread: a signal moves the report to this one.
+        # The service may report from another thread; the signal delivers its reports to this thread.
         self._reported.connect(self._show_progress)
         self._show("")
 
     def turn_to(self, choice: BackendChoice, can_pull: bool) -> None:
-        """Downloads to this choice's server from now on; hidden if that server can't download."""
+        """Switches to the server of `choice` unless a download is running. Hidden if that server can't download."""
         self.setVisible(can_pull)
         if not self._background.busy(PULL):
             self._server = choice
@@ -227,15 +230,15 @@ class PullBox(QWidget):
 
 
 class ServerForm(QWidget):
-    """Shows one provider at a time.
+    """A form that shows one provider at a time.
 
-    `refused`: the places that have refused a request in this run, shared with the caller.
+    `refused`: the (provider, address) pairs that have refused a request in this run, shared with the caller.
     """
 
     chosen = Signal(object)
-    """The user wants to use this `BackendChoice`."""
+    """Emits the `BackendChoice` to use for the conversation."""
     secondary_chosen = Signal(object)
-    """The user wants it as the comparison model."""
+    """Emits the `BackendChoice` to use as the comparison model."""
 
     def __init__(
         self,
@@ -254,7 +257,7 @@ class ServerForm(QWidget):
         self._shown = BackendChoice("")
         self._secondary = False
         self._routed: BackendChoice | None = None
-        """The choice from the router's table that it was opened for, if any."""
+        """The choice from the router's table for which the form was opened, if any."""
         self.fields = BackendFields(self, lists, partial(backend_choice, settings))
         self.key_box = KeyBox(service, background, lambda: self.fields.choice, refused, self)
         self.pull = PullBox(service, background, self)
@@ -264,30 +267,32 @@ class ServerForm(QWidget):
         self._lay_out()
         self.fields.changed.connect(self._follow)
         self.key_box.said.connect(self.answer.say)
-        # Some providers list their models only with a key.
+        # Some providers only list their models if given a key.
         self.key_box.changed.connect(lambda: lists.ask(self.fields.choice, fresh=True))
         self.test_button.clicked.connect(self._save_and_test)
         self.pull.fetched.connect(self._fetched)
         self.use_button.clicked.connect(self._use)
 
     def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
-        """Shows a back-end, to be used for the conversation or, if `secondary`, as the comparison model; `routed`: the
-        router has asked it.
+        """Shows a back-end.
+
+        `secondary`: it would be used as the comparison model instead of for the conversation. `routed`: it comes from
+        the router's table, so confirming it unchanged returns to the router.
         """
         self._secondary, self._routed = secondary, choice if routed else None
         before = self._shown
         self.fields.show_choice(choice)
         self.fields.ask()
         if before == choice:
-            self.key_box.find()  # the back-end may have refused since the last time
+            self.key_box.find()  # the back-end may have refused a request since
         self._name_use()
 
     def turn_to(self, provider: str) -> None:
-        """Shows another provider, with the choice last used for it."""
+        """Switches to a provider, showing the choice last used for it."""
         self.fields.turn_to(provider)
 
     def leave(self) -> None:
-        """Drops the test, everything typed and what it was opened for; a download continues."""
+        """Cancels a running test and resets the form; a download continues."""
         self._secondary, self._routed = False, None
         self._background.cancel(TEST)
         self.key_box.field.clear()
@@ -303,7 +308,7 @@ class ServerForm(QWidget):
     # -- what is shown
 
     def _follow(self) -> None:
-        """Switches the rest of the form to the back-end in the fields."""
+        """Updates the rest of the form to match the back-end in the fields."""
         choice, before = self.fields.choice, self._shown
         view = self._lists.views.get(choice.provider)
         self._name_use()
@@ -332,7 +337,7 @@ class ServerForm(QWidget):
 
     @property
     def _returns_to_router(self) -> bool:
-        """Whether it still shows the choice from the router's table that it was opened for."""
+        """Whether the form still shows the router's choice for which it was opened."""
         return self._routed is not None and self.fields.choice == self._routed
 
     # -- what the user does
@@ -369,7 +374,7 @@ class ServerForm(QWidget):
         self.key_box.find()
 
     def _fetched(self, fetched: BackendChoice) -> None:
-        """Proposes the model that was downloaded, and refreshes the list."""
+        """Fills in the downloaded model and refreshes the model list."""
         if self.isVisible() and self.fields.choice.place == fetched.place:
             self.fields.show_choice(fetched)
         self._lists.ask(fetched, fresh=True)

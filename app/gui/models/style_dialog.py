@@ -1,4 +1,4 @@
-"""The dialog “Style and tools” of a conversation: persona, voice, temperature, length, tools and limit."""
+"""The "Style and tools" dialog: a conversation's persona, voice, temperature, length, tools and spending limit."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ HIGHEST_TEMPERATURE = 2.0
 USUAL_TEMPERATURE = 0.7
 """The slider's position when it is first enabled."""
 STEPS = 20
-"""Steps of the temperature's slider for each 1.0."""
+"""Slider steps per 1.0 of temperature."""
 
 
 class StyleDialog(Panel):
-    """Emits `used` with a `Style`, a `ToolChoice`, the spending limit in dollars, and whether to use them for new
-    conversations, too.
+    """The style and tools of one conversation.
+
+    Emits `used` with a `Style`, a `ToolChoice`, the spending limit in dollars (0 for none) and whether they also apply
+    to new conversations.
     """
 
     used = Signal(object, object, float, bool)
@@ -79,8 +81,9 @@ class StyleDialog(Panel):
         return Style(self.persona.toPlainText().strip(), temperature, length, self.voice.currentData() or "")
 
     def show_voices(self, voices: Sequence[VoiceView], language: str) -> None:
-        """Lists the default voice and those of `voices` that speak `language`: two letters, or "auto" for any. The
-        chosen one stays in the list, with a note if it can't be used.
+        """Lists the default voice and the `voices` that speak `language`, a two-letter code or "auto" for any.
+
+        The selected voice stays in the list, with a note if it is missing or speaks another language.
         """
         chosen = self.voice.currentData() or ""
         self.voice.clear()
@@ -95,7 +98,7 @@ class StyleDialog(Panel):
         self.voice.setCurrentIndex(self.voice.findData(chosen))
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
-        """Shows the settings of a conversation."""
+        """Shows a conversation's settings. `cap`: the spending limit in dollars, 0 for none."""
         self.persona.setPlainText(style.persona)
         if self.voice.findData(style.voice) < 0:
             self.voice.addItem(style.voice, style.voice)
@@ -111,7 +114,7 @@ class StyleDialog(Panel):
         self._show_cost()
 
     def show_cost(self, known: bool) -> None:
-        """Sets whether the model's price is known; the limit has no effect otherwise."""
+        """Sets whether the model's price is known; if not, warns that the limit has no effect."""
         self._cost_known = known
         self._show_cost()
 

@@ -1,7 +1,7 @@
-"""Lets one window of the app run per user, and receives commands from other processes.
+"""Limits the app to one instance per user, and receives commands from other processes.
 
-A local socket receives one line per connection, a command and the time when it was given, and replies with one line of
-JSON. Other users can't connect.
+Each connection to a local socket sends a single line with a command and optionally the time it was given, and receives
+a single line of JSON in reply. Other users can't connect.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from app.platform.files import try_lock
 from app.untrusted.limits import COMMAND, COMMAND_CLIENTS
 
 TIMEOUT_MS = round(COMMAND.seconds * 1000)
-"""A connection that sends no command, or gets no reply, is closed after this time."""
+"""A connection is aborted after this time, even if it hasn't sent a command or received a reply."""
 
 _CLOSES_AFTER_REPLY = sys.platform != "win32"
-"""Whether this side closes the connection after the reply. Windows would drop an unread reply."""
+"""Whether the server closes the connection after its reply. Windows would drop an unread reply."""
 
 _log = logging.getLogger(__name__)
 
 
 class Order:
-    """A command of another process, one of `single_instance.WORDS` except “raise”; to be answered once.
+    """A command from another process: one of `single_instance.WORDS` except "raise". Must be answered once.
 
-    `at`: when the user gave it, by `time.monotonic()`.
+    `at`: when the user gave it, in terms of `time.monotonic()`.
     """
 
     def __init__(self, command: str, reply: Callable[[str], None], at: float) -> None:
@@ -44,14 +44,17 @@ class Order:
         self._reply: Callable[[str], None] | None = reply
 
     def answer(self, sentence: str = "") -> None:
-        """Reports success, or failure for the reason in `sentence`. Further calls have no effect."""
+        """Reports success, or a failure if `sentence` gives a reason. Further calls have no effect."""
         reply, self._reply = self._reply, None
         if reply is not None:
             reply(sentence)
 
 
 class Instance(QObject):
-    """Once it listens, emits `raised` to show the window, and `commanded` with an `Order` to answer."""
+    """The server for commands from other processes.
+
+    Emits `raised` if the window should be shown, and `commanded` with an `Order` to be answered.
+    """
 
     raised = Signal()
     commanded = Signal(object)
@@ -60,15 +63,15 @@ class Instance(QObject):
         super().__init__(parent)
         self._lock = -1
         self._server: QLocalServer | None = None
-        self._lines: dict[QLocalSocket, bytearray | None] = {}  # None: its line is complete
+        self._lines: dict[QLocalSocket, bytearray | None] = {}  # None once the line is complete
 
     def listen(self) -> bool:
-        """Starts to listen; False if another window of this user already does.
+        """Starts listening. Returns False if another instance of this user is already listening.
 
-        Raises OSError when listening is impossible: the app works, but other processes can't reach it.
+        Raises OSError if listening is impossible; the app still works, but other processes can't reach it.
         """
         folder = single_instance.make_folder()
-        # The lock ends with its process, however that ends; a socket file would remain and look alive.
+        # The lock is always released when its process ends; a stale socket file would look alive.
         lock = os.open(os.path.join(folder, "window.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         if not _locked(lock):
             os.close(lock)
@@ -85,7 +88,7 @@ class Instance(QObject):
         return True
 
     def close(self) -> None:
-        """Stops listening, so that the next window can."""
+        """Stops listening, so that another instance can start."""
         for connection in tuple(self._lines):
             connection.abort()
         self._lines.clear()
@@ -126,7 +129,7 @@ class Instance(QObject):
     def _read_from(self, connection: QLocalSocket) -> None:
         line = self._lines[connection]
         if line is None:
-            connection.readAll()  # one line a connection
+            connection.readAll()  # one line per connection
             return
         line += bytes(connection.read(COMMAND.bytes + 1 - len(line)).data())
         if b"\n" not in line and len(line) <= COMMAND.bytes:
@@ -143,9 +146,9 @@ class Instance(QObject):
             document = {"ok": False, "error": sentence} if sentence else {"ok": True}
             connection.write(json.dumps(document).encode() + b"\n")
             if _CLOSES_AFTER_REPLY:
-                connection.disconnectFromServer()  # once it is written
+                connection.disconnectFromServer()  # after the reply has been written
 
-        if word == "raise":  # even when late: a user who has started the app again still wants to see it
+        if word == "raise":  # even if late: a user who starts the app again still wants to see it
             reply("")
             self.raised.emit()
         elif (
@@ -153,8 +156,8 @@ class Instance(QObject):
             and word != "release"
             and time.monotonic() - at > single_instance.TIMEOUT_SECONDS
         ):
-            # The sender has reported that nobody answers, and its user may have tried again. A release still counts:
-            # otherwise the microphone would stay open.
+            # The sender has already reported a timeout, and its user may have retried. A late release is still
+            # executed, because otherwise the microphone would stay open.
             _log.warning("“%s” came too late", word)
             reply(self.tr("KAME was busy for too long, so this was not done. Try again."))
         elif word in single_instance.WORDS:
@@ -165,7 +168,7 @@ class Instance(QObject):
 
 
 def _parse(line: bytes) -> tuple[str, float]:
-    """Parses a line into its command, empty if malformed, and when it was given (default: now)."""
+    """Returns a line's command (empty if malformed) and when it was given (now if unspecified)."""
     word, _, stamp = line.decode("ascii", "replace").strip().partition(" ")
     try:
         at = float(stamp) if stamp else math.inf
@@ -175,9 +178,9 @@ def _parse(line: bytes) -> tuple[str, float]:
 
 
 def _locked(file: int) -> bool:
-    """Locks `file` until it is closed or this process ends; False if another process has locked it.
+    """Locks `file` until it is closed or this process ends. Returns False if another process has locked it.
 
-    True also where files can't be locked at all.
+    Also returns True if locking isn't possible.
     """
     try:
         return try_lock(file)
@@ -187,7 +190,7 @@ def _locked(file: int) -> bool:
 
 
 def _is_ours(connection: QLocalSocket) -> bool:
-    """Whether the peer belongs to this user. Checked on Linux; elsewhere the socket's access rights suffice."""
+    """Returns whether the peer belongs to this user. Only checked on Linux; elsewhere, socket permissions suffice."""
     if not sys.platform.startswith("linux"):
         return True
     try:

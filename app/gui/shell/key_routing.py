@@ -1,9 +1,9 @@
-"""Decides where each key that is pressed in a window goes.
+"""Routes the key presses in a window.
 
-Letters, digits and signs go to the message field, unless another text field has the focus, or a list or another control
-that Tab has reached uses them. The space bar presses a button that Tab has reached; it talks while the message field is
-empty and nothing was typed for a while, and is a blank in the message otherwise. In the same way, a question mark opens
-the sheet of keys only while nothing is being typed. Escape is the window's unless a control has a use for it.
+Printable characters go to the message field, unless a text field or a control focused with Tab handles them. The space
+bar presses a button focused with Tab. Otherwise, it is push-to-talk if the message field is empty and nothing has been
+typed for a while, and a space in the message if not. Similarly, a question mark only opens the shortcut overview while
+nothing is being typed. The window handles Escape unless a control uses it.
 """
 
 from __future__ import annotations
@@ -30,28 +30,29 @@ from app.gui.sound.talk_button import TalkButton
 from app.gui.widgets.popover import Popover
 
 TYPING_SECONDS = 2.0
-"""How long after the last change of the message the user counts as typing."""
+"""How long the user counts as typing after the last change of the message."""
 
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _MODIFIERS = Qt.KeyboardModifier
 _PLAIN = _MODIFIERS.ShiftModifier | _MODIFIERS.KeypadModifier | _MODIFIERS.GroupSwitchModifier
 _ALT_GR = _MODIFIERS.ControlModifier | _MODIFIERS.AltModifier
-"""What Windows reports for AltGr."""
+"""The modifiers that Windows reports for AltGr."""
 
 
 class KeyRouting(QObject):
-    """Routes the keys of `window`. `push` is the talk button that the space bar holds; without a `field` for messages,
-    letters go wherever the focus is.
+    """Routes the keys of `window`. `push`: the talk button, which the space bar holds down. `field`: the message field.
 
-    The native window passes each key to `eventFilter` before any widget gets it, and the window passes what no widget
-    has used to `take_unclaimed`. The focus rests in the message field, or without one on the window itself: that is
-    where it returns to after a click on a button, and when the widget that has it is hidden or disabled.
+    Without a `field`, text goes to whichever widget has the focus.
+
+    The native window passes each key to `eventFilter` before any widget receives it, and the window passes keys that no
+    widget has used to `take_unclaimed`. The default focus is the message field, or the window if there is no field. The
+    focus returns there after a click on a button, and if the focused widget is hidden or disabled.
     """
 
     sheet_wanted = Signal()
-    """The sheet of keys is to be shown."""
+    """Emitted if the shortcut overview should be shown."""
     escaped = Signal()
-    """Escape was pressed, and no control had a use for it."""
+    """Emitted if Escape was pressed and no control used it."""
 
     def __init__(self, push: PushToTalk, window: QWidget, field: QPlainTextEdit | None = None) -> None:
         super().__init__(window)
@@ -59,7 +60,7 @@ class KeyRouting(QObject):
         self._window = window
         self._field = field
         self._clicked: QWidget | None = None
-        """What had the focus after the last click; None once Tab was pressed."""
+        """The widget focused after the last click; None once Tab has been pressed."""
         self._fled_to: QWidget | None = None
         self._typed_at = -math.inf
         if field is not None:
@@ -69,22 +70,22 @@ class KeyRouting(QObject):
         app.focusChanged.connect(self._on_focus_changed)
 
     def watch(self, handle: QWindow) -> None:
-        """Filters the keys of the window, whose native window this is."""
+        """Filters the keys of the window, given its native window."""
         handle.installEventFilter(self)
 
     def go_home(self) -> None:
-        """Gives the focus back to the message field."""
+        """Returns the focus to the message field, or to the window if there is no field."""
         (self._field or self._window).setFocus()
 
     @property
     def typing(self) -> bool:
-        """Whether the user is writing a message: there are words in the field, or were until just now."""
+        """Whether the user is writing a message: the field contains text, or was edited a moment ago."""
         if self._field is None:
             return False
         return bool(self._field.toPlainText().strip()) or time.monotonic() - self._typed_at < TYPING_SECONDS
 
     def end_typing(self) -> None:
-        """The message was sent: what comes next is not a part of it."""
+        """Ends the typing state, after the message was sent."""
         self._typed_at = -math.inf
 
     def _note_typing(self) -> None:
@@ -94,7 +95,7 @@ class KeyRouting(QObject):
     # -- keys
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handles what belongs to the talk button or the message field, whatever has the focus."""
+        """Handles keys for the talk button and the message field before the focused widget receives them."""
         kinds = QEvent.Type
         if isinstance(event, QKeyEvent):
             if event.type() == kinds.KeyPress:
@@ -108,7 +109,10 @@ class KeyRouting(QObject):
         return False
 
     def take_unclaimed(self, event: QKeyEvent) -> bool:
-        """Handles a pressed key that no widget has used. Returns whether it was one for the message field or Escape."""
+        """Handles a key press that no widget has used.
+
+        Returns True for Escape and for keys passed to the message field, otherwise False.
+        """
         if event.key() == Qt.Key.Key_Escape:
             self.escaped.emit()
             self.go_home()
@@ -123,7 +127,7 @@ class KeyRouting(QObject):
             self.go_home()
             QApplication.sendEvent(field, event)
         elif Qt.Key.Key_Dead_Grave <= event.key() <= Qt.Key.Key_Dead_Longsolidusoverlay:
-            self.go_home()  # for the letter that follows
+            self.go_home()  # ready for the letter that follows
         else:
             return False
         return True
@@ -144,7 +148,7 @@ class KeyRouting(QObject):
             self.sheet_wanted.emit()
             return True
         if focus is not self._field and focus is self._clicked:
-            self.go_home()  # to which Qt delivers the key now
+            self.go_home()  # so that Qt delivers the key there
         return False
 
     def _space_down(self, focus: QWidget | None, repeated: bool) -> bool:
@@ -163,7 +167,7 @@ class KeyRouting(QObject):
         return True
 
     def _enter_down(self, focus: QWidget | None, repeated: bool) -> bool:
-        """Enter clicks a button."""
+        """Clicks the focused button. Returns whether the key was handled."""
         if not isinstance(focus, QAbstractButton):
             return False
         if focus is self._clicked:
@@ -179,7 +183,7 @@ class KeyRouting(QObject):
         self._clicked = self._window.focusWidget()
 
     def _leave_button(self) -> None:
-        """A click is done: a button has no further use for the focus."""
+        """Moves the focus away from a clicked button, which no longer needs it."""
         self._note_click()
         focus = self._clicked
         if isinstance(focus, QAbstractButton) and not _in_popover(focus):
@@ -193,7 +197,7 @@ class KeyRouting(QObject):
             QTimer.singleShot(0, self, self._end_flight)
 
     def _end_flight(self) -> None:
-        """Qt has moved the focus from a widget that was hidden or disabled to whichever is next."""
+        """Moves the focus home after Qt moved it from a hidden or disabled widget to the next one."""
         focus = self._window.focusWidget()
         if focus is self._fled_to and not takes_text(focus):
             self.go_home()
@@ -201,13 +205,13 @@ class KeyRouting(QObject):
 
 
 def is_text(event: QKeyEvent) -> bool:
-    """Whether a key types something: a letter, a digit, a sign or a blank."""
+    """Returns whether a key press produces printable text."""
     strange = event.modifiers() & ~_PLAIN
     return strange in (Qt.KeyboardModifier.NoModifier, _ALT_GR) and event.text() != "" and event.text().isprintable()
 
 
 def takes_text(widget: QWidget | None) -> bool:
-    """Whether a letter typed into `widget` is text."""
+    """Returns whether `widget` accepts typed text."""
     if isinstance(widget, QLineEdit | QTextEdit | QPlainTextEdit):
         return widget.isEnabled() and not widget.isReadOnly()
     if isinstance(widget, QComboBox):
@@ -216,7 +220,7 @@ def takes_text(widget: QWidget | None) -> bool:
 
 
 def _uses_space(widget: QWidget | None) -> bool:
-    """Whether the space bar does something in `widget`; on the talk button it talks, unless nothing runs."""
+    """Returns whether `widget` uses the space bar itself. The talk button only does if no session is running."""
     if isinstance(widget, TalkButton):
         return widget.word == "stopped"
     return isinstance(widget, QAbstractButton | QComboBox | QAbstractItemView)

@@ -1,4 +1,4 @@
-"""Messages above the conversation, which disappear when they are solved, read or closed."""
+"""Messages above the conversation, which disappear once resolved, read or closed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.session.control import BackendChoice
 MOST = 3
 
 SESSION_TOPICS = frozenset(get_args(About) + get_args(DeviceKind)) - {""}
-"""Topics of messages about a session, which end with it."""
+"""Topics of messages about a session, which are removed when the next session starts."""
 
 _RANKS: dict[Level, int] = {"notice": 0, "warning": 1, "error": 2}
 
@@ -28,22 +28,22 @@ _log = logging.getLogger(__name__)
 
 
 class MessageBar(QWidget):
-    """Shows at most `MOST` messages, the newest at the bottom; a repeated message is counted, not shown twice."""
+    """Shows at most `MOST` messages, the newest at the bottom. Repeated messages are counted, not shown twice."""
 
     retried = Signal()
     backend_wanted = Signal(object, bool)
-    """Opens the connection of a message's `BackendChoice`; the second value: whether it is the comparison model's."""
+    """Requests the connection dialog for a `BackendChoice`; the bool says whether it is the comparison model."""
     log_wanted = Signal()
-    """Opens the log, for a fault of the program."""
+    """Requests the log, after an error in the program."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.with_service = False
-        """Whether there is a dialog for connections."""
+        """Whether a connection dialog is available."""
         self.with_log = True
-        """Whether there is a log to show."""
+        """Whether a log is available."""
         self.reading_ms: Callable[[str], int] = reading_ms
-        """How many milliseconds a notice stays that offers nothing."""
+        """Returns how many milliseconds a notice without an offer is shown."""
         self.rows: list[MessageRow] = []
         self._focus_before: QWidget | None = None
         self._layout = QVBoxLayout(self)
@@ -68,12 +68,17 @@ class MessageBar(QWidget):
         fault: bool = False,
         private: bool = False,
     ) -> None:
-        """Shows a message.
+        """Shows a message. A notice is dropped if the bar is full of more important messages.
 
-        `retry`: with a button to try again. `backend`: with a button that opens the connection of the model that was
-        refused, with `secondary` the comparison model. `topic`: replaces the message on this topic, and of the same
-        `secondary`. `offer`: with a button of this text that calls this function. `fault`: the program's own, with a
-        button that opens the log. `private`: may contain what was said (a title, a file's name), and is not logged.
+        - `sentence`: the text
+        - `retry`: adds a button to try again
+        - `backend`: the model that refused a request; adds a button that opens its connection settings
+        - `secondary`: `backend` is the comparison model
+        - `topic`: replaces any message with the same topic and `secondary`
+        - `offer`: text and callback of another button
+        - `level`: see `Level`
+        - `fault`: caused by an error in the program; adds a button that opens the log
+        - `private`: may reveal part of a conversation (a title or file name), so it isn't logged
         """
         _log.info("told the user: %s", "(part of a conversation)" if private else sentence)
         text, action = offer or ("", None)
@@ -105,23 +110,26 @@ class MessageBar(QWidget):
         self.rows.append(row)
         self._layout.addWidget(row)
         if before is not None:
-            for button in row.buttons:  # Tab follows the order on screen, not the order of creation
+            for button in row.buttons:  # make Tab follow the order on screen, not of creation
                 QWidget.setTabOrder(before, button)
                 before = button
         row.show()
         self.show()
-        if message.level == "notice" and not message.offer:  # what is offered waits for an answer
+        if message.level == "notice" and not message.offer:  # an offer stays until it is answered
             row.reading.setInterval(self.reading_ms(message.sentence))
             row.restart_reading()
         QAccessible.updateAccessibility(QAccessibleEvent(row, QAccessible.Event.Alert))
         return row
 
     def sentences(self) -> list[str]:
-        """The sentences that are shown."""
+        """Returns the texts of the visible messages."""
         return [row.sentence for row in self.rows]
 
     def take_focus(self) -> bool:
-        """Focuses the newest message's first button; False without one. Escape closes it and restores the focus."""
+        """Focuses the newest message's first button. Returns False if there are no messages.
+
+        Escape then closes the message and restores the previous focus.
+        """
         if not self.rows:
             return False
         button = next(button for button in self.rows[-1].buttons if button.isVisibleTo(self))
@@ -129,7 +137,7 @@ class MessageBar(QWidget):
         return True
 
     def close_newest(self) -> None:
-        """Closes the newest message, if there is one."""
+        """Closes the newest message, if any."""
         if self.rows:
             self._drop(self.rows[-1])
 
@@ -138,23 +146,23 @@ class MessageBar(QWidget):
         self._drop_if(lambda row: row.message.retry)
 
     def clear_refusals(self, *, secondary: bool = False) -> None:
-        """Removes the messages about a refused model, or comparison model: another one is in use now."""
+        """Removes messages about a refused model, or comparison model if `secondary`, after it was replaced."""
         self._drop_if(lambda row: row.message.backend is not None and row.message.secondary == secondary)
 
     def clear_topic(self, topic: str) -> None:
-        """Removes the messages on a topic: the problem is solved."""
+        """Removes the messages with this topic."""
         self._drop_if(lambda row: row.message.topic == topic)
 
     def solved(self, *topics: str) -> None:
-        """Removes the messages on these topics: the problems are solved."""
+        """Removes the messages with any of these topics, ignoring empty ones."""
         self._drop_if(lambda row: row.message.topic in topics and bool(row.message.topic))
 
     def clear_talk(self) -> None:
-        """Removes the messages about the last session."""
+        """Removes the messages about the previous session."""
         self._drop_if(lambda row: row.message.topic in SESSION_TOPICS)
 
     def _tab_predecessor(self) -> QWidget | None:
-        """The widget before this bar in the order of Tab."""
+        """Returns the widget before this bar in the tab order, if any."""
         other = self.previousInFocusChain()
         while other is not None and other is not self and other is not self.window():
             if other.focusPolicy() & Qt.FocusPolicy.TabFocus and not self.isAncestorOf(other):
@@ -163,8 +171,8 @@ class MessageBar(QWidget):
         return None
 
     def _make_room(self, level: Level) -> bool:
-        """Drops the least important message; False if a notice would displace something worse."""
-        # Of equal levels, a message that offers to try again stays longest, then a newer one.
+        """Drops the least important message. Returns False if a notice would displace a more important one."""
+        # Among messages of the same level, keep those with a retry button, then newer ones.
         row = min(self.rows, key=lambda row: (_RANKS[row.level], row.message.retry))
         if level == "notice" and row.level != "notice":
             return False
@@ -176,7 +184,7 @@ class MessageBar(QWidget):
         if window.isVisible() and not window.isMinimized():
             self._drop(row)
         else:
-            row.reading.start()  # it was not visible
+            row.reading.start()  # the message wasn't visible
 
     def _on_focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
         if new is not None and self.isAncestorOf(new):
@@ -201,11 +209,11 @@ class MessageBar(QWidget):
         self.rows.remove(row)
         self._layout.removeWidget(row)
         if focused:
-            # Not to the next widget in the order of Tab: keys pressed now were meant for where the user was before.
+            # Don't move to the next widget in the tab order: the next keys are meant for the previous focus.
             if self.rows:
                 self.rows[-1].close_button.setFocus()
             elif self._focus_before is not None:
-                with suppress(RuntimeError):  # it was deleted meanwhile
+                with suppress(RuntimeError):  # the widget has been deleted
                     self._focus_before.setFocus()
         row.hide()
         row.deleteLater()

@@ -1,4 +1,4 @@
-"""One message to the user: its sentence, level, count, and buttons."""
+"""A single message to the user, with its text, level, count and buttons."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ from app.gui.design.plain import PlainLabel, set_tip
 from app.session.control import BackendChoice
 
 LONGEST = 480
-"""Characters of a sentence that are shown; a longer one is complete in its tooltip."""
+"""Maximum characters shown of a text; the tooltip contains all of a longer one."""
 
 Level = Literal["error", "warning", "notice"]
-"""`error`: something does not work; `warning`: it works, but not as it should; `notice`: nothing needs to be done, so
-it disappears by itself, unless it offers something.
+"""The severity of a message.
+
+- `error`: something doesn't work
+- `warning`: something works, but not as it should
+- `notice`: no action is needed; disappears by itself unless it has an offer
 """
 
 _ICONS = {
@@ -38,23 +41,23 @@ _ICONS = {
     "notice": QStyle.StandardPixmap.SP_MessageBoxInformation,
 }
 _BREAK = "\u200b"
-"""An invisible character at which a line may break."""
+"""Zero-width space, where a line can break."""
 _LONG_WORD = re.compile(r"\S{24,}")
 _JOINT = re.compile(r"([/\\?&=._:,;@+-]+|\w{24})(?=\S)")
 
 
 def reading_ms(sentence: str) -> int:
-    """How long a notice stays: 4 s to be noticed, and time to read it at an easy 150 words a minute."""
+    """Returns how long to show a notice: 4 s to notice it, plus reading time at an easy 150 words per minute."""
     return 4_000 + 400 * len(sentence.split())
 
 
 def breakable(text: str) -> str:
-    """Inserts break points into long words, so that a path or an address doesn't widen the window."""
+    """Inserts break points into long words, so that a path or URL doesn't widen the window."""
     return _LONG_WORD.sub(lambda word: _JOINT.sub(rf"\1{_BREAK}", word[0]), text)
 
 
 class Sentence(PlainLabel):
-    """A label that wraps even long words, and whose text is copied without the break points."""
+    """A label that also wraps long words. Its text is copied without the inserted break points."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -74,7 +77,7 @@ class Sentence(PlainLabel):
         QApplication.clipboard().setText(self.selectedText().replace(_BREAK, "") or self.text())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copies without the break points."""
+        """Copies the text without break points."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
             event.accept()
@@ -82,7 +85,7 @@ class Sentence(PlainLabel):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offers to copy."""
+        """Opens a menu with a Copy command."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self.tr("Copy")).triggered.connect(self.copy)
@@ -91,11 +94,9 @@ class Sentence(PlainLabel):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message and what can be done about it.
+    """A message and the actions it offers.
 
-    `retry`: offers to try again; `backend`: the model that was refused, with `secondary` the comparison model; `topic`:
-    a new message replaces the one with the same topic; `offer`: the text of one more button; `fault`: the program's
-    own, so the log may help.
+    `offer`: the text of an additional button, if any. For the other fields, see `MessageBar.say`.
     """
 
     sentence: str
@@ -108,7 +109,7 @@ class Message:
     fault: bool = False
 
     def same(self, other: Message) -> bool:
-        """Whether both have the same sentence, retry and back-end, so that the second is only counted."""
+        """Returns whether `other` repeats this message, so that it only has to be counted."""
         return (self.sentence, self.retry, self.backend, self.secondary) == (
             other.sentence,
             other.retry,
@@ -118,7 +119,7 @@ class Message:
 
 
 class MessageRow(QWidget):
-    """Shows a `Message`; its signals report the pressed button."""
+    """Shows a `Message`. Each signal reports a click on one of its buttons."""
 
     closed = Signal()
     retried = Signal()
@@ -155,18 +156,18 @@ class MessageRow(QWidget):
         for widget in (self.count, *self.buttons):
             row.addWidget(widget)
         self.reading = QTimer(self, singleShot=True)
-        """Runs while a notice can be read; stopped while the pointer or the keyboard focus is in it."""
+        """Runs until a notice counts as read; stopped while the row is `held`."""
         self._pointed = False
         self.set_level(message.level)
 
     @property
     def sentence(self) -> str:
-        """The message's sentence."""
+        """The message's text."""
         return self.message.sentence
 
     @property
     def buttons(self) -> tuple[QPushButton, ...]:
-        """All buttons, left to right; some are hidden."""
+        """All buttons from left to right, including hidden ones."""
         return self.retry_button, self.backend_button, self.offer_button, self.log_button, self.close_button
 
     def set_level(self, level: Level) -> None:
@@ -177,7 +178,7 @@ class MessageRow(QWidget):
         self.update()
 
     def count_again(self) -> None:
-        """Counts the same message once more."""
+        """Increments the count of a repeated message."""
         self.times += 1
         self.count.setText(self.tr("({0}×)").format(self.times))
         set_tip(self.count, self.tr("This has happened {0} times.").format(self.times))
@@ -187,7 +188,7 @@ class MessageRow(QWidget):
 
     @property
     def held(self) -> bool:
-        """Whether the pointer or the keyboard focus is in it."""
+        """Whether the pointer or the keyboard focus is in this row."""
         focus = QApplication.focusWidget()
         return self._pointed or (focus is not None and self.isAncestorOf(focus))
 
@@ -216,7 +217,7 @@ class MessageRow(QWidget):
         self.icon.setPixmap(self.style().standardIcon(_ICONS[self.level]).pixmap(QSize(size, size)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Closes the message with Escape."""
+        """Closes the message on Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.closed.emit()
             event.accept()
@@ -224,7 +225,7 @@ class MessageRow(QWidget):
             super().keyPressEvent(event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Keeps the message while the pointer is on it."""
+        """Keeps the message while the pointer is over it."""
         super().enterEvent(event)
         self._pointed = True
         self.restart_reading()
@@ -236,7 +237,7 @@ class MessageRow(QWidget):
         self.restart_reading()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's style."""
+        """Updates the icon after a change of style."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "reading"):
             self._update_icon()

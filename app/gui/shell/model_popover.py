@@ -1,6 +1,6 @@
-"""The popover that the model pill opens: all models, and when and by which front-end the model's answers are spoken.
+"""The popover of the model pill, for choosing the model, the answer mode and the front-end.
 
-It emits what the user picks, and changes nothing itself.
+It emits the user's choices, but doesn't apply them.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ WIDTH_PX = 440
 
 
 class ModelPopover(Popover):
-    """Filled from `settings`, which it reads and never writes.
+    """Shows the choices in `settings`, which it never modifies.
 
-    `catalogue`: returns the models that can be downloaded.
+    `catalogue`: returns the models of the app's catalogue, installed or not.
     """
 
     backend_picked = Signal(object)
     models_wanted = Signal()
-    """The user wants the dialog “Models and servers”."""
+    """Requests the "Models and servers" dialog."""
     routes_wanted = Signal()
     comparison_wanted = Signal()
     download_wanted = Signal(str)
-    """The key of a model in the catalogue."""
+    """Emits the catalogue key of the model to download."""
     answer_mode_picked = Signal(str)
     frontend_picked = Signal(str)
     shown = Signal(str, str, str)
-    """The model in use, for the pill: its provider's key, its name, and its provider's name."""
+    """Emits the model to show on the pill: provider key, model name, and provider name (empty if redundant)."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class ModelPopover(Popover):
         self._catalogue = catalogue
         self._labels: dict[str, str] = {}
         self._loaded = ""
-        """The name of the model that the session reports, if the choice names none."""
+        """The model name reported by the session, used if the choice doesn't name a model."""
         self.choice = backend_choice(settings)
-        """The back-end in use, or the one that is being switched to."""
+        """The back-end in use, or being switched to."""
         self.favourites = favourites
         self.models = ModelSearch(settings, lists, favourites, catalogue, self)
         self.search, self.list = self.models.field, self.models.list
@@ -77,7 +77,7 @@ class ModelPopover(Popover):
     # -- what is shown
 
     def show_backend(self, choice: BackendChoice) -> None:
-        """Shows the back-end in use, without emitting that it was picked."""
+        """Shows the back-end in use without emitting `backend_picked`."""
         if choice != self.choice:
             self._loaded = ""
         self.choice = choice
@@ -89,41 +89,41 @@ class ModelPopover(Popover):
             self.models.show_current(choice)
 
     def show_loaded(self, model: str) -> None:
-        """Shows the name of the model in use, as the session reports it."""
+        """Shows the model name that the session reports."""
         self._loaded = model
         self.tell()
 
     def show_answer_mode(self, answer_mode: str) -> None:
-        """Shows the answer mode in use, without emitting that it was picked."""
+        """Shows the answer mode in use without emitting `answer_mode_picked`."""
         self._select(self.answer_mode, answer_mode)
         self._show_answer_mode()
 
     def show_frontend(self, key: str) -> None:
-        """Shows the front-end in use, without emitting that it was picked."""
+        """Shows the front-end in use without emitting `frontend_picked`."""
         self._select(self.frontend, key)
 
     def show_progress(self, key: str, words: str) -> None:
-        """Shows the progress of a model's download; an empty key for none."""
+        """Shows the progress of a model's download. `key`: the model's catalogue key, or empty to clear it."""
         self.list.busy_key, self.list.busy_words = key, words
         self.list.viewport().update()
 
     def add_controls(self, widget: QWidget) -> None:
-        """Adds a widget at the foot, for the front-end in use."""
+        """Adds a widget with controls for the front-end at the bottom."""
         self.column.addWidget(widget)
 
     def open_at(self, anchor: QWidget) -> None:
-        """Opens with all models and the focus in the search field."""
+        """Opens the popover at `anchor` with all models listed and the search field focused."""
         self.models.open_with(self.choice)
         self.set_width(WIDTH_PX)
         super().open_at(anchor)
         self.search.setFocus()
 
     def tell(self) -> None:
-        """Emits `shown`."""
+        """Emits `shown` with the current model."""
         label = self._lists.label(self.choice.provider)
         name = self.choice.model or self._loaded
         if name and self.choice.provider == "embedded":
-            if not self._labels:  # they never change, and listing all models takes a moment
+            if not self._labels:  # they never change, and listing all models is slow
                 self._labels = {model.key: model.label for model in self._catalogue()}
             name = self._labels.get(name, name)
         self.shown.emit(self.choice.provider, name or label, label if name and not is_router(self.choice) else "")

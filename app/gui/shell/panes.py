@@ -1,4 +1,4 @@
-"""Lays out the window's panes, and keeps their layout in the window's state."""
+"""The layout of the window's panes, and its storage in the window's state."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ SAVE_AFTER_MS = 800
 HANDLE_PX = 4
 CONVERSATIONS_PX, ORACLE_PX, PAIR_PX = 248, 380, 600
 INSPECTOR_PX, INSPECTOR_SHARE, MOST_INSPECTOR_PX = 236, 0.32, 396
-"""The inspector's height is a share of the window's, at least what seven lanes of the timeline need with the tabs above
-them, and at most what they can use."""
+"""The inspector takes a share of the window's height, within these limits.
+
+The minimum fits the tabs and seven timeline lanes. The maximum is the height that the lanes can make use of.
+"""
 LEAST_FOR_CONVERSATIONS_PX = 1080
-"""In a narrower window, the conversations are shown only if the user chooses so."""
+"""In a narrower window, the conversation list is hidden unless the user chooses to show it."""
 
 LEAST_WIDTHS = (180, 320, 260)
 LEAST_INSPECTOR_PX = 146
 USUAL_LINE_PX = 17
-"""The line height for which the sizes above are meant; they grow with larger text."""
+"""The line height that the sizes above assume; they are scaled up for larger text."""
 
 _log = logging.getLogger(__name__)
 
 
 class Panes(QWidget):
-    """`conversations`, `talk` and `oracle` in a row, the `inspector` below."""
+    """Arranges `conversations`, `talk` and `oracle` in a row, with the `inspector` below."""
 
     def __init__(
         self, conversations: QWidget, talk: QWidget, oracle: QWidget, inspector: QWidget, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        # From the outside in: a pane that moves with all that is in it costs as much as it cost to make.
+        # Build from the outside in: reparenting a filled pane is as expensive as creating it.
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         self.rows = QSplitter(Qt.Orientation.Vertical, self)
@@ -46,7 +48,7 @@ class Panes(QWidget):
         self._inspector = inspector
         inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
         for pane, least in zip((conversations, talk, oracle), LEAST_WIDTHS, strict=True):
-            if pane is not talk:  # which needs as much as its controls do
+            if pane is not talk:  # its minimum width follows from its controls
                 pane.setMinimumWidth(max(least, pane.minimumSizeHint().width()))
             self.columns.addWidget(pane)
         for place, stretch in ((0, 0), (1, 1), (2, 0)):
@@ -61,7 +63,7 @@ class Panes(QWidget):
         self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle, shown=False)
         self.inspector_action = self._action(self.tr("&Inspector"), "Ctrl+3", inspector, shown=False)
         self.chosen = False
-        """Whether the user has chosen which panes to show; until then that follows the window's size."""
+        """Whether the user has chosen which panes to show; until then, the window's size decides."""
         for action in self.actions_:
             action.triggered.connect(self._choose)
 
@@ -72,28 +74,28 @@ class Panes(QWidget):
 
     @property
     def scale(self) -> float:
-        """How much larger than usual the text is; at least 1."""
+        """Size of the text relative to the usual size; at least 1."""
         return max(1.0, self.fontMetrics().height() / USUAL_LINE_PX)
 
     def fit_into(self, width: int) -> None:
-        """Shows the conversations where a window of this width in pixels has room, unless the user has chosen."""
+        """Shows the conversation list if a window this wide (px) has room for it, unless the user has chosen."""
         if not self.chosen:
             self.conversations_action.setChecked(width >= LEAST_FOR_CONVERSATIONS_PX * self.scale)
 
     def has_room_for_oracle(self) -> bool:
-        """Whether the oracle fits beside the transcript."""
+        """Returns whether the oracle fits next to the transcript."""
         taken = self.columns.sizes()[0] if self.conversations_action.isChecked() else 0
         return self.width() - taken >= (LEAST_WIDTHS[1] + ORACLE_PX) * self.scale
 
     def widen_oracle(self) -> None:
-        """Gives the oracle room for two columns, as far as the transcript can do without it."""
+        """Widens the oracle to fit two columns, as far as the transcript's minimum width permits."""
         conversations, talk, oracle = self.columns.sizes()
         more = min(round(PAIR_PX * self.scale) - oracle, talk - round(LEAST_WIDTHS[1] * self.scale))
         if more > 0 and self.oracle_action.isChecked():
             self.columns.setSizes([conversations, talk - more, oracle + more])
 
     def divide(self, width: int, height: int) -> None:
-        """Sets the default sizes of the panes for a window of this size."""
+        """Sets the panes' default sizes for a window of this size, in pixels."""
         conversations = round(CONVERSATIONS_PX * self.scale)
         oracle = round(ORACLE_PX * self.scale)
         self.columns.setSizes([conversations, max(1, width - conversations - oracle), oracle])
@@ -101,7 +103,7 @@ class Panes(QWidget):
         self.rows.setSizes([max(1, height - inspector), inspector])
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the text size."""
+        """Adapts the sizes to the font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
@@ -121,7 +123,7 @@ class Panes(QWidget):
 
 
 class WindowLayoutStore(QObject):
-    """Restores and keeps the window's layout and the mini window's place."""
+    """Saves and restores the window's layout and the mini window's position."""
 
     def __init__(self, window: QMainWindow, panes: Panes, keep: SettingsController) -> None:
         super().__init__(window)
@@ -129,7 +131,7 @@ class WindowLayoutStore(QObject):
         self._panes = panes
         self._keep = keep
         self.mini: tuple[int, int] | None = None
-        """The mini window's place on the desktop, in pixels; None before the user has moved it."""
+        """The mini window's position on the desktop in pixels, or None if the user has never moved it."""
         self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._timer.timeout.connect(self.save)
         for splitter in (panes.columns, panes.rows):
@@ -138,7 +140,7 @@ class WindowLayoutStore(QObject):
             action.toggled.connect(lambda _: self._timer.start())
 
     def restore(self) -> bool:
-        """Restores the layout; returns False if there is none that can be used."""
+        """Restores the saved layout. Returns False if there is no usable one."""
         kept = self._keep.state.layout
         if not kept:
             return False
@@ -146,7 +148,7 @@ class WindowLayoutStore(QObject):
             state = {name: _bytes(kept[name]) for name in ("window", "columns", "rows")}
             shown = {str(name) for name in kept["shown"]}
         except (ValueError, KeyError, TypeError, binascii.Error):
-            _log.warning("the window's layout could not be read")  # then it is laid out as at the first start
+            _log.warning("the window's layout could not be read")  # the caller then uses the default layout
             return False
         if not self._window.restoreGeometry(state["window"]):
             _log.warning("the window's layout could not be used")
@@ -171,13 +173,13 @@ class WindowLayoutStore(QObject):
         self._keep.remember(layout={**kept, "shown": shown, "chosen": self._panes.chosen, "mini": self.mini})
 
     def keep_mini(self, place: tuple[int, int]) -> None:
-        """Saves the mini window's place soon."""
+        """Schedules saving the mini window's position."""
         if place != self.mini:
             self.mini = place
             self._timer.start()
 
     def moved(self) -> None:
-        """Saves the layout soon, after the window was moved or resized."""
+        """Schedules saving the layout after the window was moved or resized."""
         self._timer.start()
 
     def _named(self) -> tuple[tuple[str, QAction], ...]:

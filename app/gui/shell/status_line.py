@@ -1,4 +1,4 @@
-"""The status line at the foot of the window: last response time, usage, and the parts of the session."""
+"""The status line at the bottom of the window: last response time, usage, and the session's state."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from app.gui.widgets.formats import backend_words, dollars
 from app.gui.widgets.formats import tokens as token_words
 
 LEAST_STATE_PX = 140
-"""The response times are shortened before the state gets less room than this."""
+"""Minimum width for the state; if less would remain, the response times are shortened."""
 
 SPACING_PX = 12
 
 
 class StatusLine(QWidget):
-    """Folds a session's events into the few facts that only this line shows.
+    """Folds a session's events into the facts that only this line shows.
 
-    `middle`: a widget to place in it; `inspector`: the action that shows and hides the inspector.
+    `middle`: a widget placed in the centre. `inspector`: the action that shows and hides the inspector.
     """
 
     latency_wanted = Signal()
-    """The response time was clicked."""
+    """Emitted when the response time is clicked."""
 
     def __init__(self, middle: QWidget, inspector: QAction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,7 +90,7 @@ class StatusLine(QWidget):
                 self._stale = True
 
     def show_state(self, talk: TalkState, progress: str) -> None:
-        """Shows the state; `progress` says what is being prepared."""
+        """Shows the session's state. `progress` describes what is being prepared while it is loading."""
         short, whole = self._state(talk, progress)
         self.state.setText(short)
         set_tip(self.state, whole)
@@ -104,27 +104,28 @@ class StatusLine(QWidget):
         self._show_response()
 
     def show_latency(self, seconds: float | None, figures: Figures | None) -> None:
-        """Shows the last response time, None before the first answer, and the session's statistics, None while there
-        are too few answers.
+        """Shows the last response time and the session's statistics.
+
+        `seconds` is None before the first answer, and `figures` is None while there are too few answers.
         """
         self._seconds, self._figures = seconds, figures
         self._show_response()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A line at the top."""
+        """Paints a separator at the top."""
         painter = QPainter(self)
         painter.fillRect(QRectF(0, 0, self.width(), 1), QColor(tokens().line))
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shows as much as fits."""
+        """Shows as much of the response times as fits."""
         super().resizeEvent(event)
         self._show_response()
 
     # -- usage
 
     def usage_summary(self) -> str:
-        """Returns what was used and what it cost, in a line; empty before the first request."""
+        """Returns a one-line summary of usage and cost, or an empty string before the first request."""
         usage = self.usage
         if not usage.requests:
             return ""
@@ -197,12 +198,12 @@ class StatusLine(QWidget):
         shown = whole if self._left_over(whole) >= LEAST_STATE_PX else short
         if self.response.text() != shown:
             self.response.setText(shown)
-        if self.response.accessibleName() != whole:  # otherwise screen readers announce it with every batch
+        if self.response.accessibleName() != whole:  # otherwise screen readers would announce it after every batch
             set_tip(self.response, self.tr("{0}.\nClick to see where the time went.").format(whole))
             self.response.setAccessibleName(whole)
 
     def _left_over(self, text: str) -> int:
-        """The width that this text leaves for the state."""
+        """Returns the width in pixels that this response text leaves for the state."""
         metrics, response = self.response.fontMetrics(), self.response
         more = metrics.horizontalAdvance(text) - metrics.horizontalAdvance(response.text())
         return self.width() - response.sizeHint().width() - more - self.counts.sizeHint().width() - 2 * SPACING_PX
@@ -217,7 +218,7 @@ class StatusLine(QWidget):
     # -- the state
 
     def _state(self, talk: TalkState, progress: str) -> tuple[str, str]:
-        """What is to be known at a glance, and all of it."""
+        """Returns the short text to display and the full description."""
         if talk.phase == "loading":
             words = self.tr("Getting ready: {0}").format(progress or self.tr("one moment"))
             return words, words

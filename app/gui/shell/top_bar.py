@@ -1,4 +1,4 @@
-"""The bar at the top of the window: the sidebar's switch, the title, the model pill, the oracle's switch, the menu."""
+"""The bar at the top of the window, with the title, the model pill, the menu and buttons for the panes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from app.gui.models.model_pill import ModelPill
 
 
 class TopBar(QWidget):
-    """Its buttons follow the actions of the panes. `header`: the conversation's title; `menu`: the whole menu."""
+    """The top bar.
+
+    - `header`: the widget with the conversation's title
+    - `menu`: the menu opened by the menu button
+    - `sidebar`, `oracle`: the actions that show and hide these panes
+    """
 
     def __init__(
         self, header: QWidget, menu: QMenu, sidebar: QAction, oracle: QAction, parent: QWidget | None = None
@@ -27,7 +32,7 @@ class TopBar(QWidget):
         self.menu_button = IconButton("ellipsis", self.tr("Menu"), self, keys="F10")
         self._menu = menu
         self.menu_button.clicked.connect(self.open_menu)
-        self.new_button.setVisible(not sidebar.isChecked())  # the sidebar has one, too
+        self.new_button.setVisible(not sidebar.isChecked())  # the sidebar has one as well
         sidebar.toggled.connect(lambda on: self.new_button.setVisible(not on))
         header.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         row = QHBoxLayout(self)
@@ -46,7 +51,7 @@ class TopBar(QWidget):
     def open_menu(self) -> None:
         """Opens the menu below its button."""
         button = self.menu_button
-        # Not `exec`, which would run another event loop inside the window's.
+        # Not `exec`, which would run a nested event loop.
         self._menu.popup(button.mapToGlobal(button.rect().bottomRight() - QPoint(self._menu.sizeHint().width(), 0)))
 
     def changeEvent(self, event: QEvent) -> None:
@@ -58,7 +63,7 @@ class TopBar(QWidget):
         self.setMinimumHeight(max(tokens().bar, self.fontMetrics().height() + 24))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A line at the bottom."""
+        """Paints a separator at the bottom."""
         painter = QPainter(self)
         painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), QColor(tokens().line))
         painter.end()
