@@ -1,5 +1,4 @@
-"""Editors for switches, lists, numbers, sliders and colours, and the mapping from each kind of setting to its editor.
-"""
+"""Editors for switches, lists, numbers, sliders and colours, and the table that maps kinds of settings to them."""
 
 from __future__ import annotations
 

@@ -24,9 +24,7 @@ SIZE_PX = 920, 680
 
 
 class ResetBar(QWidget):
-    """Asks before resetting all settings: emits `asked` when the question is shown, `confirmed` to reset, `undone` to
-    restore.
-    """
+    """Asks before a reset: emits `asked` when it shows the question, `confirmed` to reset, `undone` to restore."""
 
     asked = Signal()
     confirmed = Signal()
@@ -310,8 +308,7 @@ class SettingsDialog(Panel):
             self._fit_widths()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """On Escape, reverts half-typed input, clears the search or dismisses the question before closing the dialog.
-        """
+        """On Escape, reverts half-typed input, clears the search or dismisses the question, or closes the dialog."""
         if event.key() == Qt.Key.Key_Escape:
             half_typed = next((row for row in self.rows.values() if row.editor.dirty), None)
             if half_typed is not None:

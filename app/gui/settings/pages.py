@@ -64,8 +64,7 @@ class PageList(SideList):
 
 
 class SettingsArea(QScrollArea):
-    """All settings and links. `rows` maps a setting's key to its row; `dialogs` names the dialogs that links can open.
-    """
+    """All settings and links. `rows` is keyed by setting; `dialogs` names the dialogs that links can open."""
 
     def __init__(self, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)

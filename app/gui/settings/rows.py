@@ -95,8 +95,7 @@ class SettingRow(QWidget):
             self.changed.emit(value)
 
     def holds(self, words: list[str]) -> bool:
-        """Returns whether all `words` (lower case) occur in the setting's name, key, section, explanation or choices.
-        """
+        """Returns whether all `words` (lower case) occur in the name, key, section, explanation or choices."""
         texts = self._texts + (self.editor.texts if isinstance(self.editor, Choice) else [])
         text = "\n".join(texts).casefold()
         return all(word in text for word in words)
