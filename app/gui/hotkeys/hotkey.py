@@ -15,8 +15,8 @@ _log = logging.getLogger(__name__)
 class Grabber(QObject):
     """Grabs keys system-wide and emits their names when they are `pressed` and `released`.
 
-    A key may be reported as pressed or released repeatedly; `Hotkeys` filters out the duplicates. `bind` and `close` need
-    not report the release of held keys.
+    A key may be reported as pressed or released repeatedly; `Hotkeys` filters out the duplicates. `bind` and `close`
+    need not report the release of held keys.
     """
 
     pressed = Signal(str)
@@ -24,7 +24,8 @@ class Grabber(QObject):
     failed = Signal(str, str)
     """A key's name and a message explaining why it can't be grabbed. An empty name means that none of the keys can."""
     granted = Signal(str, str)
-    """A key's name and the desktop's own description of the keys assigned to it, on desktops where users choose them.
+    """A key's name and the desktop's own description of the keys assigned to it, on desktops where users choose
+    them.
     """
     rebinding = Signal()
     """The grabber is about to grab all keys again on its own; previous failures no longer apply."""

@@ -45,7 +45,7 @@ class Hotkeys(QObject):
 
     @property
     def none_work(self) -> bool:
-        """Whether keys are set and none of them works."""
+        """Whether keys are set but none of them works."""
         return bool(self._set) and self._set <= self._failed
 
     @property
@@ -178,7 +178,8 @@ def grabber_here() -> Grabber | None:
 def platform_kind(system: str, qt: str, environment: Mapping[str, str]) -> str:
     """Returns "windows", "portal", "x11" or "". `system` is `sys.platform`; `qt` is the name of Qt's platform plugin.
 
-    An X11 window in a Wayland session (XWayland) would only receive keys typed into X11 windows, so it needs the portal.
+    An X11 window in a Wayland session (XWayland) would only receive keys typed into X11 windows, so it needs the
+    portal.
     """
     if system == "win32":
         return "windows" if qt == "windows" else ""

@@ -21,9 +21,9 @@ _OF_THE_WINDOW = ("mouse", "space")
 class PushToTalk(QObject):
     """Emits `pressed` and `released` alternately.
 
-    In "hold" mode, `pressed` is emitted when the first holder presses and `released` when the last one lets go. In "toggle"
-    mode, each new press by a holder switches between the two, and releases are ignored. The holders are "mouse" and
-    "space", which belong to the window, "hotkey" and "ptt".
+    In "hold" mode, `pressed` is emitted when the first holder presses and `released` when the last one lets go. In
+    "toggle" mode, each new press by a holder switches between the two, and releases are ignored. The holders are
+    "mouse" and "space", which belong to the window, "hotkey" and "ptt".
     """
 
     pressed = Signal()
@@ -92,13 +92,14 @@ class PushToTalk(QObject):
                 self._set_on(bool(self._holders))
 
     def command(self, word: str, at: float = math.inf) -> bool:
-        """Executes a "press", "release" or "toggle" from another process. Returns False if the button can't be held now.
+        """Executes a "press", "release" or "toggle" command. Returns False if the button can't be held now.
 
-        In "toggle" mode, a "press" within `COMMAND_REPEAT_MS` of the previous one, without a "release" in between, counts as a
-        repeat: a desktop may rerun a key's command while the key is held.
+        In "toggle" mode, a "press" within `COMMAND_REPEAT_MS` of the previous one, without a "release" in between,
+        counts as a repeat: a desktop may rerun a key's command while the key is held.
 
-        `at` is when the command was issued, on a clock shared by all processes. A "press" issued before a "release" that has
-        already arrived doesn't hold the button, since the key is up; in "toggle" mode it still counts as one press.
+        `at` is when the command was issued, on a clock shared by all processes. A "press" issued before a "release"
+        that has already arrived doesn't hold the button, since the key is up; in "toggle" mode it still counts as one
+        press.
         """
         overtaken = at < self._released_at
         if word == "release" and at < math.inf:
@@ -137,7 +138,7 @@ class PushToTalk(QObject):
         self._set_on(False)
 
     def let_go_own(self) -> None:
-        """Releases the button for the window's mouse and space bar after a loss of focus; hotkeys and commands keep holding.
+        """Releases the button for mouse and space bar after a loss of focus; hotkeys and commands keep holding.
 
         In "toggle" mode a turn in progress continues, so the user can leave the window.
         """
@@ -156,7 +157,7 @@ class PushToTalk(QObject):
 
     @property
     def space_held(self) -> bool:
-        """Whether the space bar holds the button, or will as soon as holding has an effect."""
+        """Whether the space bar holds the button, or will once holding has an effect."""
         return "space" in self._holders | self._early
 
     def press_space(self, repeated: bool) -> None:

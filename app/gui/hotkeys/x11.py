@@ -97,7 +97,7 @@ class X11Hotkeys(Grabber):
             display, self._display = self._display, None
             try:
                 display.close()
-            except Exception as problem:  # the connection may already be lost; the library raises many kinds of exceptions
+            except Exception as problem:  # may already be lost; the library raises many kinds of exceptions
                 _log.info("X: %r", problem)
         self._names, self._grabbed, self._plan = {}, [], None
         self._forget_pressed()
