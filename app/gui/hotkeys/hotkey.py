@@ -24,9 +24,7 @@ class Grabber(QObject):
     failed = Signal(str, str)
     """A key's name and a message explaining why it can't be grabbed. An empty name means that none of the keys can."""
     granted = Signal(str, str)
-    """A key's name and the desktop's own description of the keys assigned to it, on desktops where users choose
-    them.
-    """
+    """A key's name and the desktop's description of the keys assigned to it, on desktops where users choose them."""
     rebinding = Signal()
     """The grabber is about to grab all keys again on its own; previous failures no longer apply."""
 

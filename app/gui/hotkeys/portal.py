@@ -249,9 +249,7 @@ class BusConnection:
         self._request(message_bus.AddMatch(rule))
 
     def call(self, service: str, path: str, method: str, signature: str, body: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Calls `method`, given as "interface.Method", and returns the reply body. Raises CallFailed or
-        TimeoutError.
-        """
+        """Calls `method`, given as "interface.Method"; returns the reply body. Raises CallFailed or TimeoutError."""
         return self._request(_method_call(service, path, method, signature, body))
 
     def send(self, service: str, path: str, method: str) -> None:
