@@ -149,9 +149,7 @@ class Composer(QWidget):
         self.typing.emit(bool(self.field.text().strip()))
 
     def set_phase(self, phase: Phase) -> None:
-        """Sets whether the conversation is being prepared, running or over; queued texts are sent once it is
-        running.
-        """
+        """Sets whether the conversation is being prepared, running or over; queued texts are sent once it runs."""
         if phase == self._phase:
             return
         self._phase = phase

@@ -292,9 +292,7 @@ class TranscriptPane(QWidget):
         self._begin_entries()
 
     def _show_some(self) -> None:
-        """Shows more of the past sessions for a short time, and the current session's changes after the last of
-        them.
-        """
+        """Shows more of the past sessions for a moment, and the current session's changes after the last of them."""
         if not self._past:
             return
         stay, until = self.view.at_newest(), time.perf_counter() + SHOWING_SECONDS

@@ -28,10 +28,11 @@ _MODELS = (e.SessionStarted, e.BackendChanged, e.SecondaryChanged)
 
 @dataclass(frozen=True, slots=True)
 class PastTalk:
-    """What is shown of a kept talk.
+    """The visible part of a stored session.
 
-    `turns`: all of them, as the models' context; `entries`: those that are shown, with the notes between them.
-    `requests`: the events of the newest requests, and those that say which models there were before.
+    - `turns`: all turns, as context for models
+    - `entries`: the visible turns, with the notes between them
+    - `requests`: the events of the newest requests, and earlier events that state which models were in use
     """
 
     began: float
