@@ -12,9 +12,7 @@ _KEYS = QKeySequence.SequenceFormat
 
 
 class _Edit(QKeySequenceEdit):
-    """Records combinations. Plain Escape and Enter are left to the dialog; plain Backspace and Delete clear the
-    field.
-    """
+    """Records combinations. Plain Escape and Enter go to the dialog; plain Backspace and Delete clear the field."""
 
     emptied = Signal()
     padded = Signal(str)

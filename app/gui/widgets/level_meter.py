@@ -34,7 +34,7 @@ class LevelMeter(QWidget):
 
     @property
     def clipped(self) -> bool:
-        """Whether the sound was clipped recently."""
+        """Whether the audio clipped recently."""
         return self._last_at - self._clipped_at <= CLIPPED_SECONDS
 
     def set_muted(self, muted: bool) -> None:

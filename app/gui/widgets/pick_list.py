@@ -11,9 +11,7 @@ _COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifie
 
 
 class PickList(QComboBox):
-    """For choices that take effect immediately, such as the model: a plain combo box would switch on every arrow
-    key.
-    """
+    """For choices that take effect immediately, such as the model: a plain combo box would switch on each arrow key."""
 
     closed = Signal()
     """The drop-down list was closed."""

@@ -20,9 +20,7 @@ class SideList(QListWidget):
         self._dress()
 
     def fit(self, before_px: int = 0) -> None:
-        """Sets the width and line height according to the text size. `before_px`: space for an icon before each
-        name.
-        """
+        """Sets the width and line height from the text size. `before_px`: space for an icon before each name."""
         metrics = self.fontMetrics()
         items = [self.item(place) for place in range(self.count())]
         for item in items:
