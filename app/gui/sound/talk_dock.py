@@ -1,6 +1,4 @@
-"""The talk dock below the conversation: talk button, mute, device menu, hands-free switch, and a button to stop
-speech.
-"""
+"""The talk dock below the conversation: talk button, mute, device menu, hands-free, and a button to stop speech."""
 
 from __future__ import annotations
 

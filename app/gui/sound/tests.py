@@ -194,7 +194,7 @@ class SoundTests(QWidget):
             (self.play_button, self.tr("Play a so&und"), self.tr("Stop the sound")),
         ):
             running = self._active is button
-            for words in (text, stop) if running else (stop, text):  # reserves the width of the longer text from the start
+            for words in (text, stop) if running else (stop, text):  # reserves the longer text's width
                 button.setText(words)
                 button.setMinimumWidth(max(button.minimumWidth(), button.sizeHint().width()))
             button.setAccessibleName(button.text().replace("&", ""))
