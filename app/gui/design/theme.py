@@ -1,6 +1,4 @@
-"""Applies theme, accent and text size to the application. A theme is light, dark, high contrast, or follows the
-system.
-"""
+"""Applies theme, accent and text size to the application. Themes: light, dark, high contrast, or the system's."""
 
 from __future__ import annotations
 
