@@ -107,7 +107,7 @@ class DemoController(QObject):
         self.leave()
         await self._gone()
 
-    # -- inner parts
+    # -- internals
 
     async def _gone(self) -> None:
         """Waits until the demo has released all devices."""

@@ -83,7 +83,7 @@ class DemoCourse(QObject):
         self._enter()
 
     async def close(self, seconds: float = 1.0) -> None:
-        """Stops everything, waiting up to `seconds` for each task."""
+        """Stops everything, waiting up to `seconds` for each part to end."""
         self._timer.stop()
         if self._recording is not None:
             self._recording.cancel()

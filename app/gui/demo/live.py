@@ -21,7 +21,7 @@ RELEASE_MS = 300
 class LiveTalk(QObject):
     """Runs one hands-free session at a time, unmuted only while the talk button is held, because a fair is loud.
 
-    `state` is the tandem's state, `time` the running session time.
+    `state` is the tandem's state; `time` gives the current session time for it.
     """
 
     began = Signal()

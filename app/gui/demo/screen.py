@@ -103,7 +103,7 @@ class DemoScreen(QWidget):
         for button in self.findChildren(QPushButton):
             button.setFont(font)
 
-    # -- the picture
+    # -- saving as an image
 
     def choose_file(self) -> None:
         """Asks where to save the figures as an image."""

@@ -81,7 +81,7 @@ SHOWN_SECONDS = 6.0
 NOW_SHARE = 0.94
 """The position of the present, as a fraction of the width."""
 QUIETEST_DBFS = -50.0
-"""Anything quieter has no height."""
+"""Frames quieter than this are not drawn."""
 
 
 class Waveform(Filling):

@@ -83,7 +83,7 @@ class Visitor(QObject):
             await asyncio.wait(tasks, timeout=seconds)
         await self.live.manager.close(seconds)
 
-    # -- what a visitor does
+    # -- visitor actions
 
     def press(self) -> None:
         """Handles a press of the talk button."""
@@ -121,7 +121,7 @@ class Visitor(QObject):
         if self.live.busy or (self._taking is not None and not self._taking.done()):
             self.touched.emit()
 
-    # -- what happens
+    # -- session events
 
     def _ready(self) -> None:
         self._stage.show_ready()
