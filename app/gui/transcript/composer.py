@@ -225,7 +225,7 @@ class Composer(QWidget):
         self.field.setPlaceholderText(hint)
         self.field.setAccessibleDescription(hint)
 
-    # -- the rounded box around field and button
+    # -- the rounded frame
 
     def sizeHint(self) -> QSize:
         return QSize(tokens().column, super().sizeHint().height())

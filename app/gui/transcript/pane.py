@@ -32,9 +32,7 @@ BUTTON_SIDE_PX, EDGE_PX = 2, 8
 
 
 class TurnActions(QWidget):
-    """Buttons for the turn under the mouse, which the pane sets and whose actions it handles. A child of the view's
-    viewport.
-    """
+    """The buttons that appear over a turn's card. A child of the view's viewport; the pane handles the clicks."""
 
     def __init__(self, view: CardView) -> None:
         super().__init__(view.viewport())
@@ -221,7 +219,7 @@ class TranscriptPane(QWidget):
 
     @property
     def has_words(self) -> bool:
-        """Whether any turn is shown."""
+        """Whether there are any turns, shown or yet to be shown."""
         return any(turn is not None for turn in self._cards) or any(isinstance(one, Turn) for one in self._past)
 
     @property
@@ -264,7 +262,7 @@ class TranscriptPane(QWidget):
         self._changed.clear()
         self.view.keep_view(stay, 0.0)
 
-    # -- inner parts
+    # -- internals
 
     def _begin_entries(self) -> None:
         self._entries = TranscriptEntries()
@@ -334,7 +332,7 @@ class TranscriptPane(QWidget):
                 self._insert(self._first + place, self._make.card(entry), entry if isinstance(entry, Turn) else None)
         self._places = {id(entry): place for place, entry in enumerate(self._shown)}
 
-    # -- what can be done with a turn
+    # -- turn actions
 
     def _connect_actions(self) -> None:
         actions = self.actions_

@@ -82,7 +82,7 @@ class ReplayController(QObject):
             self._background.cancel(_TASK)
             self._over()
 
-    # -- inner parts
+    # -- internals
 
     def _sound(self, turn: Turn) -> np.ndarray | Clip | None:
         if turn.ended_at is None:
