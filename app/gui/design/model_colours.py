@@ -37,7 +37,9 @@ def forget() -> None:
 
 
 def place_of(backend: str, model: str) -> int:
-    """Returns the index of a model among all models seen, adding it if it is new; 0 once the list is full."""
+    """Returns the index of a model among all models seen, adding it if it is new; 0 if it has no name or the list is
+    full.
+    """
     name = (model or backend).lower()
     if name in _names:
         return _names.index(name)
