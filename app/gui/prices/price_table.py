@@ -94,7 +94,7 @@ class _Cell(QStyledItemDelegate):
 MODEL, READ, CACHED, WRITTEN = range(4)
 
 _PRICE = re.compile(r"[0-9]{1,300}(?:[.,][0-9]{0,400})?|[.,][0-9]{1,400}")
-"""The limits cover every finite float, written without an exponent."""
+"""A decimal number without an exponent; the limits allow for every number that a price file may contain."""
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -223,7 +223,7 @@ class PriceTable(QAbstractTableModel):
             if (line.texts[column] or missing) and (sentence := self.fault(row, column))
         ]
 
-    # -- Qt's own
+    # -- Qt overrides
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self.lines)

@@ -61,7 +61,7 @@ class PricesDialog(Panel):
             self.table.show_rows(rows)
             self._say("")
             self._show_buttons()
-            self._go_to(0, READ)  # otherwise the view, on getting focus, would select the first cell, which is read-only
+            self._go_to(0, READ)  # before the view gets focus and selects the first cell, a fixed one
         self.appear()
         self._unpriced = model
         if model:
