@@ -94,9 +94,7 @@ class ModelCard(Boxed):
     choose_wanted = Signal()
     details_wanted = Signal()
     set_up_wanted = Signal(str, str)
-    """The user wants to set up what fits the graphics card: emits a place in "Models and servers", and a model
-    there.
-    """
+    """The user wants to set up what fits the graphics card: a place in "Models and servers", and a model there."""
     picked = Signal(object)
     """The `BackendChoice` that was offered."""
 
