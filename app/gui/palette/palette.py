@@ -162,7 +162,7 @@ class CommandPalette(QFrame):
         self.used.emit()
         command.run()
 
-    # -- its place
+    # -- placement
 
     def _place(self) -> None:
         window = self.parentWidget()
@@ -177,7 +177,7 @@ class CommandPalette(QFrame):
             self.list.setFixedHeight(max(line, self.list.height() - (self.sizeHint().height() - height)))
         self.setGeometry((window.width() - width) // 2, top, width, height)
 
-    # -- Qt's own events
+    # -- Qt events
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Handles the field's keys; closes the palette on a click elsewhere or when another window becomes active."""
