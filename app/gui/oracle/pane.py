@@ -202,7 +202,7 @@ class OraclePane(QWidget):
         super().resizeEvent(event)
         self.settle()
 
-    # -- the large card, or all
+    # -- the large card or all cards
 
     def _share_room(self) -> None:
         """Shows the large card, the columns of two models, or one column with all thoughts."""
