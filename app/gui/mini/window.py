@@ -215,7 +215,7 @@ class MiniWindow(QWidget):
         scale = max(1.0, self.fontMetrics().height() / USUAL_LINE_PX)
         self.setFixedSize(round(WIDTH_PX * scale), round(HEIGHT_PX * scale))
 
-    # -- what it shows
+    # -- display
 
     def show_state(self, like: TalkButton, *, muted: bool, can_silence: bool) -> None:
         """Shows the same state as the button `like`. `muted`: the session has muted the microphone."""
@@ -229,7 +229,7 @@ class MiniWindow(QWidget):
         state = ", ".join(part for part in (self.button.text(), self.button.hint) if part)
         self.words.show_words(words.text or state, dim=not words.text or words.speaker == "user")
 
-    # -- its place
+    # -- placement
 
     def show_at(self, place: QPoint | None, beside: QWidget) -> None:
         """Shows the window at `place` or, if that is None, in the corner of the screen that contains `beside`."""
@@ -256,7 +256,7 @@ class MiniWindow(QWidget):
         self.move(self._on_screen(self.pos()))
         self.placed.emit(self.pos())
 
-    # -- Qt's own events
+    # -- Qt events
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
