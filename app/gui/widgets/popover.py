@@ -106,7 +106,7 @@ class Popover(QWidget):
         top = corner.y() + anchor.height() + GAP_PX if goes_down else corner.y() - GAP_PX - inside
         self.setGeometry(left, top - SHADOW_PX, wide, inside + 2 * SHADOW_PX)
 
-    # -- Qt's own
+    # -- Qt overrides
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
