@@ -160,7 +160,7 @@ class SettingsDialog(Panel):
         editor.offer(choices)
         self._show_links(key)
 
-    # -- what is shown
+    # -- display
 
     def _refresh(self) -> None:
         for key, row in self.rows.items():
@@ -223,7 +223,7 @@ class SettingsDialog(Panel):
         changed = sum(not row.is_default for row in self.rows.values())
         self.reset_bar.show_state(changed, len(self._before_reset))
 
-    # -- what the user changes
+    # -- user changes
 
     def _changed(self, key: str, value: object) -> None:
         self._before_reset = {}
@@ -300,7 +300,7 @@ class SettingsDialog(Panel):
         self.column.activate()
         self.setMinimumWidth(self.column.totalMinimumSize().width())
 
-    # -- Qt's own events
+    # -- Qt events
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
