@@ -1,4 +1,4 @@
-"""Opens the demo, and gives the user's own conversation back when it is left."""
+"""Opens the demo, and restores the user's own conversation when it is closed."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _LOOKING = "look what the demo can use"
 
 
 class DemoController(QObject):
-    """`open` shows the demo; `begin` does what an order says. `talks`: whether a conversation of the user's runs, or is
-    about to.
+    """Shows the demo on `open`, or on `begin` as an order specifies. `talks` returns whether a conversation of the
+    user's is running or about to start.
     """
 
     began = Signal()
-    """The user's session has made room."""
+    """The user's session has been stopped."""
     ended = Signal(bool)
-    """Whether it is to be started again: not if the user has done so themselves, or none ran."""
+    """Whether that session is to be restarted: False if none was running or the user has already started one."""
     finished = Signal(object)
-    """The `DemoResult`, once the figures are shown."""
+    """The `DemoResult`, once the figures are displayed."""
     failed = Signal(str)
 
     def __init__(
@@ -51,26 +51,26 @@ class DemoController(QObject):
         self.screen: DemoScreen | None = None
         self.course: DemoCourse | None = None
         self.running = False
-        """Whether the demo is shown."""
+        """Whether the demo is open."""
         self.written = False
-        """Whether all was written that the order names."""
+        """Whether every file named in the order was written."""
         self._order = DemoOrder()
         self._service = service
         self._manager = manager
         self._background = background
         self._window = window
         self._talks = talks
-        self._talked = False  # a conversation of the user's made room
+        self._talked = False  # a conversation of the user's was stopped for the demo
         self._closing: asyncio.Task[None] | None = None
-        manager.before_start = self._gone  # two sessions at once would want the same devices
+        manager.before_start = self._gone  # two sessions at the same time would compete for the devices
 
     def begin(self, order: DemoOrder) -> None:
-        """Shows the demo as `order` says; an unattended one writes its files, and closes the window."""
+        """Shows the demo as specified by `order`; an unattended demo writes its files and closes the window."""
         self._order = order
         self.open()
 
     def open(self) -> None:
-        """Shows the demo, in front."""
+        """Opens the demo and brings it to the front."""
         screen = self._screen()
         if not self.running:
             self.running = True
@@ -83,7 +83,7 @@ class DemoController(QObject):
         screen.appear(self._order.full)
 
     def leave(self, *, again: bool = True) -> None:
-        """Closes the demo; `again`: the user's conversation goes on."""
+        """Closes the demo. `again`: resume the user's conversation."""
         if not self.running:
             return
         self.running = False
@@ -98,19 +98,19 @@ class DemoController(QObject):
         self.ended.emit(again and self._talked)
 
     def make_way(self) -> None:
-        """The user begins a conversation of their own, or goes elsewhere."""
+        """Closes the demo because the user starts a conversation of their own or navigates elsewhere."""
         self.leave(again=False)
 
     async def close(self) -> None:
-        """The window closes; called before its session manager is closed."""
+        """Closes the demo along with the window; call it before the session manager is closed."""
         self._talked = False
         self.leave()
         await self._gone()
 
-    # -- inner parts
+    # -- internals
 
     async def _gone(self) -> None:
-        """Waits until nothing of the demo holds a device."""
+        """Waits until the demo has released all devices."""
         if self._closing is not None:
             await asyncio.wait([self._closing])
 

@@ -1,4 +1,4 @@
-"""Goes through the demo's steps on its screen, from one visitor to the next."""
+"""Runs the demo's steps on its screen, visitor after visitor."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ TICK_MS = 33
 
 
 class DemoCourse(QObject):
-    """`begin` shows the start page, or with `visitors` False the first question. `devices`: the user's choice of
+    """`begin` shows the start page, or the first question if `visitors` is False. `devices` is the user's choice of
     microphone and loudspeaker.
     """
 
     finished = Signal(object)
-    """The `DemoResult`: the figures are shown."""
+    """The `DemoResult`, once the figures are displayed."""
     failed = Signal(str)
-    """The demo can't go on, and why."""
+    """The reason why the demo can't continue."""
 
     def __init__(
         self,
@@ -69,12 +69,12 @@ class DemoCourse(QObject):
 
     @property
     def result(self) -> DemoResult:
-        """What there is so far."""
+        """The results so far."""
         whole = len(self._figures) >= len(self._questions)
         return DemoResult((*self._figures, *self.visitor.figures), whole, self._offer.backends[0].label)
 
     def begin(self) -> None:
-        """Begins."""
+        """Starts the demo."""
         self._timer.start()
         self._screen.stage.show_model(self._offer.backends[0].label)
         if not self.steps.visitors:
@@ -83,7 +83,7 @@ class DemoCourse(QObject):
         self._enter()
 
     async def close(self, seconds: float = 1.0) -> None:
-        """Ends all of it."""
+        """Stops everything, waiting up to `seconds` for each part to end."""
         self._timer.stop()
         if self._recording is not None:
             self._recording.cancel()
@@ -122,7 +122,7 @@ class DemoCourse(QObject):
                 self.visitor.tick()
 
     def _enter(self) -> None:
-        """Shows the step that has begun."""
+        """Displays the current step."""
         screen, steps = self._screen, self.steps
         if steps.step != "ask":
             self.visitor.end()
@@ -152,7 +152,7 @@ class DemoCourse(QObject):
                 self.finished.emit(self.result)
 
     def _play(self, pair: Pair) -> None:
-        """Both sides answer a recorded question, in step."""
+        """Plays a recorded question with both sides' answers in sync."""
         replay = Replay(pair)
         self._figures.append(pair.figure())
         self.steps.play(_now(), replay.seconds)
@@ -186,18 +186,20 @@ class DemoCourse(QObject):
         await self.visitor.idle()
         for number, question in enumerate(self._questions):
             began = time.time()
-            # Each side is the first to be asked in turn.
+            # The sides alternate in being asked first.
             pair = await self._recorder.pair(question, first=SIDES[number % 2], began=began)
             self._pairs[number] = pair
             self._show_status()
 
     @property
     def _recorded(self) -> bool:
-        """Whether all questions are: what is shown meanwhile would slow a recording down."""
+        """Whether all questions have been recorded. No question is shown before that, because playback would slow down
+        a recording.
+        """
         return len(self._pairs) == len(self._questions)
 
     def _stop_recording(self) -> None:
-        """What was recorded before still holds."""
+        """Stops recording; completed recordings are kept."""
         if self._recording is not None:
             self._recording.cancel()
 

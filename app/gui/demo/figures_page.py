@@ -1,4 +1,4 @@
-"""The demo's last page: how long each side took, in very large digits, question by question, and as an image."""
+"""The demo's last page: each side's response time in very large digits and per question, with export as an image."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MARGIN_PX = 40
 
 
 def save(result: DemoResult, path: Path) -> None:
-    """Writes `result` as a PNG, in the theme that is shown. Raises OSError with a reason."""
+    """Writes `result` as a PNG in the current theme. Raises OSError with the reason."""
     body = FiguresBody()
     body.resize(SIZE)
     body.show_result(result)
@@ -41,7 +41,7 @@ def save(result: DemoResult, path: Path) -> None:
 
 
 def draw(result: DemoResult, path: Path) -> None:
-    """The same in a program without a window; needs no screen."""
+    """Does the same in a program without a window; needs no screen."""
     from app.gui.design.theme import apply_theme
 
     if QApplication.instance() is None:
@@ -53,7 +53,7 @@ def draw(result: DemoResult, path: Path) -> None:
 
 
 MOST_ROWS = 6
-"""The newest questions that are shown."""
+"""The maximum number of questions shown; the newest are kept."""
 
 
 class FiguresPage(QWidget):
@@ -90,19 +90,19 @@ class FiguresPage(QWidget):
         column.addLayout(row)
 
     def show_result(self, result: DemoResult) -> None:
-        """Fills the page."""
+        """Fills the page with `result`."""
         self.show_trouble("")
         self.body.show_result(result)
         self.save_button.setFocus()
 
     def show_trouble(self, sentence: str) -> None:
-        """Shows what went wrong; empty hides it."""
+        """Shows an error message; an empty string hides it."""
         self.trouble.show_text(sentence)
         self.trouble.setVisible(bool(sentence))
 
 
 class FiguresBody(QWidget):
-    """The page without its buttons: what the picture shows."""
+    """The page without its buttons, as rendered into the image."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -132,7 +132,7 @@ class FiguresBody(QWidget):
         column.addWidget(self.foot, 7)
 
     def show_result(self, result: DemoResult) -> None:
-        """Shows medians and questions."""
+        """Shows the medians and the individual questions."""
         self.result = result
         for side in SIDES:
             median = result.median(side)
@@ -154,7 +154,7 @@ class FiguresBody(QWidget):
 
 
 class FigureRows(Filling):
-    """A row for each question, with a bar for each side."""
+    """One row per question, with a bar for each side."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, tokens().control * MOST_ROWS)
@@ -162,7 +162,7 @@ class FigureRows(Filling):
         self.setAccessibleName(self.tr("Each question"))
 
     def show_figures(self, figures: tuple[DemoFigure, ...]) -> None:
-        """Shows these."""
+        """Shows `figures`."""
         self.figures = figures
         self.setAccessibleDescription(
             "; ".join(f"{f.question} {self._time(f.cascade)}, {self._time(f.tandem)}" for f in figures)

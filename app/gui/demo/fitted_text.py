@@ -1,4 +1,4 @@
-"""Text as large as its place allows, so that it is read from afar and never cut; and the demo's colours."""
+"""Text scaled to fill the available space without being cut off, and the demo's colours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def ink(name: str) -> QColor:
 
 
 def side_ink(side: Side) -> QColor:
-    """The colour of a side: of its name, its voice and its stopped stopwatch."""
+    """The colour of a side's name, waveform and stopped stopwatch."""
     return ink("warn" if side == "cascade" else "good")
 
 
@@ -28,7 +28,7 @@ def faded(colour: QColor, share: float) -> QColor:
 
 
 class Filling(QWidget):
-    """Is at least so high, and at least so wide, in pixels; its layout's stretch factors decide the rest."""
+    """A widget with a minimum height and width in pixels; the stretch factors of its layout set the actual size."""
 
     def __init__(self, parent: QWidget, height: int, width: int = 0) -> None:
         super().__init__(parent)
@@ -36,26 +36,26 @@ class Filling(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def sizeHint(self) -> QSize:
-        """Asks for no more than the least."""
+        """Returns the minimum size."""
         return self._least
 
     def minimumSizeHint(self) -> QSize:
-        """The least."""
+        """Returns the minimum size."""
         return self._least
 
 
 LINE_HEIGHT = 1.25
-"""The height of a line, of the size of its font."""
+"""Line height relative to the font size."""
 LINE_SHARE = 0.78
-"""The size of a font, of the height of its line."""
+"""Font size relative to the line height."""
 SMALL_SHARE = 0.4
-"""The same for small print."""
+"""Font size relative to the line height, for small print."""
 
 _WRAP = Qt.TextFlag.TextWordWrap
 
 
 def font_px(font: QFont, px: float, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """`font` at a size in pixels."""
+    """Returns `font` with its size set in pixels."""
     copy = QFont(font)
     copy.setPixelSize(max(1, round(px)))
     copy.setWeight(weight)
@@ -63,7 +63,7 @@ def font_px(font: QFont, px: float, weight: QFont.Weight = QFont.Weight.Normal) 
 
 
 def fitting_px(text: str, font: QFont, room: QRectF, largest: float, least: float) -> float:
-    """The largest size in pixels, between `least` and `largest`, at which wrapped `text` fits into `room`."""
+    """Returns the largest size in pixels, between `least` and `largest`, at which wrapped `text` fits into `room`."""
     low, high = least, max(least, largest)
 
     def fits(px: float) -> bool:
@@ -80,8 +80,11 @@ def fitting_px(text: str, font: QFont, room: QRectF, largest: float, least: floa
 
 
 class FittedText(Filling):
-    """Plain text, wrapped where it is larger so. `lines`: how many it has room for at the smallest size. `colour`: the
-    name of a design token, or a colour. `share`: the size of the font at most, of the height.
+    """Plain text, wrapped if that allows a larger font.
+
+    - `colour`: the name of a design token
+    - `lines`: how many lines fit at the smallest font size
+    - `share`: the maximum font size relative to the widget's height
     """
 
     def __init__(
@@ -100,7 +103,7 @@ class FittedText(Filling):
         self._share = share
 
     def show_text(self, text: str) -> None:
-        """Shows `text`, and reads it to who can't see it."""
+        """Shows `text` and sets it as the accessible name."""
         if text != self.text:
             self.text = text
             self.setAccessibleName(text)
@@ -108,7 +111,7 @@ class FittedText(Filling):
 
     @property
     def px(self) -> float:
-        """The size of the text, in pixels."""
+        """The font size in pixels."""
         font = font_px(self.font(), 20, self._weight)
         return fitting_px(self.text, font, QRectF(self.rect()), self.height() * self._share, tokens().caption)
 

@@ -1,4 +1,4 @@
-"""A visitor's own question: the tandem hears it by the microphone and answers live."""
+"""A visitor's own question: the tandem receives it through the microphone and answers live."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from app.gui.state.session_manager import SessionManager
 from app.session.control import BackendChoice, SessionChoice, SessionFactory
 
 MARGIN_SECONDS = 0.3
-"""Of sound before and behind the voice, for who gets the recording."""
+"""Recorded before and after the speech, for the side that gets the recording."""
 RELEASE_MS = 300
-"""So much later than its button the microphone is muted: one lets go with the last word."""
+"""Delay between releasing the button and muting the microphone, because people let go during the last word."""
 
 
 class LiveTalk(QObject):
-    """One session at a time. It is hands-free, but hears only while the talk button is held: a fair is loud.
+    """Runs one hands-free session at a time, unmuted only while the talk button is held, because a fair is loud.
 
-    `state` is what the tandem does, `time` its session's.
+    `state` is the tandem's state; `time` gives the current session time for it.
     """
 
     began = Signal()
-    """A visitor asks."""
+    """A visitor starts asking."""
     answered = Signal(object)
-    """The `DemoQuestion` that a visitor has asked: the answer to it is over."""
+    """The `DemoQuestion` that a visitor asked, once its answer has ended."""
     ready = Signal()
     failed = Signal(str)
 
@@ -53,12 +53,12 @@ class LiveTalk(QObject):
         self.manager.start(replace(choice, muted=True))
 
     def stop(self) -> None:
-        """Ends it in the background."""
+        """Stops the session in the background."""
         self._mute.stop()
         self.manager.stop()
 
     def press(self) -> None:
-        """The talk button goes down: a new question may come."""
+        """Handles a press of the talk button: a new question may follow."""
         if self.manager.session is None or self._held:
             return
         self._held, self._ended = True, None
@@ -68,18 +68,18 @@ class LiveTalk(QObject):
         self.began.emit()
 
     def release(self) -> None:
-        """The talk button goes up."""
+        """Handles the release of the talk button."""
         if self._held:
             self._held = False
             self._mute.start()
 
     @property
     def busy(self) -> bool:
-        """Whether a visitor asks, or is being answered."""
+        """Whether a visitor is asking or being answered."""
         return self._held or self._ended is not None or self.state.hears or self.state.speaks
 
     def change(self, backend: BackendChoice) -> None:
-        """Another model answers from now on, also what is being answered."""
+        """Switches to another model, even in the middle of an answer."""
         self.manager.want(backend=backend)
 
     def _phase_changed(self, phase: str) -> None:

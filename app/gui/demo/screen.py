@@ -1,4 +1,4 @@
-"""The demo's window: full screen or not, one of three pages, and the keys of all of them."""
+"""The demo's window, full screen or not, with its three pages and their shared keys."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _NEXT = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right)
 
 
 class DemoScreen(QWidget):
-    """`asking`: the space bar is the talk button `push`, and digits choose a model."""
+    """While `asking`, the space bar acts as the talk button `push`, and digits select a model."""
 
     next_wanted = Signal()
     leave_wanted = Signal()
     model_wanted = Signal(int)
-    """The place of a model, from 0."""
+    """The index of a model, starting at 0."""
     touched = Signal()
-    """Somebody is there."""
+    """Somebody is using the demo."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Window)
@@ -59,19 +59,19 @@ class DemoScreen(QWidget):
         self.figures.save_wanted.connect(self.choose_file)
 
     def appear(self, full: bool) -> None:
-        """Shows itself in front, full screen or in a window."""
+        """Shows the window in front, full screen or not."""
         self._show(full)
         self.raise_()
         self.activateWindow()
 
     def toggle_full(self) -> None:
-        """Full screen or a window, the other way round."""
+        """Toggles between full screen and a window."""
         self._show(not self.isFullScreen())
 
     def _show(self, full: bool) -> None:
         room = self.screen()
         if full:
-            self.setGeometry(room.geometry())  # which a desktop without a window manager leaves to the program
+            self.setGeometry(room.geometry())  # without a window manager, the program has to do this itself
             self.showFullScreen()
         else:
             self.showNormal()
@@ -79,7 +79,7 @@ class DemoScreen(QWidget):
             self.move(room.availableGeometry().center() - self.rect().center())
 
     def show_page(self, page: QWidget, *, asking: bool = False) -> None:
-        """Shows one of its pages."""
+        """Shows `page`. `asking`: a visitor can ask by holding the space bar."""
         self.asking = asking
         self.push.set_enabled(asking)
         if (handle := self.windowHandle()) is not None:
@@ -91,22 +91,22 @@ class DemoScreen(QWidget):
             self.setFocus()
 
     def show_result(self, result: DemoResult) -> None:
-        """Shows the last page."""
+        """Shows the last page with `result`."""
         self.figures.show_result(result)
         self.show_page(self.figures)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Buttons grow with the screen, as all else does."""
+        """Scales the buttons with the screen, like everything else."""
         super().resizeEvent(event)
         font = QApplication.font()
         font.setPointSizeF(font.pointSizeF() * max(1.0, self.height() / WINDOW.height()))
         for button in self.findChildren(QPushButton):
             button.setFont(font)
 
-    # -- the picture
+    # -- saving as an image
 
     def choose_file(self) -> None:
-        """Asks where the figures are to be saved as a picture."""
+        """Asks where to save the figures as an image."""
         if self.dialog is not None:
             self.dialog.raise_()
             return
@@ -121,7 +121,7 @@ class DemoScreen(QWidget):
         dialog.open()
 
     def save(self, path: Path) -> bool:
-        """Writes the figures as an image; returns whether that worked."""
+        """Writes the figures as an image; returns whether that succeeded."""
         try:
             save(self.figures.body.result, path)
         except OSError as error:
@@ -138,7 +138,7 @@ class DemoScreen(QWidget):
     # -- keys
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """What no control has taken for itself."""
+        """Handles the keys that no control has consumed."""
         key = event.key()
         self.touched.emit()
         if key == Qt.Key.Key_Escape:
@@ -155,12 +155,12 @@ class DemoScreen(QWidget):
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """A window that loses the focus never hears the key go up: lets go for it."""
+        """Releases the talk button when the window loses focus, because it then receives no key release."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
             self.push.let_go_own()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """The same as Escape."""
+        """Leaves the demo, as Escape does."""
         event.accept()
         self.leave_wanted.emit()

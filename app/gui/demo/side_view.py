@@ -1,9 +1,9 @@
-"""One side of the demo: its name, what it does, its stopwatch, its sound and its thoughts.
+"""One side of the demo: its name, activity, stopwatch, audio and thoughts.
 
-The stopwatch, in very large digits, runs until a side is heard, and then stops in the side's colour. The sound runs
-from right to left as it comes: the question, the silence behind it, and the answer. Three lights say whether a side
-listens, thinks or speaks. The newest thought stands in large letters, cross-faded into the one before it; older ones
-are struck.
+The stopwatch, in very large digits, runs until the side becomes audible, then stops in the side's colour. The waveform
+scrolls from right to left in real time: the question, the silence after it, and the answer. Three lights show whether
+the side is listening, thinking or speaking. The newest thought is shown in large letters and cross-fades from the
+previous one; older ones are struck through.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from app.gui.design.theme import tokens
 
 
 class Stopwatch(Filling):
-    """`text` is what it shows; `stopped` whether the side has been heard."""
+    """`text` is the time shown; `stopped` is whether the side has been heard."""
 
     def __init__(self, side: Side, parent: QWidget) -> None:
         super().__init__(parent, tokens().display, tokens().title * 4)
@@ -39,7 +39,9 @@ class Stopwatch(Filling):
         self.setAccessibleName(self.tr("Seconds until it is heard"))
 
     def show_seconds(self, seconds: float | None, *, stopped: bool = False, moving: bool = True) -> None:
-        """Shows a time; None: the question is not over yet. `moving` False: its colour is there at once."""
+        """Shows a time, or None while the question is still being asked. `moving` False: changes colour without
+        animation.
+        """
         text = f"{min(seconds or 0.0, 99.99):.2f}"
         if (text, stopped, seconds is not None) == (self.text, self.stopped, self._running):
             return
@@ -52,7 +54,7 @@ class Stopwatch(Filling):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the digits, and a smaller unit."""
+        """Paints the digits, followed by a smaller unit."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         font = QFont(CODE_FAMILY)
@@ -75,15 +77,17 @@ class Stopwatch(Filling):
 
 
 SHOWN_SECONDS = 6.0
-"""How much is shown."""
+"""The length of the visible section."""
 NOW_SHARE = 0.94
-"""Where now is, of the width."""
+"""The position of the present, as a fraction of the width."""
 QUIETEST_DBFS = -50.0
-"""What is softer is a dot."""
+"""Frames quieter than this are not drawn."""
 
 
 class Waveform(Filling):
-    """Shows `levels` up to `now`. `silence`: from the question's end to the answer's first sound, or to now."""
+    """Shows `levels` up to now. `silence` spans from the end of the question to the first sound of the answer, or to
+    now.
+    """
 
     def __init__(self, side: Side, parent: QWidget) -> None:
         super().__init__(parent, tokens().control)
@@ -94,7 +98,7 @@ class Waveform(Filling):
         self.setAccessibleName(self.tr("Question and answer as sound"))
 
     def show_levels(self, levels: Sequence[Level], now: float, silence: tuple[float, float] | None = None) -> None:
-        """Shows these; all times are the session's."""
+        """Shows these levels; all times are session times."""
         self.levels, self._now, self.silence = levels, now, silence
         self.update()
 
@@ -102,7 +106,7 @@ class Waveform(Filling):
         return self.width() * (NOW_SHARE + (at - self._now) / SHOWN_SECONDS)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints a bar for each frame, mirrored."""
+        """Paints one bar per frame, mirrored at the centre line."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle, step = self.height() / 2, self.width() * FRAME_SECONDS / SHOWN_SECONDS
@@ -130,7 +134,9 @@ class Waveform(Filling):
 
 
 def _share(dbfs: float) -> float:
-    """The height of a bar, 0 to 1: loudness is heard in decibels, but a voice's shape is seen best between."""
+    """Returns the height of a bar, 0 to 1. Loudness is perceived in decibels, but the shape of speech is clearest on a
+    scale between linear and logarithmic.
+    """
     return max(0.0, min(1.0, 1 - dbfs / QUIETEST_DBFS)) ** 1.4
 
 
@@ -138,7 +144,7 @@ ICONS = ("ear", "brain", "volume-2")
 
 
 class Lights(Filling):
-    """`lit`: whether it listens, thinks and speaks."""
+    """`lit`: whether the side is listening, thinking and speaking, in this order."""
 
     def __init__(self, side: Side, parent: QWidget) -> None:
         super().__init__(parent, tokens().control)
@@ -149,7 +155,7 @@ class Lights(Filling):
         self.setAccessibleName(self.tr("What it does"))
 
     def show_lit(self, listens: bool, thinks: bool, speaks: bool) -> None:
-        """Switches the lights."""
+        """Switches the lights on or off."""
         lit = (listens, thinks, speaks)
         if lit == self.lit:
             return
@@ -160,7 +166,7 @@ class Lights(Filling):
         self.setAccessibleDescription(", ".join(words))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the icons in discs, with their words where these have room."""
+        """Paints the icons in discs, with their labels scaled to fit."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         cell = self.width() / len(ICONS)
@@ -190,15 +196,15 @@ class Lights(Filling):
 
 
 OLDER = 2
-"""How many that were replaced are still shown."""
+"""How many replaced thoughts stay visible."""
 OLDER_SHARE = 0.32
-"""Of the height, for them."""
+"""The fraction of the height reserved for them."""
 LINES = 3
-"""Lines of the newest thought at its usual size; a longer one gets smaller."""
+"""The number of lines for the newest thought at its normal size; a longer thought is scaled down."""
 
 
 class ThoughtsView(Filling):
-    """`newest` is the thought in large letters; `older` are those above it."""
+    """Shows the `newest` thought in large letters, with the `older` ones above it."""
 
     def __init__(self, side: Side, parent: QWidget) -> None:
         super().__init__(parent, tokens().body * 4)
@@ -211,7 +217,7 @@ class ThoughtsView(Filling):
         self.setAccessibleName(self.tr("What it thinks"))
 
     def show_thoughts(self, thoughts: Sequence[Thought], trouble: str = "") -> None:
-        """Shows all thoughts on a question; the newest is the last, and earlier ones in the same words are left out.
+        """Shows all thoughts on a question, oldest first; earlier ones with the same text as the newest are left out.
         `trouble`: why there is no answer.
         """
         newest = thoughts[-1] if thoughts else None
@@ -232,12 +238,12 @@ class ThoughtsView(Filling):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the older ones above the newest."""
+        """Paints the older thoughts above the newest."""
         painter = QPainter(self)
         top = self.height() * OLDER_SHARE
         row = top / OLDER
         for place, thought in enumerate(reversed(self.older)):
-            # Each one that comes moves the others up, and fades them.
+            # Each new thought pushes the older ones up and fades them.
             share = place + (1 - self._fade.value if place == 0 else 0)
             painter.setOpacity(max(0.0, 0.9 - 0.4 * share))
             self._paint_older(painter, thought, QRectF(0, top - (place + 1) * row, self.width(), row))
@@ -262,7 +268,7 @@ class ThoughtsView(Filling):
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_text(self, painter: QPainter, thought: Thought, room: QRectF, colour: str = "dim") -> None:
-        """Paints a thought in the middle of `room`; its words that have been said are in the side's colour."""
+        """Paints a thought in the centre of `room`, with the words already spoken in the side's colour."""
         said = QTextLayout.FormatRange()
         said.start, said.length = 0, _letters(thought.text, thought.said)
         said.format = QTextCharFormat()
@@ -281,7 +287,7 @@ class ThoughtsView(Filling):
 
 
 def _letters(text: str, words: int) -> int:
-    """How many letters the first `words` words have."""
+    """Returns the offset in `text` at which its first `words` words end."""
     place = 0
     for word in text.split()[:words]:
         place = text.index(word, place) + len(word)
@@ -300,13 +306,13 @@ def _lay_out(layout: QTextLayout, width: float) -> float:
 
 
 STILL_SECONDS = 0.8
-"""Behind its answer a side's waveform stands still."""
+"""How long a side's waveform keeps scrolling after its answer."""
 HEARD_TINT = 0.1
-"""How much of its colour a side's ground takes on when it is heard."""
+"""How strongly a side's background takes on its colour once it is heard."""
 
 
 class SideView(QWidget):
-    """Shows a `SideState` at any time of its session."""
+    """Shows a `SideState` at a given session time."""
 
     def __init__(self, side: Side, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -329,7 +335,7 @@ class SideView(QWidget):
             column.addWidget(widget, share)
 
     def show_state(self, state: SideState, now: float) -> None:
-        """Shows what the side does at `now`, a time of its session."""
+        """Shows the side as it is at the session time `now`."""
         heard = state.heard is not None and state.heard_at is not None and now >= state.heard_at
         self.lights.show_lit(state.hears, state.thinks, state.speaks)
         self.stopwatch.show_seconds(state.clock(now), stopped=heard)
@@ -342,7 +348,7 @@ class SideView(QWidget):
         self._heard.go(float(heard))
 
     def clear(self, trouble: str = "") -> None:
-        """Shows nothing; `trouble`: but why."""
+        """Resets the view. `trouble`: an error message to show."""
         self.lights.show_lit(False, False, False)
         self.stopwatch.show_seconds(None)
         self.waveform.show_levels((), 0.0)
@@ -350,7 +356,7 @@ class SideView(QWidget):
         self._heard.go(0.0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the card, in the side's colour once it is heard."""
+        """Paints the card, in the side's colour once the side has been heard."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colour, share = side_ink(self._side), self._heard.value

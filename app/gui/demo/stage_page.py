@@ -1,7 +1,7 @@
-"""The demo's page with both sides at work: on a recorded question, or on a visitor's own.
+"""The demo's page with both sides at work, on a recorded question or a visitor's own.
 
-A row names the models that can answer, each with its key for a change in mid-answer, and a verdict says which side was
-heard first.
+A row lists the models that can answer, each with the key that switches to it mid-answer, and a verdict says which side
+was heard first.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 
 MOST = 9
-"""One for each of the keys 1 to 9."""
+"""One per key from 1 to 9."""
 
 
 class ModelsRow(Filling):
-    """`labels` from key 1 on; `current` is the place of the one that answers."""
+    """A row of model `labels`, numbered from key 1; `current` is the index of the active model."""
 
     chosen = Signal(int)
-    """Its place was clicked."""
+    """The index of the model that was clicked."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, tokens().control)
@@ -35,7 +35,7 @@ class ModelsRow(Filling):
         self.setAccessibleName(self.tr("Models, with their keys"))
 
     def show_models(self, labels: Sequence[str], current: int) -> None:
-        """Shows these."""
+        """Shows up to nine labels, with the one at `current` highlighted."""
         self.labels, self.current = tuple(labels[:MOST]), current
         self.setAccessibleDescription(", ".join(f"{n} {label}" for n, label in enumerate(self.labels, 1)))
         self.update()
@@ -48,13 +48,13 @@ class ModelsRow(Filling):
         return QRectF(left + place * (width + gap), 0, width, self.height())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Chooses the model that was clicked."""
+        """Selects the model that was clicked."""
         for place in range(len(self.labels)):
             if self._cell(place).contains(event.position()):
                 self.chosen.emit(place)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints a key and a name for each."""
+        """Paints a key and a name for each model."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
@@ -77,22 +77,22 @@ class ModelsRow(Filling):
 
 
 NOTICED_SECONDS = 0.05
-"""Sides that are heard closer together than this count as equally fast."""
+"""Sides heard within this interval of each other count as equally fast."""
 TIMES_FROM = 1.5
-"""From this factor on the difference is given as one."""
+"""The smallest ratio reported as a factor; below it, the difference in seconds is shown."""
 LEAST_SECONDS = 0.1
-"""A factor of less than this would say nothing."""
+"""The shortest time from which a factor is computed; with anything shorter it would be meaningless."""
 
 
 class Verdict(QObject):
-    """All methods return text in the user's language."""
+    """Describes results. All methods return text in the user's language."""
 
     def name(self, side: Side) -> str:
-        """A side's name."""
+        """Returns a side's name."""
         return self.tr("Cascade") if side == "cascade" else self.tr("Tandem")
 
     def words(self, cascade: float | None, tandem: float | None) -> str:
-        """Who was heard first, and by how much; times in seconds, None where a side was not heard."""
+        """Returns which side was heard first and by how much. Times are in seconds, None if a side was not heard."""
         if cascade is None or tandem is None:
             return ""
         if abs(cascade - tandem) < NOTICED_SECONDS:
@@ -105,7 +105,7 @@ class Verdict(QObject):
 
 
 class StagePage(QWidget):
-    """`sides` are the two views. The talk button and the models are there for a visitor's question alone."""
+    """Shows both `sides`. The talk button and the models are visible only for a visitor's question."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -139,14 +139,14 @@ class StagePage(QWidget):
         self._for_visitors(False)
 
     def show_question(self, text: str, number: int, total: int, note: str) -> None:
-        """A recorded question is asked; nothing of the one before it is left."""
+        """Shows a recorded question as it is asked. `number` counts from 1."""
         self.question.show_text(text)
         self.hint.show_text(self.tr("{0} of {1}").format(number, total))
         self.note.show_text(note)
         self._for_visitors(False)
 
     def show_preparing(self, number: int, total: int) -> None:
-        """The question is still being recorded."""
+        """Shows that the questions are still being recorded."""
         self.question.show_text(self.tr("Both are being asked, one after the other …"))
         self.hint.show_text(self.tr("{0} of {1}").format(number, total))
         self.note.show_text("")
@@ -154,7 +154,7 @@ class StagePage(QWidget):
         self.clear()
 
     def show_asking(self, backends: Sequence[DemoBackend], current: int) -> None:
-        """A visitor may ask."""
+        """Prepares the page for a visitor's question."""
         self.question.show_text(self.tr("Ask it yourself"))
         self.note.show_text(
             self.tr("The tandem answers live. The cascade then gets the recording of your question, silently.")
@@ -166,7 +166,7 @@ class StagePage(QWidget):
         self.clear()
 
     def show_ready(self) -> None:
-        """A visitor is heard from now on."""
+        """Enables the talk button: the visitor can speak from now on."""
         self.talk.setEnabled(True)
         if len(self.models.labels) > 1:
             self.hint.show_text(self.tr("Hold the space bar and ask. Press 2 in mid-sentence to change its mind."))
@@ -174,7 +174,7 @@ class StagePage(QWidget):
             self.hint.show_text(self.tr("Hold the space bar and ask. There is only one model here to answer."))
 
     def show_verdict(self, cascade: float | None, tandem: float | None) -> None:
-        """Who was heard first, once both were."""
+        """Shows which side was heard first, once both have been."""
         if words := self._verdict.words(cascade, tandem):
             self.hint.show_text(words)
 
@@ -184,7 +184,7 @@ class StagePage(QWidget):
             view.model.show_text(label)
 
     def clear(self) -> None:
-        """Both sides are at rest."""
+        """Resets both sides."""
         for view in self.sides.values():
             view.clear()
 

@@ -1,4 +1,4 @@
-"""The demo's start page, which waits for a visitor: a quiet loop of the title and the two words."""
+"""The demo's start page, which waits for a visitor with a quiet animation of the title and both sides' names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.gui.design.motion import Glide, reduced_motion
 from app.gui.design.theme import tokens
 
 BEAT_MS = 900
-"""How long each step of the loop is."""
+"""The duration of each step of the animation."""
 LOOP: tuple[tuple[Side, tuple[bool, bool, bool]] | None, ...] = (
     None,
     ("cascade", (True, False, False)),
@@ -27,16 +27,16 @@ LOOP: tuple[tuple[Side, tuple[bool, bool, bool]] | None, ...] = (
     ("tandem", (False, True, True)),
     ("tandem", (False, True, True)),
 )
-"""Whose word is bright at each step, and what that side does then; None: the title."""
+"""The highlighted side at each step and its lights; None highlights the title."""
 
 
 class StartPage(QWidget):
-    """`start_wanted` on a click anywhere."""
+    """Emits `start_wanted` on a click anywhere."""
 
     start_wanted = Signal()
     leave_wanted = Signal()
     window_wanted = Signal()
-    """Full screen or not, the other way round."""
+    """Toggles full screen."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -93,7 +93,7 @@ class StartPage(QWidget):
         column.addLayout(row)
 
     def show_status(self, text: str, *, ready: bool) -> None:
-        """Shows how far the preparation is, or what is missing; `ready`: a visitor can start."""
+        """Shows the progress of the preparation, or what is missing. `ready`: a visitor can start."""
         self.status.show_text(text)
         if ready != self.start.isEnabled():
             self.start.setEnabled(ready)
@@ -102,7 +102,7 @@ class StartPage(QWidget):
     # -- the loop
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Begins with the title."""
+        """Restarts the animation at the title."""
         super().showEvent(event)
         self.step = 0
         self._show_step()
@@ -111,7 +111,7 @@ class StartPage(QWidget):
         self.start.setFocus()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Rests out of sight."""
+        """Stops the animation while hidden."""
         super().hideEvent(event)
         self._beat.stop()
 
@@ -133,6 +133,6 @@ class StartPage(QWidget):
             word.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click anywhere starts."""
+        """Starts the demo on a click anywhere."""
         if event.button() == Qt.MouseButton.LeftButton and self.start.isEnabled():
             self.start_wanted.emit()

@@ -1,4 +1,4 @@
-"""The step in which a visitor asks: the tandem answers live, and then the cascade gets the recording."""
+"""The step in which a visitor asks: the tandem answers live, then the cascade gets the recording."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from app.session.errors import UserError
 
 
 class Visitor(QObject):
-    """`begin` and `end` the step; `figures` are those of the questions that both sides were asked."""
+    """Runs between `begin` and `end`. `figures` covers the questions that both sides answered."""
 
     touched = Signal()
-    """A visitor is there."""
+    """A visitor is present."""
 
     def __init__(
         self, service: DemoService, stage: StagePage, offer: DemoOffer, devices: SessionChoice, parent: QObject
@@ -38,11 +38,11 @@ class Visitor(QObject):
         self._stage = stage
         self._offer = offer
         self._devices = devices
-        self._place = 0  # of the model that answers
-        self._asked_by = offer.backends[0].choice  # who answers the visitor's question at first
+        self._place = 0  # index of the active model
+        self._asked_by = offer.backends[0].choice  # the model that the visitor's question starts with
         self._on = False
         self._cascade: RunningTime | None = None
-        self._open: DemoFigure | None = None  # the cascade has still to be heard
+        self._open: DemoFigure | None = None  # set until the cascade has been heard
         self._taking: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self.live.began.connect(self._began)
@@ -53,7 +53,7 @@ class Visitor(QObject):
         self.live.manager.backend_refused.connect(lambda _, sentence: stage.hint.show_text(sentence))
 
     def begin(self) -> None:
-        """A visitor may ask."""
+        """Starts a session and lets a visitor ask."""
         self._on, self._place = True, 0
         self._stage.show_asking(self._offer.backends, 0)
         choice = choice_of("tandem", self._offer.backends[0].choice, self._offer.frontend)
@@ -63,18 +63,18 @@ class Visitor(QObject):
         )
 
     def end(self) -> None:
-        """The step is over."""
+        """Ends the step."""
         if self._on:
             self._on = False
             self._cancel()
             self.live.stop()
 
     async def idle(self) -> None:
-        """Waits until no session of its own runs."""
+        """Waits until none of its own sessions is running."""
         await self.live.manager.idle()
 
     async def close(self, seconds: float) -> None:
-        """Ends all of it for good."""
+        """Stops everything permanently, waiting up to `seconds` for tasks to end."""
         self._on = False
         tasks = [task for task in (self._taking, self._warming) if task is not None and not task.done()]
         for task in tasks:
@@ -83,20 +83,20 @@ class Visitor(QObject):
             await asyncio.wait(tasks, timeout=seconds)
         await self.live.manager.close(seconds)
 
-    # -- what a visitor does
+    # -- visitor actions
 
     def press(self) -> None:
-        """The talk button goes down."""
+        """Handles a press of the talk button."""
         if self._on:
             self.touched.emit()
             self.live.press()
 
     def release(self) -> None:
-        """The talk button goes up."""
+        """Handles the release of the talk button."""
         self.live.release()
 
     def choose(self, place: int) -> None:
-        """Another model answers, also what is being answered."""
+        """Switches to the model at `place`, even in the middle of an answer."""
         if not self._on:
             return
         self.touched.emit()
@@ -109,7 +109,7 @@ class Visitor(QObject):
             )
 
     def tick(self) -> None:
-        """Shows what both sides do now."""
+        """Shows the current state of both sides."""
         now = time.monotonic()
         if self.live.state.turn:
             self._stage.sides["tandem"].show_state(self.live.state, self.live.time.at(now))
@@ -121,7 +121,7 @@ class Visitor(QObject):
         if self.live.busy or (self._taking is not None and not self._taking.done()):
             self.touched.emit()
 
-    # -- what happens
+    # -- session events
 
     def _ready(self) -> None:
         self._stage.show_ready()
@@ -129,7 +129,7 @@ class Visitor(QObject):
             self._warming = self._spawn(self._warm())
 
     async def _warm(self) -> None:
-        """Loads what the cascade will need beside the tandem, and the model that key 2 chooses."""
+        """Loads the models that the cascade needs in addition to the tandem's, and the model on key 2."""
         first, *others = (backend.choice for backend in self._offer.backends[:2])
         with suppress(UserError):
             session, _ = await self._service.start(choice_of("cascade", first, self._offer.frontend))
@@ -161,7 +161,7 @@ class Visitor(QObject):
             self._taking = self._spawn(self._ask_cascade(question))
 
     async def _ask_cascade(self, question: DemoQuestion) -> None:
-        """The cascade gets the visitor's recording."""
+        """Gives the cascade the visitor's recording."""
         self._open = DemoFigure(question.text, None, self.live.state.heard, own=True)
 
         def show(state: SideState) -> None:
@@ -172,7 +172,7 @@ class Visitor(QObject):
             self._stage.sides["cascade"].clear(take.trouble)
 
     def _compare(self, cascade: SideState) -> None:
-        """Counts the question as soon as the cascade is heard, too."""
+        """Records the question's figures once the cascade has been heard as well."""
         if self._open is not None and cascade.heard is not None:
             figure, self._open = replace(self._open, cascade=cascade.heard), None
             self.figures.append(figure)

@@ -1,4 +1,4 @@
-"""The bundled typefaces, Inter and JetBrains Mono, and the window's five sizes of text."""
+"""The bundled typefaces, Inter and JetBrains Mono, and the window's five text sizes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILES = (
 )
 FAMILY, CODE_FAMILY = "Inter", "JetBrains Mono"
 POINTS_PER_PX = 0.75
-"""At 96 dots an inch. Sizes are set in points, so that they follow the resolution that the system reports."""
+"""At 96 dpi. Sizes are set in points, so that they follow the resolution reported by the system."""
 
 Size = Literal["caption", "small", "body", "title", "display"]
 
@@ -27,7 +27,7 @@ _loaded = False
 
 
 def load_fonts() -> None:
-    """Makes the bundled typefaces known to Qt; where a file is missing, the system's own font is used."""
+    """Registers the bundled typefaces with Qt; if a file is missing, the system font is used instead."""
     global _loaded
     if not _loaded:
         _loaded = True
@@ -36,14 +36,14 @@ def load_fonts() -> None:
 
 
 def base_font(percent: int = 100) -> QFont:
-    """The font of all controls: `small`, at `percent` of its usual size."""
+    """Returns the font for all controls: size `small`, scaled to `percent`."""
     font = QFont(FAMILY)
     font.setPointSizeF(tokens_for("light").small * POINTS_PER_PX * percent / 100)
     return font
 
 
 def sized(font: QFont, size: Size, weight: QFont.Weight | None = None) -> QFont:
-    """`font`, which is derived from the application's, in another of the five sizes."""
+    """Returns `font` in one of the five sizes, scaled with the application's font."""
     tokens, copy = tokens_for("light"), QFont(font)
     points = QApplication.font().pointSizeF() * getattr(tokens, size) / tokens.small
     copy.setPointSizeF(points)
@@ -53,14 +53,14 @@ def sized(font: QFont, size: Size, weight: QFont.Weight | None = None) -> QFont:
 
 
 def set_size(widget: QWidget, size: Size, weight: QFont.Weight | None = None) -> None:
-    """Gives a widget text of one of the five sizes. Call it again after the application's font has changed."""
+    """Sets a widget's text to one of the five sizes. Call this again after the application's font has changed."""
     font = sized(widget.font(), size, weight)
     if font != widget.font():
         widget.setFont(font)
 
 
 def code_font(size: Size = "small") -> QFont:
-    """The font of code."""
+    """Returns the font for code."""
     font = sized(QFont(CODE_FAMILY), size)
     font.setStyleHint(QFont.StyleHint.Monospace)
     return font

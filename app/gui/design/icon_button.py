@@ -1,4 +1,4 @@
-"""A flat button with one of the icons, in the theme's colours."""
+"""A flat button with an icon, in theme colours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.gui.design.theme import tokens
 
 
 class IconButton(QToolButton):
-    """`name` is an icon's; `label` is read by screen readers and shown as the tooltip, with `keys` in brackets."""
+    """A flat button with the icon `name`; `label` is its accessible name and, followed by `keys`, its tooltip."""
 
     def __init__(self, name: str, label: str, parent: QWidget | None = None, *, keys: str = "", size: int = 18) -> None:
         super().__init__(parent)
@@ -29,23 +29,23 @@ class IconButton(QToolButton):
         self._tint()
 
     def set_label(self, label: str, keys: str = "") -> None:
-        """Names the button for screen readers, and in its tooltip."""
+        """Sets the accessible name and the tooltip."""
         self.setAccessibleName(label)
         set_tip(self, f"{label} ({keys})" if keys else label)
 
     @property
     def name(self) -> str:
-        """The name of the icon that is shown."""
+        """The name of the current icon."""
         return self._name
 
     def set_name(self, name: str) -> None:
-        """Shows another icon."""
+        """Changes the icon."""
         if name != self._name:
             self._name = name
             self._tint()
 
     def setCheckable(self, checkable: bool) -> None:
-        """A checked button has the accent's colour."""
+        """Also enables the accent colour for the checked state."""
         super().setCheckable(checkable)
         self._tint()
 
@@ -66,7 +66,7 @@ class IconButton(QToolButton):
 
 @lru_cache(maxsize=512)
 def _icon(name: str, colour: str, disabled: str, checked: str, size: int) -> QIcon:
-    """Draws an icon for each state of a button; without `checked`, it is not checkable."""
+    """Returns an icon for each button state; an empty `checked` means that the button isn't checkable."""
     icon = QIcon()
     states = [(colour, QIcon.Mode.Normal, QIcon.State.Off), (disabled, QIcon.Mode.Disabled, QIcon.State.Off)]
     if checked:

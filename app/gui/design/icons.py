@@ -1,4 +1,4 @@
-"""The window's icons: Lucide's drawings, tinted in a colour of the theme."""
+"""The window's icons: drawings from Lucide, tinted in theme colours."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from PySide6.QtSvg import QSvgRenderer
 from app.platform.installation import resource
 
 RATIOS = (1, 2, 3)
-"""An icon is drawn for screens of so many pixels a point."""
+"""The device pixel ratios for which icons are rendered."""
 
 
 @lru_cache(maxsize=128)
 def drawing(name: str) -> str:
-    """The drawing of this name as SVG, whose strokes have the colour `currentColor`."""
+    """Returns the drawing's SVG source, whose strokes use `currentColor`."""
     return resource("icons", "lucide", f"{name}.svg").read_text("utf-8")
 
 
 def pixmap(name: str, colour: QColor, size: int, ratio: float = 1.0) -> QPixmap:
-    """Draws an icon of `size` pixels, for a screen of `ratio` device pixels each."""
+    """Renders an icon of `size` logical pixels for a screen with the device pixel ratio `ratio`."""
     made = QPixmap(QSize(round(size * ratio), round(size * ratio)))
     made.setDevicePixelRatio(ratio)
     made.fill(Qt.GlobalColor.transparent)
@@ -33,7 +33,7 @@ def pixmap(name: str, colour: QColor, size: int, ratio: float = 1.0) -> QPixmap:
 
 
 def paint_icon(painter: QPainter, name: str, colour: QColor, place: QRectF) -> None:
-    """Paints an icon into `place`."""
+    """Paints an icon into the rectangle `place`."""
     svg = drawing(name).replace("currentColor", colour.name())
     QSvgRenderer(QByteArray(svg.encode())).render(painter, place)
 
@@ -48,5 +48,5 @@ def _icon(name: str, colour: str, disabled: str, size: int) -> QIcon:
 
 
 def icon(name: str, colour: QColor, disabled: QColor | None = None, size: int = 18) -> QIcon:
-    """An icon in this colour; `disabled`: its colour on a control that can't be used."""
+    """Returns an icon in this colour; `disabled` is its colour on a disabled control."""
     return _icon(name, colour.name(), (disabled or colour).name(), size)

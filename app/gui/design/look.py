@@ -1,4 +1,4 @@
-"""Derives the window's colours from the system's palette, light or dark."""
+"""Derives the window's colours from a light or dark palette."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ STATE_COLOURS = {
     "stopped": QColor("#5f6670"),
     "muted": QColor("#a32638"),
 }
-"""The colours of the conversation's states; white text is readable on each, in light and in dark."""
+"""The colours of the conversation's states; white text is readable on all of them, in light and dark themes."""
 
 
 def blend(colour: QColor, other: QColor, share: float) -> QColor:
-    """Mixes `colour` with `share` (0 to 1) of `other`."""
+    """Mixes `colour` with a fraction `share` (0 to 1) of `other`."""
     return QColor.fromRgbF(
         colour.redF() + (other.redF() - colour.redF()) * share,
         colour.greenF() + (other.greenF() - colour.greenF()) * share,
@@ -30,7 +30,7 @@ def blend(colour: QColor, other: QColor, share: float) -> QColor:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Colours by what they are for."""
+    """Colours named after their purpose."""
 
     dark: bool
     text: QColor
@@ -48,7 +48,7 @@ class Look:
 
     @classmethod
     def of(cls, palette: QPalette) -> Look:
-        """The colours that go with `palette`."""
+        """Returns the colours derived from `palette`."""
         text = palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Text)
         base = palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Base)
         highlight = palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.Highlight)
@@ -56,7 +56,7 @@ class Look:
         return cls(
             dark=dark,
             text=text,
-            # Keeps small print above 4.5 : 1 on every card, light and dark.
+            # Keeps small print above a contrast of 4.5 : 1 on every card, light or dark.
             dim=blend(text, base, 0.26 if dark else 0.3),
             line=blend(base, text, 0.18),
             base=base,

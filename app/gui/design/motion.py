@@ -1,4 +1,4 @@
-"""Short animations of a value, which reduced motion takes away: the last value is then there at once."""
+"""Short animations of a value. With reduced motion, the final value is applied immediately."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _PROPERTY = "reducedMotion"
 
 
 def reduce_motion(reduced: bool) -> None:
-    """Sets whether changes are shown at once, without animation."""
+    """Sets whether changes are applied immediately, without animation."""
     app = QApplication.instance()
     assert app is not None
     app.setProperty(_PROPERTY, reduced)
 
 
 def reduced_motion() -> bool:
-    """Whether animations are off. Qt does not report the system's setting."""
+    """Returns whether animations are off. Qt doesn't report the system's setting."""
     app = QApplication.instance()
     return bool(app is not None and app.property(_PROPERTY))
 
 
 class Glide(QObject):
-    """Moves a value from where it is to where it should be, and tells `show` each step."""
+    """Animates a value towards a target, calling `show` at each step."""
 
     def __init__(self, show: Callable[[float], None], parent: QObject, *, milliseconds: int, value: float = 0.0):
         super().__init__(parent)
@@ -36,12 +36,12 @@ class Glide(QObject):
 
     @property
     def target(self) -> float:
-        """Where the value goes, or is."""
+        """The value being moved to, or the current value."""
         running = self._animation.state() == QVariantAnimation.State.Running
         return float(self._animation.endValue()) if running else self.value
 
     def go(self, target: float) -> None:
-        """Goes to a value, from the present one."""
+        """Animates from the current value to `target`."""
         if target == self.target:
             return
         self._animation.stop()
@@ -53,7 +53,7 @@ class Glide(QObject):
         self._animation.start()
 
     def jump(self, value: float) -> None:
-        """Is at a value at once."""
+        """Sets the value without animation."""
         self._animation.stop()
         self._step(value)
 

@@ -1,7 +1,7 @@
-"""Shows text as it is written: labels, tooltips, and names on buttons and in menus, in which Qt finds no markup.
+"""Plain-text labels, tooltips, and names for buttons and menus, in which Qt detects no markup.
 
-Qt guesses from a text whether it is HTML, and loads the pictures that it names. So the rest of the window has no labels
-and tooltips but those made here.
+Qt guesses whether a text is HTML, and then loads the images it refers to. The rest of the GUI therefore uses only the
+labels and tooltips defined here.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from app.untrusted.text import one_line
 LONGEST_LABEL = 20_000
 LONGEST_TIP = 2_000
 LONGEST_NAME = 300
-"""The most characters of a name in a menu or on a button."""
+"""The maximum length of a name in a menu or on a button, in characters."""
 LONGEST_LINE = 2_000
-"""The most characters of a line that is cut to the room it has."""
+"""The maximum length of a line that is elided, in characters."""
 
 
 class _HasTip(Protocol):
@@ -29,7 +29,7 @@ class _HasTip(Protocol):
 
 
 class PlainLabel(QLabel):
-    """A label of plain text."""
+    """A plain-text label."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,19 +42,19 @@ class PlainLabel(QLabel):
 
 
 class LegendLabel(QLabel):
-    """Names on one line, each behind a box in its colour."""
+    """Names on a single line, each preceded by a box in its colour."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.RichText)
 
     def show_names(self, names: list[tuple[str, str]]) -> None:
-        """Shows names; each comes behind its colour, such as "#ff0000"."""
+        """Shows (colour, name) pairs, with colours such as "#ff0000"."""
         self.setText("&nbsp;&nbsp; ".join(_legend(colour, name) for colour, name in names))
 
 
 def tip(text: str, *, wrap: bool = False) -> str:
-    """Returns what to give Qt as a tooltip, so that `text` is shown as it is; `wrap`: in lines of bounded width."""
+    """Returns the tooltip string that makes Qt show `text` literally; `wrap` breaks it into lines of limited width."""
     text = shortened(text, LONGEST_TIP)
     if not text:
         return ""
@@ -64,28 +64,28 @@ def tip(text: str, *, wrap: bool = False) -> str:
 
 
 def set_tip(target: _HasTip, text: str, *, wrap: bool = False) -> None:
-    """Gives a widget, an action or an item a tooltip of plain text."""
+    """Sets a plain-text tooltip on a widget, action or item."""
     target.setToolTip(tip(text, wrap=wrap))
 
 
 def show_tip(at: QPoint, text: str, widget: QWidget, *, wrap: bool = False) -> None:
-    """Shows a tooltip of plain text at a point of the screen; hides it where there is no text."""
+    """Shows a plain-text tooltip at a screen position; hides it if `text` is empty."""
     QToolTip.showText(at, tip(text, wrap=wrap), widget)
 
 
 def verbatim(name: str) -> str:
-    """Returns what to give Qt as the text of a button or an action: its ampersands are no mnemonics."""
+    """Returns the text for a button or action that makes Qt show `name` literally, with no mnemonic for ampersands."""
     return one_line(name, LONGEST_NAME).replace("&", "&&")
 
 
 def set_name(button: QAbstractButton, name: str) -> None:
-    """Names a button that paints its own text, in which an ampersand is no mnemonic."""
+    """Names a button that paints its own text, in which an ampersand isn't a mnemonic."""
     button.setText(one_line(name, LONGEST_NAME))
     button.setShortcut(QKeySequence())
 
 
 def shortened(text: str, most: int) -> str:
-    """Returns `text`, with “…” in place of what is beyond `most` characters."""
+    """Returns `text`, with everything beyond `most` characters replaced by "…"."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -94,7 +94,7 @@ def _legend(colour: str, name: str) -> str:
 
 
 def elided(metrics: QFontMetrics | QFontMetricsF, text: str, mode: Qt.TextElideMode, room: float) -> str:
-    """Returns as much of `text` as there is room for, in pixels; Qt alone would measure all of it first."""
+    """Returns `text` elided to `room` pixels. A very long text is cut first, since Qt would measure all of it."""
     if len(text) > LONGEST_LINE:
         text = "…" + text[-LONGEST_LINE:] if mode == Qt.TextElideMode.ElideLeft else text[:LONGEST_LINE] + "…"
     if isinstance(metrics, QFontMetrics):

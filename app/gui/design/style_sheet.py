@@ -1,4 +1,4 @@
-"""Writes the style sheet by which Qt draws its own controls, from the design tokens."""
+"""Generates the style sheet for Qt's own controls from the design tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from app.platform.installation import resource
 
 
 def style_sheet(tokens: Tokens) -> str:
-    """The application's style sheet. Text sizes are not in it: they follow the widgets' fonts."""
+    """Returns the application's style sheet. It contains no text sizes, which follow the widgets' fonts."""
     t = tokens
     quiet = f"background: {t.sunken}; color: {t.text}; border: 1px solid transparent"
     return "\n".join(
@@ -23,7 +23,7 @@ def style_sheet(tokens: Tokens) -> str:
 
 
 def _picture(name: str, tokens: Tokens) -> str:
-    """The address of a drawing for a style sheet, in the theme's colour: Qt takes only files there."""
+    """Returns the style-sheet URL of a drawing in the theme's colour; Qt only accepts files there."""
     return f'url("{resource("icons", "controls", f"{name}-{tokens.scheme}.svg").as_posix()}")'
 
 

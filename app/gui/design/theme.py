@@ -1,6 +1,4 @@
-"""Applies the theme, the accent and the size of text to the application: light, dark, high contrast, or as the
-system has it.
-"""
+"""Applies theme, accent and text size to the application. Themes: light, dark, high contrast, or the system's."""
 
 from __future__ import annotations
 
@@ -32,27 +30,27 @@ FONT_CLASSES = (
     "QToolButton",
     "QStatusBar",
 )
-"""Widgets for which a system's theme may have fonts of their own, as Windows has."""
+"""Widget classes that may have their own fonts in a system theme, as on Windows."""
 
 _tokens = tokens_for("light")
 
 
 def tokens() -> Tokens:
-    """The design tokens of the theme that is shown."""
+    """Returns the design tokens of the current theme."""
     return _tokens
 
 
 def apply_theme(app: QApplication, theme: Theme | str, font_percent: int = 100, accent: str = "teal") -> None:
     """Applies a theme to the whole application; "system" follows the system.
 
-    `font_percent`: the size of text in per cent of the usual one. May be called again at any time.
+    `font_percent` scales the text size relative to the default. May be called repeatedly.
     """
     manager = app.findChild(_Manager) or _Manager(app)
     manager.show(theme, font_percent, accent)
 
 
 def palette_of(tokens: Tokens) -> QPalette:
-    """The palette with these tokens' colours."""
+    """Returns a palette in the colours of these tokens."""
     shades = {
         _R.Window: tokens.ground,
         _R.WindowText: tokens.text,
@@ -91,12 +89,12 @@ _R = QPalette.ColorRole
 
 
 def _told(app: QApplication) -> Qt.ColorScheme:
-    """The system's colour scheme."""
+    """Returns the system's colour scheme."""
     return app.styleHints().colorScheme()
 
 
 class _Manager(QObject):
-    """Holds the chosen theme and follows the system's changes. A child of the application; there is one."""
+    """Holds the selected theme and follows system changes. A child of the application, created once."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
@@ -106,7 +104,7 @@ class _Manager(QObject):
         self._percent = 0
         self._shown: Tokens | None = None
         load_fonts()
-        # Without this, widgets under a style sheet keep the font and the palette that they began with.
+        # Without this, widgets under a style sheet keep their initial font and palette.
         app.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
         app.styleHints().colorSchemeChanged.connect(self._paint)
 
@@ -117,10 +115,10 @@ class _Manager(QObject):
             self._percent = percent
             self._app.setFont(base_font(percent))
         self._paint()
-        QTimer.singleShot(0, self, self._set_class_fonts)  # Qt may have the system's change of colours still before it
+        QTimer.singleShot(0, self, self._set_class_fonts)  # Qt may still have a system colour change queued before this
 
     def _set_class_fonts(self) -> None:
-        """Gives the application's font to the widgets for which the system's theme has fonts of its own."""
+        """Sets the application's font on the widget classes for which the system theme has its own."""
         font = self._app.font()
         for name in FONT_CLASSES:
             if QApplication.font(name) != font:  # type: ignore[call-overload]  # the stub wants bytes, PySide text
@@ -140,8 +138,8 @@ class _Manager(QObject):
             self._app.setStyle(QStyleFactory.create("Fusion"))
         self._shown = _tokens = made
         self._app.setStyleSheet(style_sheet(made))
-        self._app.setPalette(palette_of(made))  # last, since widgets then mix palettes of their own
-        # Widgets with palettes of their own, mixed from the application's, get no event by themselves.
+        self._app.setPalette(palette_of(made))  # last, because widgets then derive their own palettes
+        # Widgets with their own palettes, derived from the application's, get no event automatically.
         for widget in self._app.allWidgets():
             if widget.testAttribute(Qt.WidgetAttribute.WA_SetPalette):
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))

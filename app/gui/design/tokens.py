@@ -1,4 +1,4 @@
-"""The design tokens: colours, sizes of text, spacing, radii and durations, by theme and accent."""
+"""The design tokens: colours, text sizes, spacing, radii and durations, by theme and accent."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ Scheme = Literal["light", "dark", "contrast"]
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Colours as `#rrggbb`; lengths in pixels at 100 %; durations in milliseconds.
+    """Colours as `#rrggbb`, lengths in pixels at 100 %, durations in milliseconds.
 
-    `ground` lies behind everything, `surface` carries the conversation and text fields, `raised` is for what floats,
-    `sunken` for quiet buttons, code and tracks. `line` separates; `outline` marks the edge of a field and has at least
-    3 : 1 against `surface`. Texts have at least 4.5 : 1 against all four grounds.
+    - `ground` is the background of everything, `surface` that of the conversation and of text fields.
+    - `raised` is for floating elements, `sunken` for quiet buttons, code and tracks.
+    - `line` is for separators; `outline` marks the edge of a field, with a contrast of at least 3 : 1 against
+      `surface`.
+    - Text has a contrast of at least 4.5 : 1 against all four backgrounds.
     """
 
     scheme: Scheme
@@ -58,13 +60,13 @@ class Tokens:
 
     @property
     def dark(self) -> bool:
-        """Whether text is bright on a dark ground."""
+        """Whether text is bright on a dark background."""
         return self.scheme != "light"
 
 
 @dataclass(frozen=True, slots=True)
 class Accent:
-    """One accent: its fill, and its soft tone, on light and on dark grounds. Text on a fill is white or near black."""
+    """An accent's fill and soft tones, for light and dark backgrounds. Text on a fill is white or near black."""
 
     light: str
     light_hover: str
@@ -89,7 +91,7 @@ ACCENTS = MappingProxyType(
 
 
 def tokens_for(scheme: Scheme, accent: str = "teal") -> Tokens:
-    """Returns the tokens of a theme with an accent; an unknown accent counts as teal. High contrast has its own."""
+    """Returns the tokens of a theme with an accent (teal if unknown). High contrast has a fixed accent."""
     chosen = ACCENTS.get(accent, ACCENTS["teal"])
     if scheme == "contrast":
         return Tokens(

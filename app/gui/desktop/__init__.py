@@ -1,4 +1,4 @@
-"""The app on the user's desktop beside its window.
+"""Desktop integration outside the app's window.
 
-- `tray.py`: the icon in the system's tray, with its menu and notifications
+- `tray.py`: the system tray icon, with its menu and notifications
 """

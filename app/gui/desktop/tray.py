@@ -1,6 +1,6 @@
-"""The icon in the system's tray: its menu, its notifications, and a dot for what the conversation is doing.
+"""The system tray icon: its menu, its notifications, and a dot showing the state of the conversation.
 
-A notification shows the first words of an answer, once for each answer.
+A notification shows the first words of a response, once per response.
 """
 
 from __future__ import annotations
@@ -37,16 +37,18 @@ COLOURS: dict[Dot, str] = {
     "speaking": "#9b6cf0",
     "muted": "#e5383b",
 }
-"""Brighter than in the window: a tray shows them at seven pixels, on the icon's teal."""
+"""Brighter than in the window, because a tray shows them seven pixels wide on the icon's teal."""
 
 SIZES_PX = (16, 22, 24, 32, 48, 64)
 SHARE, RING = 0.44, 0.06
-"""The dot's diameter, and the width of the ring around it, of the icon's side."""
+"""The dot's diameter and the width of the ring around it, as fractions of the icon size."""
 
 
 @lru_cache(maxsize=len(DOTS))
 def tray_picture(dot: Dot) -> QIcon:
-    """The icon in all sizes that trays use. An idle one has no dot; “muted” has a bar, for those who see no red."""
+    """Returns the icon in all sizes used by trays. "idle" has no dot; "muted" has a bar as well, for users who can't
+    see red.
+    """
     icon = QIcon()
     for side in SIZES_PX:
         icon.addPixmap(_pixmap(dot, side))
@@ -75,12 +77,14 @@ def _pixmap(dot: Dot, side: int) -> QPixmap:
 
 ENOUGH_WORDS = 12
 LONGEST = 140
-"""Characters of a notification."""
+"""The maximum length of a notification, in characters."""
 
 
 @dataclass(slots=True)
 class AnswerNotice:
-    """`apply` returns words to show when an answer has enough of them, or has ended; empty otherwise."""
+    """Collects the words of a response. `apply` returns the text to show once there are enough words or the response
+    has ended, otherwise an empty string.
+    """
 
     _words: list[str] = field(default_factory=list)
     _told: bool = True
@@ -89,7 +93,7 @@ class AnswerNotice:
         match event:
             case e.AssistantStarted():
                 self._words, self._told = [], False
-            case e.AssistantSaid(revision=revision) if revision:  # an opening is no part of the answer
+            case e.AssistantSaid(revision=revision) if revision:  # an opening isn't part of the response
                 self._add(event)
                 if len(self._words) >= ENOUGH_WORDS:
                     return self._tell(more=True)
@@ -117,18 +121,20 @@ class AnswerNotice:
 
 
 SHOWN_MS = 10_000
-"""How long a notification stays, where the system does not decide."""
+"""How long a notification is shown, unless the system decides."""
 
 
 class Tray(QObject):
-    """Emits what is chosen in its menu, and shows what `show_state` and `show_window` tell; changes nothing itself."""
+    """Emits the user's menu choices and shows the state passed to `show_state` and `show_window`; changes nothing
+    itself.
+    """
 
     window_toggled = Signal()
     """The window is to be shown or hidden."""
     window_wanted = Signal()
-    """A notification was clicked: the window is to be shown."""
+    """A notification was clicked, so the window is to be shown."""
     talk_toggled = Signal()
-    """The talk button is to be pressed, or released."""
+    """The talk button is to be pressed or released."""
     mute_toggled = Signal(bool)
     new_talk = Signal()
     quit = Signal()
@@ -159,7 +165,7 @@ class Tray(QObject):
 
     @staticmethod
     def is_available() -> bool:
-        """Whether this desktop has a tray now; some get theirs only after the login."""
+        """Returns whether this desktop currently has a tray; on some, it only appears after login."""
         return QSystemTrayIcon.isSystemTrayAvailable()
 
     @property
@@ -171,11 +177,11 @@ class Tray(QObject):
         self.icon.setVisible(on)
 
     def show_window(self, shown: bool) -> None:
-        """Whether the window is on the screen."""
+        """Updates the menu to whether the window is visible."""
         self.window_action.setText(self.tr("&Hide KAME") if shown else self.tr("&Show KAME"))
 
     def show_state(self, word: Word, *, held: bool, muted: bool, can_talk: bool) -> None:
-        """What the conversation is doing; `held`: the talk button is, `can_talk`: it can be."""
+        """Shows the state of the conversation. `held`: the talk button is held; `can_talk`: it can be pressed."""
         words = {
             "idle": self.tr("KAME"),
             "listening": self.tr("KAME – listening"),
@@ -193,7 +199,7 @@ class Tray(QObject):
             self.mute_action.setChecked(muted)
 
     def tell(self, title: str, text: str) -> None:
-        """Shows a notification of plain text."""
+        """Shows a plain-text notification."""
         if self.is_on:
             self.icon.showMessage(title, plain(text), self.icon.icon(), SHOWN_MS)
 
@@ -203,8 +209,9 @@ class Tray(QObject):
 
 
 def plain(text: str) -> str:
-    """Text in which no desktop finds markup: many read notifications as such, and others show what is escaped as it is.
+    """Makes text safe from markup. Many desktops interpret markup in notifications, while others would show escaped
+    characters literally.
 
-    Angle brackets become the quotation marks that look like them; an ampersand stands apart from what follows.
+    Angle brackets are replaced by similar quotation marks; ampersands are separated from the following text.
     """
     return text.replace("<", "‹").replace(">", "›").replace("&", "&\u2060")

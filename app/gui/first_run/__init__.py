@@ -1,8 +1,8 @@
-"""The welcome's cards at the first start: the microphone, and the model that answers.
+"""The cards on the welcome page at the first start: the microphone, and the model that answers.
 
-- `welcome_cards.py`: both cards, with the one for the microphone
-- `model_card.py`: the card for the model, with the offer of a better one
+- `welcome_cards.py`: both cards, including the microphone's
+- `model_card.py`: the model's card, with the offer of a better model
 
-Their *Details* lead to the dialogs “Sound” and “Models and servers”. `app.gui.window.first_start` shows the cards, and
-hides them once the user has said something.
+Their *Details* links open the dialogs "Sound" and "Models and servers". `app.gui.window.first_start` shows the cards
+and hides them once the user has said something.
 """

@@ -1,4 +1,4 @@
-"""The welcome's card about the model: which one answers, what that costs, and a better one that fits this machine."""
+"""The model card of the welcome page: the model that answers, its cost, and a better one that suits this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from app.session.control import BackendChoice
 class ModelOffer(QWidget):
     """Offers the best language model that is fast enough on this machine, with its size.
 
-    Hidden until a better one than the smallest is known to run here. A download continues without it.
+    Hidden unless this machine is known to run a better model than the smallest. A download continues even if the widget
+    goes away.
     """
 
     def __init__(self, controller: ModelsController, parent: QWidget) -> None:
@@ -46,7 +47,7 @@ class ModelOffer(QWidget):
         self.hide()
 
     def show_best(self, view: ModelView) -> None:
-        """Offers the best model that this machine runs."""
+        """Offers `view`, the best model that this machine can run."""
         self._view = view
         self._show()
 
@@ -86,12 +87,14 @@ class ModelOffer(QWidget):
 
 
 class ModelCard(Boxed):
-    """`make_offer`: makes the offer of a better built-in model, or returns None if there can't be one."""
+    """Shows the model that answers. `make_offer` creates the offer of a better built-in model, or returns None if there
+    can't be one.
+    """
 
     choose_wanted = Signal()
     details_wanted = Signal()
     set_up_wanted = Signal(str, str)
-    """The user wants to set up what fits the graphics card: a place in “Models and servers”, and a model there."""
+    """The user wants to set up what fits the graphics card: a place in "Models and servers", and a model there."""
     picked = Signal(object)
     """The `BackendChoice` that was offered."""
 
@@ -137,7 +140,7 @@ class ModelCard(Boxed):
         self._show()
 
     def show_machine(self, view: MachineView, frontend: str) -> None:
-        """Offers what fits the machine and is not in use. `frontend`: the front-end in use."""
+        """Offers what suits the machine and isn't in use yet. `frontend`: the front-end in use."""
         self._better = view.backend if view.backend.provider != "embedded" else None
         fit = next((fit for fit in view.fits_of(view.frontend) if fit.precision == view.precision), None)
         words = ""

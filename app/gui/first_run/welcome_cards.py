@@ -1,4 +1,4 @@
-"""What the welcome shows above its questions at the first start: a card for the microphone, and one for the model."""
+"""The cards above the questions on the welcome page at the first start: one for the microphone, one for the model."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ from app.gui.widgets.panel import Boxed
 from app.settings.declarations import Settings
 
 SIDE_BY_SIDE_LINES = 28
-"""Least width for both cards beside each other, in heights of a line."""
+"""The minimum width for showing the cards side by side, as a multiple of the line height."""
 LOUD_DBFS = -40.0
-"""Least peak level of a frame that may be speech. All of 302 sentences of people on the telephone count as heard."""
+"""The minimum peak level of a frame that may be speech. With it, all 302 sentences in a set of telephone recordings are
+detected.
+"""
 LOUD_FRAMES, LOOKED_AT_FRAMES = 5, 12
-"""How many of the last frames must be that loud: 0.4 of 1 s. A click is shorter."""
+"""How many of the latest frames must be that loud: 0.4 s out of 1 s, which excludes clicks."""
 
 
 class MicrophoneCard(Boxed):
-    """Which microphone it is, how loud it is, and whether KAME hears the user.
+    """Shows the selected microphone, its level, and whether the user is heard.
 
-    Keeps no sound: it gets the levels that the session measures anyway. `foot`: its last row.
+    No audio is stored; the card only uses levels that the session measures anyway. `foot` is its last row.
     """
 
     picked = Signal(str)
-    """A microphone by name; empty for the system's default."""
+    """The name of a microphone; empty for the system default."""
     details_wanted = Signal()
 
     def __init__(self, settings: Settings, parent: QWidget) -> None:
@@ -68,7 +70,7 @@ class MicrophoneCard(Boxed):
         self._show()
 
     def show_state(self, state: TalkState) -> None:
-        """Shows whether the session hears anything."""
+        """Shows whether the session receives any audio."""
         self._state = state
         self.level.set_muted(state.muted)
         if state.phase != "running":
@@ -76,10 +78,10 @@ class MicrophoneCard(Boxed):
         self._show()
 
     def show_level(self, level_db: float, at: float, clipped: bool) -> None:
-        """Shows the peak level of the session's newest frame, in dBFS, at session time `at`."""
+        """Shows the peak level of the session's latest frame, in dBFS, at session time `at`."""
         self.level.set_level(level_db, at, clipped)
         if self._state.asking:
-            return  # this is not the user
+            return  # a question asked aloud by the app, not the user
         self._loud.append(level_db >= LOUD_DBFS)
         if not self._heard and sum(self._loud) >= LOUD_FRAMES:
             self._heard = True
@@ -109,7 +111,7 @@ class MicrophoneCard(Boxed):
 
 
 class WelcomeCards(QWidget):
-    """Both cards, beside each other if there is room."""
+    """Both cards, side by side if there is enough space."""
 
     done = Signal()
     """The user has finished with the cards."""
@@ -137,7 +139,7 @@ class WelcomeCards(QWidget):
 
     @property
     def controls(self) -> tuple[QWidget, ...]:
-        """The controls in their Tab order."""
+        """The controls in tab order."""
         model = self.model
         offer = (model.offer.get_button, model.offer.stop_button) if model.offer is not None else ()
         return (

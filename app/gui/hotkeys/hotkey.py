@@ -1,4 +1,4 @@
-"""Hotkeys: read from Qt's portable text (“Ctrl+Alt+Space”), refused if unusable, and their grabbers' interface."""
+"""Hotkeys, parsed from Qt's portable text ("Ctrl+Alt+Space") and rejected if unusable, and the grabber interface."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ _log = logging.getLogger(__name__)
 
 
 class Grabber(QObject):
-    """Grabs keys from the system and emits their names when they are `pressed` and `released`.
+    """Grabs keys system-wide and emits their names when they are `pressed` and `released`.
 
-    A key may be reported pressed or released more than once; `Hotkeys` drops the repeats. `bind` and `close` need not
-    report keys that are down.
+    A key may be reported as pressed or released repeatedly; `Hotkeys` filters out the duplicates. `bind` and `close`
+    need not report the release of held keys.
     """
 
     pressed = Signal(str)
     released = Signal(str)
     failed = Signal(str, str)
-    """A key's name, and a sentence that says why it can't be grabbed. No name: none of the keys can."""
+    """A key's name and a message explaining why it can't be grabbed. An empty name means that none of the keys can."""
     granted = Signal(str, str)
-    """A key's name, and which keys the desktop uses for it, in the desktop's words, where users choose them there."""
+    """A key's name and the desktop's description of the keys assigned to it, on desktops where users choose them."""
     rebinding = Signal()
-    """The grabber is about to grab all keys again by itself: earlier failures no longer hold."""
+    """The grabber is about to grab all keys again on its own; previous failures no longer apply."""
 
     grabs_exclusively = True
-    """Whether a grabbed key never reaches the app's own text fields, and keys can be given back for a moment."""
+    """Whether grabbed keys never reach the app's own text fields and can be released temporarily."""
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Grabs these keys, by name, in place of the earlier ones. Never raises; failures are emitted."""
+        """Grabs these keys, by name, replacing the previous ones. Never raises; failures are emitted."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Gives all keys back for good; waits for two seconds at most."""
+        """Releases all keys permanently, waiting at most two seconds."""
         raise NotImplementedError
 
     def fail_missing(self, name: str, key: Hotkey) -> None:
-        """Reports a key that the keyboard's layout lacks."""
+        """Reports that the keyboard layout lacks a key."""
         sentence = self.tr("Your keyboard's layout has no “{0}”, so it can't be a hotkey. Choose another.")
         self.failed.emit(name, sentence.format(key.text))
 
     def fail_taken(self, name: str, key: Hotkey) -> None:
-        """Reports a key that another program has grabbed."""
+        """Reports that another program has grabbed a key."""
         sentence = self.tr("“{0}” is another program's hotkey already, so it can't be used. Choose another.")
         self.failed.emit(name, sentence.format(key.text))
 
     def fail_duplicate(self, name: str, key: Hotkey, other: Hotkey) -> None:
-        """Reports a key that is the same as `other` on this keyboard."""
+        """Reports that a key is the same as `other` on this keyboard."""
         sentence = self.tr(
             "“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys."
         )
@@ -58,7 +58,7 @@ class Grabber(QObject):
 
 
 class ThreadedGrabber(Grabber):
-    """A grabber with one thread for each set of keys; what the thread of an earlier set reports is dropped."""
+    """A grabber that runs one thread per set of keys and drops reports from the threads of previous sets."""
 
     _posted = Signal(int, object)
 
@@ -68,10 +68,10 @@ class ThreadedGrabber(Grabber):
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
     def post(self, generation: int, action: Callable[[], None]) -> None:
-        """Calls `action` on the window's thread, unless other keys are bound by then. Any thread may call."""
+        """Calls `action` on the window's thread, unless other keys have been bound by then. Thread-safe."""
         try:
             self._posted.emit(generation, action)
-        except RuntimeError as error:  # the window has gone, and this object with it
+        except RuntimeError as error:  # the window has been destroyed, and this object with it
             _log.info("hotkeys: %s", error)
 
     def _on_posted(self, generation: int, action: Callable[[], None]) -> None:
@@ -111,7 +111,7 @@ _NAMED = {
     _K.Key_MicMute: (0x1008FFB2, "XF86AudioMicMute", 0),
     **{_K(_K.Key_F1.value + n): (0xFFBE + n, f"F{n + 1}", 0x70 + n) for n in range(24)},
 }
-"""Keys without a character: X's keysym and its name, and Windows' virtual key (0: none)."""
+"""Keys without a character: X keysym and keysym name, and Windows virtual-key code (0 if none)."""
 
 _STANDALONE = {
     _K.Key_Pause,
@@ -121,7 +121,7 @@ _STANDALONE = {
     _K.Key_MicMute,
     *(_K(_K.Key_F1.value + n) for n in range(24)),
 }
-"""Keys that type nothing: they may be a hotkey without Ctrl, Alt or the system's key."""
+"""Keys that type nothing, which are allowed as hotkeys without Ctrl, Alt or the Meta key."""
 
 _RESERVED = {
     *((frozenset({"ctrl"}), _K(ord(letter))) for letter in "CXVZASQW"),
@@ -130,20 +130,22 @@ _RESERVED = {
     (frozenset({"alt"}), _K.Key_Tab),
     (frozenset({"ctrl", "alt"}), _K.Key_Delete),
 }
-"""Combinations that copy, save, close and the like in every program."""
+"""Combinations that copy, save, close etc. in every program."""
 
 
 class HotkeyRefused(ValueError):
-    """This can't be a hotkey; `str(error)` is a sentence for the user."""
+    """The key can't be used as a hotkey; `str(error)` is a user-facing message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hotkey:
-    """One key with its modifiers.
+    """A key with its modifiers.
 
-    `modifiers`: some of "ctrl", "alt", "shift", "meta"; `keysym`: X's number for the key; `name`: X's name for it,
-    empty for a character; `virtual_key`: Windows' number, 0 for a character (it depends on the layout); `text`: as
-    shown to the user.
+    - `modifiers`: a subset of "ctrl", "alt", "shift" and "meta"
+    - `keysym`: the X keysym
+    - `name`: the keysym's name, empty for a character
+    - `virtual_key`: the Windows virtual-key code, 0 for a character because it depends on the layout
+    - `text`: the combination as shown to the user
     """
 
     modifiers: frozenset[str]
@@ -154,12 +156,12 @@ class Hotkey:
 
     @property
     def character(self) -> str:
-        """The character on the key, in lower case; empty for a key that has a name."""
+        """The character on the key, in lower case; empty for a named key."""
         return "" if self.name else chr(self.keysym)
 
 
 def read_hotkey(text: str) -> Hotkey | None:
-    """Reads Qt's portable text; returns None when it is empty. Raises HotkeyRefused."""
+    """Parses Qt's portable text; returns None if it is empty. Raises HotkeyRefused."""
     text = text.strip()
     if not text:
         return None
@@ -174,7 +176,7 @@ def read_hotkey(text: str) -> Hotkey | None:
         raise HotkeyRefused(_tr("“{0}” is on the number pad, whose keys can't be hotkeys. Choose another key.", shown))
     if key in _NAMED:
         keysym, name, virtual_key = _NAMED[key]
-    elif 0x21 <= key.value <= 0x7E or 0xA1 <= key.value <= 0xFF:  # Latin-1, where Qt's and X's numbers are Unicode's
+    elif 0x21 <= key.value <= 0x7E or 0xA1 <= key.value <= 0xFF:  # Latin-1, where the codes of Qt and X equal Unicode's
         keysym, name, virtual_key = ord(chr(key.value).lower()), "", 0
     else:
         raise HotkeyRefused(

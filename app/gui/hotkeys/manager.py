@@ -1,4 +1,4 @@
-"""Keeps two hotkeys, one to talk and one to mute, with the grabber of this desktop: X11's, Windows' or Wayland's."""
+"""Manages two hotkeys, for talking and muting, with the grabber for the current desktop (X11, Windows or Wayland)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _log = logging.getLogger(__name__)
 
 
 class Hotkeys(QObject):
-    """Emits `talk_pressed` and `talk_released` alternately, and `mute_pressed` once for each press.
+    """Emits `talk_pressed` and `talk_released` alternately, and `mute_pressed` once per press.
 
-    `make` returns the grabber, or None where there is none; it is called when the first keys are set.
+    `make` creates the grabber, or returns None if this desktop has none; it is called when the first keys are set.
     """
 
     talk_pressed = Signal()
     talk_released = Signal()
     mute_pressed = Signal()
     failed = Signal(str)
-    """A sentence that says why a hotkey doesn't work."""
+    """A message explaining why a hotkey doesn't work."""
     granted = Signal(str, str)
-    """For "talk" or "mute", which keys the desktop uses, in its own words; empty once it doesn't say, or uses none."""
+    """"talk" or "mute" and the desktop's description of its keys; empty once no keys are assigned or described."""
     rebinding = Signal()
-    """The keyboard has changed, and the keys are grabbed again: earlier failures no longer hold."""
+    """The keyboard has changed and the keys are about to be grabbed again; previous failures no longer apply."""
 
     def __init__(self, parent: QObject | None = None, *, make: Callable[[], Grabber | None] | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class Hotkeys(QObject):
 
     @property
     def none_work(self) -> bool:
-        """Whether keys are set and none of them works."""
+        """Whether keys are set but none of them works."""
         return bool(self._set) and self._set <= self._failed
 
     @property
@@ -54,9 +54,9 @@ class Hotkeys(QObject):
         return self._grabber is not None and self._grabber.grabs_exclusively
 
     def set_keys(self, talk: str, mute: str) -> None:
-        """Grabs these keys in place of the earlier ones; Qt's portable text, empty for none. Never raises.
+        """Grabs these keys, replacing the previous ones. They are in Qt's portable text, empty for none. Never raises.
 
-        The same keys are grabbed again only if they failed.
+        Unchanged keys are grabbed again only if some of them failed.
         """
         if self._closed:
             return
@@ -81,12 +81,12 @@ class Hotkeys(QObject):
         self._emit_refused()
 
     def stop_reporting(self) -> None:
-        """Stops reporting keys, and reports a held one as released. They stay grabbed until `close`."""
+        """Stops reporting keys, and reports held ones as released. The keys stay grabbed until `close`."""
         self._closed = True
         self._release_all()
 
     def close(self) -> None:
-        """Gives the keys back for good, and reports a held one as released. Waits for two seconds at most."""
+        """Releases the keys permanently, and reports held ones as released. Waits at most two seconds."""
         self.stop_reporting()
         if self._grabber is not None:
             self._grabber.close()
@@ -148,7 +148,7 @@ class Hotkeys(QObject):
         if not self._closed:
             (self._granted.add if words else self._granted.discard)(name)
             if words:
-                self._failed.discard(name)  # the user has given it a key meanwhile
+                self._failed.discard(name)  # the user has assigned keys in the meantime
             self.granted.emit(name, words)
 
     def _release_all(self) -> None:
@@ -157,7 +157,7 @@ class Hotkeys(QObject):
 
 
 def grabber_here() -> Grabber | None:
-    """The grabber of this desktop; None where there is none (a test's screen, macOS)."""
+    """Returns the grabber for the current desktop, or None if it has none (offscreen tests, macOS)."""
     kind = platform_kind(sys.platform, QGuiApplication.platformName(), os.environ)
     _log.info("hotkeys by %s", kind or "nothing")
     if kind == "windows":
@@ -176,9 +176,10 @@ def grabber_here() -> Grabber | None:
 
 
 def platform_kind(system: str, qt: str, environment: Mapping[str, str]) -> str:
-    """Returns "windows", "portal", "x11" or "". `system`: `sys.platform`; `qt`: the name of Qt's platform plugin.
+    """Returns "windows", "portal", "x11" or "". `system` is `sys.platform`; `qt` is the name of Qt's platform plugin.
 
-    An X11 window in a Wayland session (XWayland) would only see keys typed into X11 windows, so it needs the portal.
+    An X11 window in a Wayland session (XWayland) would only receive keys typed into X11 windows, so it needs the
+    portal.
     """
     if system == "win32":
         return "windows" if qt == "windows" else ""

@@ -1,8 +1,8 @@
-"""Hotkeys on Wayland, where only the desktop can grab keys: its portal is asked for them. Linux only.
+"""Hotkeys on Wayland, where only the desktop can grab keys, requested through its portal. Linux only.
 
-The desktop may show its user a dialog, in which the user may choose other keys. One session of the portal
-org.freedesktop.portal.GlobalShortcuts runs on its own thread, without Qt, over a small connection to the D-Bus message
-bus that calls methods and reads signals.
+The desktop may show a dialog in which the user can choose other keys. A session of the portal
+org.freedesktop.portal.GlobalShortcuts runs on its own thread, independent of Qt, over a minimal D-Bus connection that
+calls methods and reads signals.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from PySide6.QtCore import QObject
 from app.gui.hotkeys.hotkey import Hotkey, ThreadedGrabber
 from app.settings.paths import APP_ID
 
-if sys.platform.startswith("linux"):  # elsewhere the library is not installed
+if sys.platform.startswith("linux"):  # the library isn't installed on other systems
     from jeepney.io.threading import ReceiveStopped
 
 PORTAL = "org.freedesktop.portal.Desktop"
@@ -36,11 +36,11 @@ CLOSE_SECONDS = 1.5
 Report = Literal[
     "pressed", "released", "granted", "keyless", "cancelled", "ended", "refused", "no answer", "not supported"
 ]
-"""The first four concern one key; the others say why the session is over."""
+"""The first four concern a single key; the others are reasons why the session ended."""
 
 
 class Shortcut(NamedTuple):
-    """A shortcut that the portal is asked for; `trigger` is written as in "CTRL+ALT+space"."""
+    """A shortcut to request from the portal; `trigger` has the form "CTRL+ALT+space"."""
 
     name: str
     description: str
@@ -48,7 +48,7 @@ class Shortcut(NamedTuple):
 
 
 class _Ended(Exception):
-    """The session is over; `str(error)` has the details."""
+    """The session has ended; `str(error)` has the details."""
 
     def __init__(self, report: Report, details: str = "") -> None:
         super().__init__(details)
@@ -56,10 +56,10 @@ class _Ended(Exception):
 
 
 class PortalSession(threading.Thread):
-    """Asks for shortcuts and reports their presses.
+    """Requests shortcuts and reports their presses.
 
-    `report` is called on this thread with the kind of report, the key's name or the details, and for "granted" the
-    desktop's words for the keys that it uses.
+    `report` is called on this thread with the kind of report, the key's name or error details, and, for "granted", the
+    desktop's description of the assigned keys.
     """
 
     def __init__(self, address: str, shortcuts: list[Shortcut], report: Callable[[Report, str, str], None]) -> None:
@@ -71,7 +71,7 @@ class PortalSession(threading.Thread):
         self._ending = False
 
     def end(self) -> None:
-        """Closes the session, and waits for that for `CLOSE_SECONDS` at most."""
+        """Closes the session, waiting at most `CLOSE_SECONDS`."""
         self._ending = True
         self._bus.interrupt()
         if self.is_alive():
@@ -93,7 +93,7 @@ class PortalSession(threading.Thread):
             ended = _Ended("not supported" if error.absent else "refused", str(error))
         except TimeoutError:
             ended = _Ended("no answer")
-        except Exception as error:  # no bus, or one that was lost; the library raises many kinds
+        except Exception as error:  # no bus, or a lost connection; the library raises many kinds of exceptions
             ended = _Ended("ended" if self._session else "not supported", repr(error))
         if self._session:
             self._bus.send(PORTAL, self._session, f"{SESSION}.Close")
@@ -105,9 +105,9 @@ class PortalSession(threading.Thread):
         for interface in (REQUEST, SHORTCUTS, SESSION):
             self._bus.subscribe(PORTAL, interface)
         self._bus.subscribe("org.freedesktop.DBus", member="NameOwnerChanged", argument=PORTAL)
-        try:  # newer portals require an app id, whose menu entry is installed
+        try:  # newer portals require an app ID with an installed menu entry
             self._bus.call(PORTAL, PATH, f"{REGISTRY}.Register", "sa{sv}", (APP_ID, {}))
-        except CallFailed as error:  # an older portal, one without the menu entry, or a sandbox, which needs none
+        except CallFailed as error:  # an older portal, a missing menu entry, or a sandbox, which doesn't need it
             _log.info("hotkeys: the portal does not register the app: %s", error)
         token = "kame" + secrets.token_hex(8)
         options = {"handle_token": ("s", token), "session_handle_token": ("s", token)}
@@ -120,7 +120,7 @@ class PortalSession(threading.Thread):
             for name, description, trigger in self._shortcuts
         ]
         body = (self._session, shortcuts, "", {"handle_token": ("s", token + "b")})
-        # The desktop may show a dialog, so there is no time limit.
+        # The desktop may show a dialog, so there is no timeout.
         results = self._request("BindShortcuts", "oa(sa{sv})sa{sv}", body, None)
         if "shortcuts" in results:
             bound = dict(results["shortcuts"][1])
@@ -132,7 +132,7 @@ class PortalSession(threading.Thread):
     def _request(
         self, method: str, signature: str, body: tuple[Any, ...], timeout: float | None
     ) -> Mapping[str, tuple[str, Any]]:
-        """Makes a request and waits for its response. Raises _Ended, CallFailed, TimeoutError."""
+        """Sends a request and waits for its response. Raises _Ended, CallFailed or TimeoutError."""
         handle = self._bus.call(PORTAL, PATH, f"{SHORTCUTS}.{method}", signature, body)[0]
         postponed: list[BusSignal] = []
         try:
@@ -176,19 +176,19 @@ class PortalSession(threading.Thread):
                 self._report("granted", name, str(properties["trigger_description"][1]))
 
 
-if sys.platform.startswith("linux"):  # elsewhere the library is not installed
+if sys.platform.startswith("linux"):  # the library isn't installed on other systems
     from jeepney import DBusAddress, HeaderFields, MatchRule, Message, MessageType, new_method_call
     from jeepney.bus_messages import message_bus
     from jeepney.io.threading import ReceiveStopped, open_dbus_connection
 
 REPLY_SECONDS = 30.0
-"""The called service may have to be started first."""
+"""Generous, because the called service may have to start first."""
 
 _ABSENT = ("ServiceUnknown", "NameHasNoOwner", "UnknownMethod", "UnknownInterface", "UnknownObject")
 
 
 class BusSignal(NamedTuple):
-    """A signal on the bus."""
+    """A D-Bus signal."""
 
     path: str
     interface: str
@@ -197,7 +197,7 @@ class BusSignal(NamedTuple):
 
 
 class CallFailed(Exception):
-    """A method call was answered with an error. `absent`: what was called does not exist."""
+    """A method call returned an error. `absent`: the called service, object or method does not exist."""
 
     def __init__(self, name: str, text: str) -> None:
         super().__init__(text or name)
@@ -205,10 +205,10 @@ class CallFailed(Exception):
 
 
 class BusConnection:
-    """Only `interrupt` may be called on another thread."""
+    """A minimal D-Bus connection. Only `interrupt` may be called from another thread."""
 
     def __init__(self, address: str) -> None:
-        """`address`: as D-Bus writes it, or "SESSION" for the user's own bus. Opened by `open`."""
+        """`address` is a D-Bus address, or "SESSION" for the user's session bus. Call `open` to connect."""
         self._address = address
         self._connection: Any = None
         self._unread: deque[Message] = deque()
@@ -216,7 +216,9 @@ class BusConnection:
         self._interrupted = False
 
     def open(self) -> None:
-        """Connects. Raises OSError and more where there is no bus, ReceiveStopped if `interrupt` came first."""
+        """Connects. Raises OSError, among others, if there is no bus, and ReceiveStopped if `interrupt` was called
+        before.
+        """
         connection = open_dbus_connection(self._address)
         with self._lock:
             self._connection = connection
@@ -224,7 +226,7 @@ class BusConnection:
                 raise ReceiveStopped
 
     def interrupt(self) -> None:
-        """Makes the present or next waiting call raise ReceiveStopped."""
+        """Makes the current or next blocking call raise ReceiveStopped."""
         with self._lock:
             self._interrupted = True
             if self._connection is not None:
@@ -232,26 +234,26 @@ class BusConnection:
 
     def close(self) -> None:
         """Disconnects."""
-        with self._lock:  # `interrupt` must not write to a pipe whose number belongs to another file by then
+        with self._lock:  # prevents `interrupt` from writing to a closed pipe whose descriptor has been reused
             connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
-            for pipe in (connection._stop_r, connection._stop_w):  # which the connection leaves open
+            for pipe in (connection._stop_r, connection._stop_w):  # the connection leaves these open
                 os.close(pipe)
 
     def subscribe(self, sender: str, interface: str = "", member: str = "", argument: str = "") -> None:
-        """Subscribes to signals; `argument` is the value of their first argument. Raises CallFailed, TimeoutError."""
+        """Subscribes to signals; `argument` matches their first argument. Raises CallFailed or TimeoutError."""
         rule = MatchRule(type="signal", sender=sender, interface=interface or None, member=member or None)
         if argument:
             rule.add_arg_condition(0, argument)
         self._request(message_bus.AddMatch(rule))
 
     def call(self, service: str, path: str, method: str, signature: str, body: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Calls `method`, written "interface.Method", and returns the reply. Raises CallFailed, TimeoutError."""
+        """Calls `method`, given as "interface.Method"; returns the reply body. Raises CallFailed or TimeoutError."""
         return self._request(_method_call(service, path, method, signature, body))
 
     def send(self, service: str, path: str, method: str) -> None:
-        """Calls a method without arguments and does not wait for the reply."""
+        """Calls a method without arguments and without waiting for a reply."""
         if self._connection is not None:
             try:
                 self._connection.send(_method_call(service, path, method))
@@ -292,9 +294,9 @@ _log = logging.getLogger(__name__)
 
 
 class PortalHotkeys(ThreadedGrabber):
-    """Keeps one session of the portal for each set of keys. `address`: the message bus, None for the user's own."""
+    """Runs one portal session per set of keys. `address`: the message bus, None for the user's session bus."""
 
-    grabs_exclusively = False  # giving keys back ends the session, and the next one may ask the user again
+    grabs_exclusively = False  # releasing keys ends the session, and the next one may ask the user again
 
     def __init__(self, parent: QObject | None = None, *, address: str | None = None) -> None:
         super().__init__(parent)
@@ -303,7 +305,7 @@ class PortalHotkeys(ThreadedGrabber):
         self._texts: dict[str, str] = {}
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Opens a session for the keys and returns at once; the desktop's user may be asked first."""
+        """Opens a session for the keys without waiting for it; the desktop may first ask the user."""
         self.close()
         self._texts = {name: key.text for name, key in keys.items()}
         if keys:
@@ -353,12 +355,12 @@ class PortalHotkeys(ThreadedGrabber):
 
 
 def trigger(key: Hotkey) -> str:
-    """Writes a hotkey as the XDG shortcuts specification does: "CTRL+ALT+space"."""
+    """Formats a hotkey according to the XDG shortcuts specification, e.g. "CTRL+ALT+space"."""
     name = key.name
     if not name:
         from Xlib import XK
 
-        # Characters have names too (“comma”); a few have an older one besides, and any will do.
+        # Characters have names too ("comma"); a few also have an older name, and either works.
         names = (word[3:] for word, number in vars(XK).items() if word.startswith("XK_") and number == key.keysym)
         name = next(names, key.character)
     return "+".join((*(word for modifier, word in _MODIFIERS.items() if modifier in key.modifiers), name))

@@ -1,4 +1,4 @@
-"""Turns mouse, space bar, hotkey and other processes' commands into presses and releases of one talk button."""
+"""Combines mouse, space bar, hotkey and other processes' commands into presses and releases of one talk button."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Literal
 from PySide6.QtCore import QObject, QTimer, Signal
 
 REPEAT_MS = 40
-"""Keyboards repeat at most some 30 ms apart; no finger is that quick."""
+"""Keyboards repeat at intervals of up to about 30 ms; nobody types that fast."""
 
 COMMAND_REPEAT_MS = 1_000
-"""A desktop that repeats a held key's command does so within this time, the first time too."""
+"""A desktop that repeats the command of a held key does so within this time, including the initial delay."""
 
 Mode = Literal["hold", "toggle"]
 
@@ -21,9 +21,9 @@ _OF_THE_WINDOW = ("mouse", "space")
 class PushToTalk(QObject):
     """Emits `pressed` and `released` alternately.
 
-    In the mode "hold", `pressed` comes when the first holder holds and `released` when the last one lets go. In the
-    mode "toggle" each holder that begins to hold switches between the two, and letting go means nothing. Holders are
-    "mouse" and "space", which are the window's own, "hotkey" and "ptt".
+    In "hold" mode, `pressed` is emitted when the first holder presses and `released` when the last one lets go. In
+    "toggle" mode, each new press by a holder switches between the two, and releases are ignored. The holders are
+    "mouse" and "space", which belong to the window, "hotkey" and "ptt".
     """
 
     pressed = Signal()
@@ -32,18 +32,18 @@ class PushToTalk(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._holders: set[str] = set()
-        self._early: set[str] = set()  # who holds it since before holding had an effect
+        self._early: set[str] = set()  # holders that pressed while holding had no effect
         self._mode: Mode = "hold"
         self._on = False
         self._enabled = False
-        # Some X servers repeat a held key as releases and presses without marking them as repeats: a release counts
-        # only when no press follows at once.
+        # Some X servers repeat a held key as release and press events without marking them as repeats, so a release
+        # counts only if no press follows immediately.
         self._space_up = QTimer(self, singleShot=True, interval=REPEAT_MS)
         self._space_up.timeout.connect(lambda: self.let_go("space"))
         self._command_up = QTimer(self, singleShot=True, interval=COMMAND_REPEAT_MS)
         self._command_up.timeout.connect(self._forget_command)
         self._released_at = -math.inf
-        self._press_owed = False  # a release has come whose press has not
+        self._press_owed = False  # a release has arrived before its press
 
     @property
     def held(self) -> bool:
@@ -52,19 +52,19 @@ class PushToTalk(QObject):
 
     @property
     def mode(self) -> Mode:
-        """How pressing works."""
+        """How presses are interpreted."""
         return self._mode
 
     def set_mode(self, mode: Mode) -> None:
-        """Changes how pressing works; a change releases the button."""
+        """Changes how presses are interpreted; a change releases the button."""
         if mode != self._mode:
             self.let_go_all()
             self._mode = mode
 
     def set_enabled(self, enabled: bool) -> None:
-        """Sets whether holding has an effect; when it has none, the button is released.
+        """Sets whether holding has an effect; disabling releases the button.
 
-        Whoever began to hold it before and still does, holds it from now on.
+        In "hold" mode, holders that pressed earlier and haven't let go start holding when it is enabled.
         """
         self._enabled = enabled
         if not enabled:
@@ -75,7 +75,7 @@ class PushToTalk(QObject):
                 self.hold(holder)
 
     def hold(self, holder: str) -> None:
-        """`holder` holds the button; repeats have no effect until it lets go."""
+        """Presses the button for `holder`; repeats are ignored until `let_go`."""
         if not self._enabled:
             self._early.add(holder)
         if not self._enabled or holder in self._holders:
@@ -84,7 +84,7 @@ class PushToTalk(QObject):
         self._set_on(not self._on if self._mode == "toggle" else True)
 
     def let_go(self, holder: str) -> None:
-        """`holder` lets the button go."""
+        """Releases the button for `holder`."""
         self._early.discard(holder)
         if holder in self._holders:
             self._holders.remove(holder)
@@ -92,12 +92,14 @@ class PushToTalk(QObject):
                 self._set_on(bool(self._holders))
 
     def command(self, word: str, at: float = math.inf) -> bool:
-        """Carries out another process's "press", "release" or "toggle". False when the button can't be held now.
+        """Executes a "press", "release" or "toggle" command. Returns False if the button can't be held now.
 
-        In the mode "toggle" a "press" that follows another within `COMMAND_REPEAT_MS`, without a "release", is the
-        same press repeated: a desktop may run a key's command again while it is held. `at`: when the command was
-        given, by a clock that all processes share. A "press" given before a "release" that arrives after it holds
-        nothing, since its key is up; in the mode "toggle" it still counts as one press.
+        In "toggle" mode, a "press" within `COMMAND_REPEAT_MS` of the previous one, without a "release" in between,
+        counts as a repeat: a desktop may rerun a key's command while the key is held.
+
+        `at` is when the command was issued, on a clock shared by all processes. A "press" issued before a "release"
+        that has already arrived doesn't hold the button, since the key is up; in "toggle" mode it still counts as one
+        press.
         """
         overtaken = at < self._released_at
         if word == "release" and at < math.inf:
@@ -136,9 +138,9 @@ class PushToTalk(QObject):
         self._set_on(False)
 
     def let_go_own(self) -> None:
-        """Releases the window's own mouse and space bar, after it has lost the focus; hotkeys and commands still hold.
+        """Releases the button for mouse and space bar after a loss of focus; hotkeys and commands keep holding.
 
-        In the mode "toggle" a turn that was begun goes on too: the user need not stay in the window for it.
+        In "toggle" mode a turn in progress continues, so the user can leave the window.
         """
         self._space_up.stop()
         for holder in _OF_THE_WINDOW:
@@ -155,18 +157,18 @@ class PushToTalk(QObject):
 
     @property
     def space_held(self) -> bool:
-        """Whether the space bar holds the button, or will as soon as holding has an effect."""
+        """Whether the space bar holds the button, or will once holding has an effect."""
         return "space" in self._holders | self._early
 
     def press_space(self, repeated: bool) -> None:
-        """The space bar goes down. `repeated`: the keyboard says that it repeats a key that is held."""
+        """Handles a press of the space bar. `repeated`: the event is marked as an auto-repeat."""
         if self.space_held:
-            self._space_up.stop()  # the release before was a repeat, too
+            self._space_up.stop()  # the preceding release was a repeat as well
         elif not repeated:
             self.hold("space")
 
     def release_space(self, repeated: bool) -> bool:
-        """The space bar goes up. Returns whether it held the button."""
+        """Handles a release of the space bar. Returns whether it was holding the button."""
         if not self.space_held:
             return False
         if "space" in self._early and not repeated:

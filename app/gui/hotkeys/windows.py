@@ -1,4 +1,4 @@
-"""Hotkeys on Windows: the system reports when they go down; polling finds when they go up."""
+"""Hotkeys on Windows: the system reports presses; releases are detected by polling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.gui.hotkeys.hotkey import Hotkey, ThreadedGrabber
 
 POLL_MS = 15
-"""How often it is checked whether a key is still down."""
+"""How often to check whether a key is still down."""
 
 CLOSE_SECONDS = 1.0
 ALREADY_REGISTERED = 1409
@@ -23,11 +23,11 @@ _WM_QUIT = 0x0012
 _WM_HOTKEY = 0x0312
 _VK_SHIFT, _VK_CONTROL, _VK_ALT = 0x10, 0x11, 0x12
 _LEAVE_ALONE = 0x1 | 0x4
-"""For ToUnicodeEx: no codes from the number pad, and no change to an accent that waits for its letter."""
+"""Flags for ToUnicodeEx: ignore number-pad (Alt) codes, and keep the state of a pending dead key."""
 
 
 class _Grab(NamedTuple):
-    """One key to grab, by its number."""
+    """A key to grab, with the ID it is registered under."""
 
     number: int
     name: str
@@ -36,7 +36,7 @@ class _Grab(NamedTuple):
 
 
 class WindowsHotkeys(ThreadedGrabber):
-    """Grabs the keys on a thread, since Windows sends hotkey messages to the thread that grabbed them."""
+    """Grabs the keys on a thread, since Windows sends hotkey messages to the thread that registered them."""
 
     def __init__(self, parent: QObject | None = None, *, system: User32 | None = None) -> None:
         super().__init__(parent)
@@ -78,7 +78,7 @@ class WindowsHotkeys(ThreadedGrabber):
             ready.wait(CLOSE_SECONDS)
 
     def close(self) -> None:
-        """Ends the thread, with which Windows gives its keys back."""
+        """Ends the thread, which releases its keys."""
         self._generation += 1
         self._poll.stop()
         self._down.clear()
@@ -88,7 +88,7 @@ class WindowsHotkeys(ThreadedGrabber):
             thread.join(CLOSE_SECONDS)
 
     def _run(self, generation: int, grabs: list[_Grab], ready: threading.Event) -> None:
-        """Grabs the keys, waits for presses, and gives the keys back. On the thread."""
+        """Grabs the keys, waits for presses, and releases the keys. Runs on the thread."""
         self._system.prepare()
         ready.set()
         grabbed: dict[int, _Grab] = {}
@@ -126,9 +126,9 @@ class WindowsHotkeys(ThreadedGrabber):
 
 
 class User32:
-    """The calls to Windows.
+    """The Windows API calls.
 
-    All but `down`, `key_of`, `writes` and `quit` belong to the thread that called `prepare`.
+    All except `down`, `key_of`, `writes` and `quit` must be called on the thread that called `prepare`.
     """
 
     def __init__(self) -> None:
@@ -148,23 +148,23 @@ class User32:
         user32.ToUnicodeEx.restype = ctypes.c_int
 
     def prepare(self) -> None:
-        """Gives the calling thread a queue of messages."""
+        """Creates a message queue for the calling thread."""
         self._user32.PeekMessageW(ctypes.byref(self._message()), None, 0, 0, 0)
 
     def register(self, number: int, modifiers: int, virtual_key: int) -> int:
-        """Grabs a key; returns 0 or an error number."""
+        """Registers a hotkey; returns 0 or an error code."""
         if self._user32.RegisterHotKey(None, number, modifiers, virtual_key):
             return 0
         return ctypes.get_last_error() or -1  # type: ignore[attr-defined]
 
     def unregister(self, number: int) -> None:
-        """Gives a key back."""
+        """Unregisters a hotkey."""
         self._user32.UnregisterHotKey(None, number)
 
     def wait(self) -> int | None:
-        """Waits for a key to go down and returns its number; None when the thread is to end."""
+        """Waits for a key press and returns the hotkey's number, or None if the thread is to end."""
         message = self._message()
-        while self._user32.GetMessageW(ctypes.byref(message), None, 0, 0) > 0:  # 0: to end; -1: an error
+        while self._user32.GetMessageW(ctypes.byref(message), None, 0, 0) > 0:  # 0: quit; -1: error
             if message.message == _WM_HOTKEY:
                 return int(message.wParam)
         return None
@@ -174,18 +174,18 @@ class User32:
         self._user32.PostThreadMessageW(thread, _WM_QUIT, 0, 0)
 
     def down(self, virtual_key: int) -> bool:
-        """Whether the key is down right now."""
-        return self._user32.GetAsyncKeyState(virtual_key) < 0  # its highest bit is the sign
+        """Returns whether the key is currently down."""
+        return self._user32.GetAsyncKeyState(virtual_key) < 0  # the highest bit is the sign
 
     def key_of(self, character: str) -> tuple[int, bool]:
-        """The virtual key that types `character` on this layout (0: none), and whether it needs Shift."""
+        """Returns the virtual key that types `character` on this layout (0 if none), and whether it needs Shift."""
         found = self._user32.VkKeyScanW(character)
-        if found == -1 or found >> 8 & ~1:  # no key, or one that needs Ctrl or Alt (AltGr) itself
+        if found == -1 or found >> 8 & ~1:  # no key, or one that itself needs Ctrl or Alt (AltGr)
             return 0, False
         return found & 0xFF, bool(found >> 8 & 1)
 
     def writes(self, virtual_key: int, shifted: bool) -> bool:
-        """Whether the key with Ctrl and Alt, which are AltGr, types something other than a space on this layout."""
+        """Returns whether the key with Ctrl+Alt (AltGr) types anything other than a space on this layout."""
         held = bytearray(256)
         for modifier in (_VK_CONTROL, _VK_ALT, *((_VK_SHIFT,) if shifted else ())):
             held[modifier] = 0x80
@@ -193,5 +193,5 @@ class User32:
         layout = self._user32.GetKeyboardLayout(0)
         found = self._user32.ToUnicodeEx(virtual_key, 0, bytes(held), written, len(written), _LEAVE_ALONE, layout)
         if found < 0:
-            return True  # an accent, for the following letter
+            return True  # a dead key
         return any(character > " " and character != "\x7f" for character in written[: max(0, found)])

@@ -1,4 +1,4 @@
-"""Hotkeys on X11: grabs keys on the root window, through its own connection to the X server. Linux only."""
+"""Hotkeys on X11, grabbed on the root window over a separate connection to the X server. Linux only."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer
 from app.gui.hotkeys.hotkey import Grabber, Hotkey
 
 REPEAT_MS = 40
-"""A held key repeats as pairs of a release and a press: a release counts when no press follows within this."""
+"""A held key repeats as release/press pairs, so a release counts only if no press follows within this time."""
 
 _ALT = (0xFFE9, 0xFFEA)
 _META = (0xFFEB, 0xFFEC, 0xFFE7, 0xFFE8)
 _LOCKS = (0xFF7F, 0xFF14)
-"""Num Lock and Scroll Lock; Caps Lock has a modifier of its own."""
+"""Num Lock and Scroll Lock; Caps Lock has its own modifier."""
 
 _log = logging.getLogger(__name__)
 
 
 class X11Hotkeys(Grabber):
-    """Grabs the keys on the display that DISPLAY names, or `display`."""
+    """Grabs keys on `display`, or on the one in DISPLAY."""
 
     def __init__(self, parent: QObject | None = None, *, display: str | None = None) -> None:
         super().__init__(parent)
@@ -48,7 +48,7 @@ class X11Hotkeys(Grabber):
         self._guarded(self._grab)
 
     def close(self) -> None:
-        """Gives the keys back and disconnects."""
+        """Releases the keys and disconnects."""
         self._keys = {}
         if self._display is not None:
             self._guarded(self._ungrab)
@@ -76,13 +76,13 @@ class X11Hotkeys(Grabber):
         self._guarded(self._drain)
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Calls `work`; if the connection is lost meanwhile, drops it and reports that."""
+        """Calls `work`; if the connection is lost during the call, drops it and reports the failure."""
         from Xlib import error
 
         try:
             work()
             if self._display is not None:
-                self._drain()  # replies are read together with events, which the socket then no longer announces
+                self._drain()  # reading replies also queues events, which the socket then no longer signals
         except (error.ConnectionClosedError, error.XError, OSError) as problem:
             self._drop()
             self._fail_all(problem)
@@ -97,13 +97,13 @@ class X11Hotkeys(Grabber):
             display, self._display = self._display, None
             try:
                 display.close()
-            except Exception as problem:  # the connection may be gone already; the library raises many kinds
+            except Exception as problem:  # may already be lost; the library raises many kinds of exceptions
                 _log.info("X: %r", problem)
         self._names, self._grabbed, self._plan = {}, [], None
         self._forget_pressed()
 
     def _fail_all(self, problem: Exception) -> None:
-        _log.warning("X: %s", repr(problem))  # not itself: its traceback holds a socket
+        _log.warning("X: %s", repr(problem))  # not the exception itself: its traceback holds a socket
         sentence = self.tr("The X server can't be asked for hotkeys ({0}), so they don't work.")
         self.failed.emit("", sentence.format(type(problem).__name__))
 
@@ -147,7 +147,7 @@ class X11Hotkeys(Grabber):
         for code, mask in self._grabbed:
             self._ungrab_one(code, mask)
         if self._down:
-            self._display.ungrab_keyboard(X.CurrentTime)  # a key that is down holds the whole keyboard
+            self._display.ungrab_keyboard(X.CurrentTime)  # a held hotkey grabs the whole keyboard
         self._names, self._grabbed = {}, []
         self._display.sync()
         self._forget_pressed()
@@ -156,7 +156,9 @@ class X11Hotkeys(Grabber):
         self._display.screen().root.ungrab_key(code, mask)
 
     def _make_plan(self) -> tuple[dict[str, list[tuple[int, int]]], dict[str, int], list[int]]:
-        """The keycodes and modifiers to grab, by name; the modifiers' masks; all combinations of the locks' masks."""
+        """Returns the keycodes and modifiers to grab, by name; the modifier masks; and all combinations of the lock
+        masks.
+        """
         from Xlib import X
 
         of_code: dict[int, int] = {}
@@ -185,12 +187,12 @@ class X11Hotkeys(Grabber):
         return {name: list(self._codes(key, masks)) for name, key in self._keys.items()}, masks, locks
 
     def _codes(self, key: Hotkey, masks: dict[str, int]) -> Iterator[tuple[int, int]]:
-        """The keycodes that give this key in the first layout that has it, with the modifiers needed."""
+        """Yields the keycodes that produce this key in the first layout that has it, with the modifiers needed."""
         base = 0
         for modifier in key.modifiers:
             base |= masks[modifier]
         places = list(self._display.keysym_to_keycodes(key.keysym))
-        # Columns of the map: plain and shifted of the first layout, of the second, and so on.
+        # Columns of the keyboard map: plain and shifted for the first layout, then for the second, and so on.
         first = min((index for _, index in places), default=0)
         for code, index in places:
             if index == first:
@@ -210,7 +212,7 @@ class X11Hotkeys(Grabber):
             elif event.type == X.MappingNotify:
                 self._display.refresh_keyboard_mapping(event)
                 self._remapped = True
-        # Another keyboard of the same layout sends this event too: then nothing changes.
+        # Another keyboard with the same layout also triggers this event, without changing anything.
         if self._remapped and self._display is not None:
             self._remapped = False
             if self._make_plan() != self._plan:
@@ -219,7 +221,7 @@ class X11Hotkeys(Grabber):
 
     def _key_down(self, code: int, state: int) -> None:
         if code in self._down:
-            self._released.discard(code)  # it repeats
+            self._released.discard(code)  # a repeat
             return
         if name := self._names.get((code, state & self._modifiers)):
             self._down[code] = name
@@ -232,9 +234,9 @@ class X11Hotkeys(Grabber):
 
     def _flush_releases(self) -> None:
         if self._display is not None:
-            self._guarded(self._drain)  # a press that follows may have come while this program was busy
+            self._guarded(self._drain)  # a subsequent press may have arrived while this program was busy
         if self._release_timer.isActive():
-            return  # another release came in
+            return  # another release arrived
         for code in tuple(self._released):
             self._released.discard(code)
             self.released.emit(self._down.pop(code))

@@ -1,4 +1,4 @@
-"""The dialog “Log”: searches and copies log entries, and copies diagnostics for support."""
+"""The Log dialog: searches and copies log entries, and copies diagnostics for support."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ UPDATE_MS = 250
 """How often new entries are shown while the dialog is open."""
 
 SEARCH_MS = 120
-"""The search starts when nothing has been typed for this long."""
+"""The search starts after no input for this long."""
 
 MOST_IN_FULL = 20
-"""More selected entries than this are only counted."""
+"""If more entries are selected, only their number is shown."""
 
 Diagnose = Callable[[bool], Coroutine[Any, Any, str]]
-"""Writes diagnostics, with or without what was said; never with a key."""
+"""Generates diagnostics, with or without the spoken words but never with API keys."""
 
 
 class LogPanel(Panel):
-    """Shows the entries of `source`. `diagnose` returns the text for “Copy diagnostics”."""
+    """Shows the entries of `source`. `diagnose` returns the text for "Copy diagnostics"."""
 
     def __init__(self, source: LogSource, diagnose: Diagnose, background: BackgroundTasks, parent: QWidget) -> None:
         super().__init__(parent)
@@ -73,7 +73,7 @@ class LogPanel(Panel):
         self._connect()
 
     def open_log(self, *, fault: bool = False) -> None:
-        """Opens with the newest entries in sight; with `fault`, the newest error."""
+        """Opens with the newest entry in view, or with the newest error selected if `fault`."""
         if not self.isVisible():
             self.view.follow()
             self.answer.clear()
@@ -88,7 +88,7 @@ class LogPanel(Panel):
             self.view.select_newest_error()
 
     def catch_up(self) -> None:
-        """Shows what has been logged since."""
+        """Shows entries logged since the last call."""
         self.view.catch_up()
         self._show_counts()
 

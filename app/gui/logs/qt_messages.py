@@ -19,9 +19,9 @@ _LEVELS = {
 
 @contextmanager
 def qt_logged(flush: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Inside its `with`, Qt's messages of all threads go to the loggers `qt` and `qt.CATEGORY`.
+    """Context manager that logs Qt's messages from all threads to the loggers `qt` and `qt.CATEGORY`.
 
-    `flush` is called after a fatal message, since Qt then ends the process.
+    `flush` is called after a fatal message, because Qt then terminates the process.
     """
 
     def log(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:

@@ -21,29 +21,29 @@ _Index = QModelIndex | QPersistentModelIndex
 
 
 class LogSource(Protocol):
-    """Provides log entries; all calls return at once."""
+    """Provides log entries; all calls return immediately."""
 
     @property
     def newest(self) -> int:
-        """Changes with every entry, and when the log is cleared."""
+        """A number that changes with every entry and when the log is cleared."""
         ...
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the log files; None if none are written."""
+        """The folder containing the log files, or None if there are none."""
         ...
 
     def entries(self, after: int = 0) -> Sequence[LogEntry]:
-        """The kept entries with a number above `after`, oldest first."""
+        """Returns the stored entries numbered above `after`, oldest first."""
         ...
 
     def clear(self) -> None:
-        """Drops the entries."""
+        """Discards the entries."""
         ...
 
 
 class LogTable(QAbstractTableModel):
-    """The entries of `source` that pass the filter; `catch_up` fetches new ones."""
+    """The entries of `source` that match the filter; `catch_up` fetches new ones."""
 
     def __init__(self, source: LogSource, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -64,19 +64,19 @@ class LogTable(QAbstractTableModel):
 
     @property
     def total(self) -> int:
-        """The number of entries, shown or not."""
+        """The number of entries, whether shown or not."""
         return len(self._all)
 
     def entry(self, row: int) -> LogEntry:
-        """The entry in a row."""
+        """Returns the entry in a row."""
         return self._shown[row]
 
     def level_word(self, level: int) -> str:
-        """A word for a level."""
+        """Returns the display name of a level."""
         return self._levels[max((known for known in self._levels if known <= level), default=logging.DEBUG)]
 
     def set_filter(self, level: int, sought: str) -> None:
-        """Shows entries of `level` and worse that contain all of the words in `sought`, in any case."""
+        """Shows entries of at least `level` that contain all the words in `sought`, ignoring case."""
         words = tuple(sought.lower().split())
         if (level, words) != (self._level, self._words):
             self._level, self._words = level, words
@@ -122,18 +122,18 @@ class LogTable(QAbstractTableModel):
         text = f"{entry.where}\n{entry.message}\n{entry.details}\n{entry.thread}".lower()
         return all(word in text for word in self._words)
 
-    # -- the model's interface for Qt
+    # -- Qt's model interface
 
     def rowCount(self, parent: _Index | None = None) -> int:
-        """The number of shown entries."""
+        """Returns the number of entries shown."""
         return 0 if parent is not None and parent.isValid() else len(self._shown)
 
     def columnCount(self, parent: _Index | None = None) -> int:
-        """Time, level, where, message."""
+        """Returns the number of columns: time, level, where, message."""
         return 0 if parent is not None and parent.isValid() else len(self._heads)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The columns' titles."""
+        """Returns a column's title or alignment."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -143,7 +143,7 @@ class LogTable(QAbstractTableModel):
         return None
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """A cell's text, colour and tooltip."""
+        """Returns a cell's text, colour or tooltip."""
         entry, column = self._shown[index.row()], index.column()
         match role:
             case Qt.ItemDataRole.DisplayRole:
@@ -166,19 +166,19 @@ class LogTable(QAbstractTableModel):
 
 
 def clock(at: float) -> str:
-    """The local time of day, to the millisecond."""
+    """Formats the local time of day, to the millisecond."""
     return f"{time.strftime('%H:%M:%S', time.localtime(at))}.{int(at % 1 * 1000):03d}"
 
 
 def first_line(entry: LogEntry) -> str:
-    """The message's first line, or the error's own text if there is no message."""
+    """Returns the message's first line, or the error's own text if there is no message."""
     text = entry.message.strip() or entry.details.strip().rpartition("\n")[2]
     head, _, rest = text.partition("\n")
     return f"{head} …" if rest else head
 
 
 def full_text(entry: LogEntry, level: str) -> str:
-    """Everything about an entry, to be read or copied."""
+    """Returns everything about an entry as text, for reading or copying."""
     date = time.strftime("%Y-%m-%d", time.localtime(entry.at))
     head = f"{date} {clock(entry.at)}  {level}  {entry.where}" + (f"  [{entry.thread}]" if entry.thread else "")
     return "\n".join(filter(None, (head, entry.message, entry.details.rstrip())))

@@ -1,6 +1,6 @@
-"""The table of log entries, which follows the newest one until the user scrolls away.
+"""The table of log entries, which follows the newest entry until the user scrolls away.
 
-The inspector's page “Log” shows it with a button for the dialog that has the search and the diagnostics.
+The inspector's Log page shows it, with a button that opens the search and diagnostics dialog.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UPDATE_MS = 500
 
 
 class LogPage(QWidget):
-    """Follows `source` while it is visible."""
+    """Follows `source` while visible."""
 
     dialog_wanted = Signal()
 
@@ -51,7 +51,7 @@ class LogPage(QWidget):
 
 
 class LogView(QTableView):
-    """Shows a `LogTable`."""
+    """A table widget for a `LogTable`."""
 
     following_changed = Signal(bool)
 
@@ -59,7 +59,7 @@ class LogView(QTableView):
         super().__init__(parent)
         self._table = table
         self.following = True
-        """Whether the newest entry is in sight, and new ones will be scrolled to."""
+        """Whether the newest entry is in view, so that new ones are scrolled to."""
         self.setModel(table)
         self.setAccessibleName(self.tr("Log entries"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -79,7 +79,7 @@ class LogView(QTableView):
         self._set_sizes()
 
     def catch_up(self) -> None:
-        """Shows what has been logged since; stays where the user has scrolled to."""
+        """Shows entries logged since the last call, without moving away from where the user has scrolled to."""
         bar = self.verticalScrollBar()
         position, following = bar.value(), self.following
         with QSignalBlocker(bar):
@@ -90,16 +90,16 @@ class LogView(QTableView):
             self.follow()
 
     def follow(self) -> None:
-        """Scrolls to the newest entry and follows from there."""
+        """Scrolls to the newest entry and follows new ones."""
         self.scrollToBottom()
         self._set_following(True)
 
     def selected_rows(self) -> list[int]:
-        """The selected rows, top to bottom."""
+        """Returns the selected rows, from top to bottom."""
         return sorted(index.row() for index in self.selectionModel().selectedRows())
 
     def select_newest_error(self) -> None:
-        """Selects the newest error and scrolls to it, if there is one."""
+        """Selects the newest error, if any, and scrolls to it."""
         rows = range(self._table.rowCount() - 1, -1, -1)
         row = next((row for row in rows if self._table.entry(row).level >= logging.ERROR), None)
         if row is not None:
@@ -107,14 +107,14 @@ class LogView(QTableView):
             self.scrollTo(self._table.index(row, TIME))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keeps the newest entry in sight."""
+        """Keeps the newest entry in view if it was."""
         following = self.following
         super().resizeEvent(event)
         if following:
             self.follow()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follows the system's font."""
+        """Adapts the sizes to the font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_table"):
             self._set_sizes()

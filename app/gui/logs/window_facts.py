@@ -1,4 +1,4 @@
-"""Collects what only the window knows about the machine, for diagnostics: screens, scale, style, Qt."""
+"""Collects information for diagnostics that only the GUI has: screens, scale, style, Qt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.gui.design.look import Look
 
 
 def window_facts(window: QWidget) -> list[tuple[str, str]]:
-    """Names and values, in order. The screens' names are left out, since they may contain people's names."""
+    """Returns names and values, in display order. Screen names are omitted, since they may contain people's names."""
     screens = (
         f"{screen.size().width()} × {screen.size().height()} at {screen.devicePixelRatio():.2g}, "
         f"{screen.refreshRate():.0f} Hz" + (" (this window's)" if screen is window.screen() else "")

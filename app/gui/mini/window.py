@@ -1,6 +1,6 @@
-"""The mini window: the talk button, the words that were said last, the model's name, and three buttons.
+"""The mini window: the talk button, the latest words, the model's name, and three buttons.
 
-The words are the end of a text: as many lines as fit, and “…” in place of what came before them. They are folded from
+The words are the end of the latest text, as many lines as fit, with "…" for everything before. They are collected from
 the session's events.
 """
 
@@ -38,7 +38,7 @@ ELLIPSIS = "…"
 
 
 class LastLines(PlainLabel):
-    """Plain text; `dim` is for less important words."""
+    """The end of a plain text, in a dimmed colour if `dim`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -56,7 +56,7 @@ class LastLines(PlainLabel):
         return QSize(0, self.fontMetrics().lineSpacing())
 
     def lines(self) -> list[str]:
-        """The lines that are painted, from the top."""
+        """Returns the visible lines, from top to bottom."""
         text, wide = self.text(), max(1, self.width())
         layout = QTextLayout(text, self.font())
         layout.setTextOption(QTextOption(Qt.AlignmentFlag.AlignLeft))
@@ -88,7 +88,7 @@ DOT_PX, GAP_PX = 8, 8
 
 
 class ModelName(PlainLabel):
-    """One line of plain text, which is cut off where it has no room."""
+    """A model's name on one line, elided if it doesn't fit, after a dot in the model's colour."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -96,14 +96,14 @@ class ModelName(PlainLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def show_model(self, provider: str, name: str) -> None:
-        """Shows the name of a model, which `provider` runs."""
+        """Shows the name of a model that is run by `provider`."""
         self._provider = provider
         self.setText(name)
         self.setAccessibleName(self.tr("Model: {0}").format(name))
         self.update()
 
     def colour(self) -> QColor:
-        """The model's colour."""
+        """Returns the model's colour."""
         return model_colour(self._provider, self.text(), tokens().dark)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -120,12 +120,12 @@ class ModelName(PlainLabel):
 
 
 MOST_LETTERS = 400
-"""More than the window's lines can hold; what came before is dropped."""
+"""More characters than fit into the window; earlier text is dropped."""
 
 
 @dataclass(slots=True)
 class LastWords:
-    """`speaker` said `text` last; empty before the first words."""
+    """The latest words: `text`, spoken by `speaker`; empty before the first words."""
 
     speaker: Literal["user", "assistant"] = "user"
     text: str = ""
@@ -133,16 +133,16 @@ class LastWords:
     _answered: int = 0
 
     def begin(self) -> None:
-        """Forgets the last conversation."""
+        """Resets the state for a new session."""
         self.speaker, self.text, self._answer, self._answered = "user", "", "", 0
 
     def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
+        """Processes an event."""
         match event:
             case e.TranscriptPartial(text=text) | e.TranscriptFinal(text=text) if text.strip():
                 self.speaker, self.text = "user", text[-MOST_LETTERS:]
             case e.UserBackchannel() if self._answer:
-                self.speaker, self.text = "assistant", self._answer  # said in passing: the answer goes on
+                self.speaker, self.text = "assistant", self._answer  # a backchannel: the response continues
             case e.AssistantSaid(turn=turn, text=text, glued=glued):
                 if turn != self._answered:
                     self._answered, self._answer = turn, ""
@@ -153,23 +153,23 @@ class LastWords:
 
 WIDTH_PX, HEIGHT_PX = 360, 120
 USUAL_LINE_PX = 17
-"""The line height for which the size is meant; it grows with larger text."""
+"""The line height that the size is designed for; the window grows with larger text."""
 EDGE_PX = 24
-"""From the corner of the screen, before it was moved."""
+"""The distance from the corner of the screen in its initial position."""
 SETTLE_MS = 400
-"""It is put back onto the screen once it was not moved for so long."""
+"""The window is moved back onto the screen once it hasn't moved for this long."""
 
 
 class MiniWindow(QWidget):
-    """A frameless window of a fixed size. The user drags it anywhere on its ground, and it stays on the screen."""
+    """A frameless window of fixed size. The user can drag it by its background, and it stays on the screen."""
 
     back_wanted = Signal()
-    """The user wants the main window again."""
+    """The user wants to return to the main window."""
     silence_wanted = Signal()
     active_changed = Signal()
-    """It has got the keyboard, or lost it."""
+    """The window has gained or lost keyboard focus."""
     placed = Signal(QPoint)
-    """It was moved to this place, in the desktop's coordinates."""
+    """The window's new position in desktop coordinates."""
 
     def __init__(self) -> None:
         flags = Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint
@@ -187,7 +187,7 @@ class MiniWindow(QWidget):
         self.back = IconButton("maximize-2", self.tr("Back to the window"), self, keys=self.tr("Enter"), size=16)
         self.silence.clicked.connect(self.silence_wanted)
         self.back.clicked.connect(self.back_wanted)
-        self._grip: QPoint | None = None  # from the window's corner to where the mouse was pressed on it
+        self._grip: QPoint | None = None  # offset of the mouse press from the window's corner
         self._settled = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._settled.timeout.connect(self._settle)
         self._lay_out()
@@ -215,24 +215,24 @@ class MiniWindow(QWidget):
         scale = max(1.0, self.fontMetrics().height() / USUAL_LINE_PX)
         self.setFixedSize(round(WIDTH_PX * scale), round(HEIGHT_PX * scale))
 
-    # -- what it shows
+    # -- display
 
     def show_state(self, like: TalkButton, *, muted: bool, can_silence: bool) -> None:
-        """Shows the state as the button `like` does. `muted`: the session has muted the microphone."""
+        """Shows the same state as the button `like`. `muted`: the session has muted the microphone."""
         self.button.show_state(like.word, like.text(), like.hint)
         self.button.setEnabled(like.isEnabled())
         self.mute.confirm(muted)
         self.silence.setVisible(can_silence)
 
     def show_words(self, words: LastWords) -> None:
-        """Shows what was said last or, before the first words, what to do."""
+        """Shows the latest words or, before there are any, what to do."""
         state = ", ".join(part for part in (self.button.text(), self.button.hint) if part)
         self.words.show_words(words.text or state, dim=not words.text or words.speaker == "user")
 
-    # -- its place
+    # -- placement
 
     def show_at(self, place: QPoint | None, beside: QWidget) -> None:
-        """Shows itself at `place` or, without one, in the corner of the screen on which `beside` is."""
+        """Shows the window at `place` or, if that is None, in the corner of the screen that contains `beside`."""
         if place is None:
             room = beside.screen().availableGeometry()
             place = room.bottomRight() - QPoint(self.width() + EDGE_PX, self.height() + EDGE_PX)
@@ -243,7 +243,7 @@ class MiniWindow(QWidget):
         self.setFocus()
 
     def _on_screen(self, place: QPoint) -> QPoint:
-        """The nearest place at which all of it is on a screen."""
+        """Returns the nearest position at which the whole window is on a screen."""
         screen = QGuiApplication.screenAt(QRect(place, self.size()).center()) or self.screen()
         room = screen.availableGeometry()
         right, bottom = room.right() + 1 - self.width(), room.bottom() + 1 - self.height()
@@ -251,19 +251,19 @@ class MiniWindow(QWidget):
 
     def _settle(self) -> None:
         if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
-            self._settled.start()  # it is still being dragged
+            self._settled.start()  # still being dragged
             return
         self.move(self._on_screen(self.pos()))
         self.placed.emit(self.pos())
 
-    # -- Qt's own events
+    # -- Qt events
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             self._grip = event.position().toPoint()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drags it; the system does so where it can, which is the only way on Wayland."""
+        """Drags the window, through the system if possible, which is the only way on Wayland."""
         if self._grip is None:
             return
         moved = event.position().toPoint() - self._grip
@@ -282,7 +282,7 @@ class MiniWindow(QWidget):
             self.back_wanted.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape silences the answer, Enter leads back. The space bar talks: see `KeyRouting`."""
+        """Escape stops the response, and Enter returns to the main window. For the space bar, see `KeyRouting`."""
         if event.key() == Qt.Key.Key_Escape:
             if not self.silence.isHidden():
                 self.silence_wanted.emit()
@@ -305,12 +305,12 @@ class MiniWindow(QWidget):
             self.active_changed.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Only the main window ends the app: to close this one leads back to it."""
+        """Returns to the main window, since only closing that one ends the app."""
         super().closeEvent(event)
         self.back_wanted.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A rounded ground with a thin edge."""
+        """Paints a rounded background with a thin edge."""
         shown = tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,6 +1,6 @@
-"""A card of a revision: its model, request, speed, text, tools and cost.
+"""The card of a revision: its model, request, speed, text, tool calls and cost.
 
-Markdown is made readable although it is shown letter by letter: markers disappear, and every letter keeps its place.
+Markdown is made readable while it is streaming: markers are hidden, and every character keeps its position.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import TOOL_ARGUMENTS
 
 NOTHING = "\u2060"
-"""A letter without width, at which no line breaks."""
+"""A zero-width character that doesn't allow a line break."""
 
 _HIDDEN = re.compile(
     r"^[ \t]*(?:`{3,}|~{3,}|\#{1,6}[ \t]+)"  # fences and headings
     r"|\*\*|~~|`+|(?<!\w)[*_](?=\w)|(?<=[\w.,!?)])[*_](?!\w)"  # emphasis and code
-    r"|!?\[(?=[^\]\n]*\]\()|(?<=\w)\]\([^)\s]*\)",  # a link but for its words
+    r"|!?\[(?=[^\]\n]*\]\()|(?<=\w)\]\([^)\s]*\)",  # links, except for their text
     re.M,
 )
 _BULLET = re.compile(r"^([ \t]*)[-*+](?=[ \t]+\S)", re.M)
@@ -36,7 +36,7 @@ _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.M)
 
 @lru_cache(maxsize=128)
 def readable(text: str) -> str:
-    """Returns a text of the same length without the markers of Markdown. It may be given while it grows."""
+    """Returns a text of the same length with Markdown markers hidden. `text` may be incomplete."""
     if not has_markdown(text):
         return text
     text = _DASHES.sub(lambda found: re.sub(r"[:-]", "─", found[0]).replace("|", "┼"), text)
@@ -50,14 +50,15 @@ LONGEST_TOOL_TEXT = 90
 
 
 class OracleCards(QObject):
-    """Makes cards in the user's language."""
+    """Creates cards in the user's language."""
 
     details = False
-    """Whether cards show what was asked, how fast the answer came, and what it cost."""
+    """Whether cards show the request, the response time and the cost."""
 
     def card(self, revision: ShownRevision, waited: int = 0, *, column: bool = False) -> Card:
-        """Makes the card of a revision whose first words have been `waited` for, in seconds. A comparison is never
-        struck through: it is no guess that was given up. `column`: it is in its model's column.
+        """Returns the card for a revision whose first words have been awaited for `waited` seconds. Comparison
+        revisions are never struck through, as they are not discarded guesses. `column`: the card is in its model's own
+        column.
         """
         bright = not (_gone(revision) or revision.secondary) or revision.speaking
         head: list[Run] = [(str(revision.number), "name" if bright else "dim"), ("   ", "gap")]
@@ -87,7 +88,7 @@ class OracleCards(QObject):
         return revision.asked if self.details else ""
 
     def thought(self, revision: ShownRevision, waited: int = 0) -> Card:
-        """Makes the large card of the revision that counts."""
+        """Returns the large card for the current revision."""
         state = self._state(revision)
         head: list[Run] = [state, ("   ", "gap")] if state else []
         head.append((revision.model or revision.backend, "dim"))
@@ -191,12 +192,12 @@ class OracleCards(QObject):
         return f"{words} → {result} ({wait(use.seconds)})"
 
     def _tool_name(self, name: str) -> str:
-        """The display name of a tool: `SERVER__TOOL` becomes "TOOL (SERVER)"."""
+        """Returns a tool's display name: `SERVER__TOOL` becomes "TOOL (SERVER)"."""
         server, _, tool = name.partition("__")
         return self.tr("{0} ({1})").format(tool, server) if server and tool else name
 
     def kind_words(self, kind: str) -> str:
-        """A kind of question in words."""
+        """Returns the display name of a kind of question."""
         words = {
             "everyday": self.tr("everyday talk"),
             "reasoning": self.tr("reasoning"),
@@ -208,24 +209,26 @@ class OracleCards(QObject):
 
 
 def _gone(revision: ShownRevision) -> bool:
-    """Whether its rest was to be spoken and never will be."""
+    """Returns whether the rest of the revision was discarded before being spoken."""
     return revision.status in ("superseded", "failed") and not revision.secondary
 
 
 def _heard(revision: ShownRevision) -> int:
-    """How many letters of its text were heard, without leading blanks."""
+    """Returns how many characters of the text have been heard, not counting leading whitespace."""
     blank = len(revision.text) - len(revision.text.lstrip())
     return min(max(0, revision.heard - blank), len(revision.text.strip()))
 
 
 def _text(revision: ShownRevision, column: bool) -> list[Run]:
-    """Its text in up to three parts: heard, sent to the front-end, still waiting. What was heard is never struck."""
-    text = readable(revision.text.strip().replace("\r\n", " \n"))  # of the same length, for the caret
+    """Returns the text in up to three parts: heard, sent to the front-end, still waiting. The heard part is never
+    struck through.
+    """
+    text = readable(revision.text.strip().replace("\r\n", " \n"))  # of the same length, so that the caret is right
     if revision.secondary:
         return [(text, "text" if column and revision.status != "superseded" else "beside")]
     heard = _heard(revision)
     if _gone(revision):
-        heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # the gap is not struck
+        heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # the gap isn't struck through
         sent, kinds = heard, ("heard" if revision.speaking else "said", "", "struck")
     elif revision.spoken and heard and not revision.speaking:
         sent, kinds = heard, ("text", "", "still")  # the rest won't be spoken any more
@@ -237,7 +240,7 @@ def _text(revision: ShownRevision, column: bool) -> list[Run]:
 
 
 def _arguments(text: str) -> str:
-    """A tool's arguments for people: the values of a JSON object, or the text as it is."""
+    """Formats a tool's arguments: the values of a JSON object, or the text unchanged if it isn't one."""
     try:
         values = read_json(text or "{}", TOOL_ARGUMENTS)
     except ValueError:

@@ -1,7 +1,6 @@
-"""A column of revisions as cards, in the transcript's order, under a heading with the model's name.
+"""A column of revision cards, in the transcript's order, under a heading with the model's name.
 
-Only changed cards are written. The large card shows the answer that counts now; its words cross-fade when they are
-revised.
+Only changed cards are updated. The large card shows the current answer, which cross-fades when it is revised.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.elided import ElidedLabel
 
 SCALE = 20 / 15
-"""The size of its words, of those of the transcript."""
+"""Text size relative to the transcript."""
 
 
 class _Before(QWidget):
-    """A picture of what was shown, which fades out over what is shown now."""
+    """A picture of the previous contents that fades out on top of the new ones."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -37,7 +36,7 @@ class _Before(QWidget):
         self.hide()
 
     def fade(self, picture: QPixmap) -> None:
-        """Shows a picture, and lets it fade."""
+        """Shows a picture and fades it out."""
         self._picture = picture
         self._glide.jump(1.0)
         self._glide.go(0.0)
@@ -54,7 +53,7 @@ class _Before(QWidget):
 
 
 class ThoughtCard(QWidget):
-    """Shows one card. Another thought's card fades in, one that only grows is changed in its place."""
+    """Shows one card. A different thought fades in; a thought that grows is updated in place."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,7 +69,7 @@ class ThoughtCard(QWidget):
         column.addWidget(self.view)
 
     def show_card(self, card: Card, thought: object) -> None:
-        """Shows the card of `thought`, which tells one thought from the next."""
+        """Shows the card of `thought`, whose identity determines whether this is a new thought."""
         if not self.view.cards:
             self.view.insert_card(0, card)
         elif self.view.cards[0] != card.clean():
@@ -90,13 +89,13 @@ class ThoughtCard(QWidget):
 
 
 NARROW_PX, NARROW_SIDE = 360, 5.0
-"""In a column narrower than this the cards leave so many pixels free at their sides."""
+"""In a column narrower than `NARROW_PX`, cards have a side margin of `NARROW_SIDE` pixels."""
 MANY = 20
-"""From so many changes on it is faster to lay out everything between them once."""
+"""With more changes than this, it is faster to postpone the layout until after the last one."""
 
 
 class Mark(PlainLabel):
-    """A word on a rounded patch."""
+    """A word on a rounded background."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
@@ -127,7 +126,7 @@ class Mark(PlainLabel):
 
 
 class OracleColumn(QWidget):
-    """A view of cards; with `set_backend`, under the name of a model that drives or can be switched to."""
+    """A view of cards; after `set_backend`, under the name of a model that is active or can be switched to."""
 
     hand_over = Signal()
 
@@ -144,7 +143,7 @@ class OracleColumn(QWidget):
         row.addWidget(self.backend, 1)
         row.addWidget(self.mark)
         row.addWidget(self.hand_button)
-        # Both columns' headings have the same height, with the button or without.
+        # Both columns' headings have the same height, with or without the button.
         self.heading.setMinimumHeight(self.hand_button.sizeHint().height())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -157,7 +156,7 @@ class OracleColumn(QWidget):
         self._head = ("", False)
 
     def set_backend(self, backend: str, drives: bool) -> None:
-        """Shows the name of the column's model and whether it drives; an empty name for a column of all models."""
+        """Shows the name of the column's model and whether it is the active one; empty for a column of all models."""
         if self._head == (backend, drives):
             return
         self._head = (backend, drives)
@@ -173,8 +172,8 @@ class OracleColumn(QWidget):
     def show_revisions(
         self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
     ) -> None:
-        """Shows the revisions `wanted`, which are given newest first, with the cards that `card` makes; of those that
-        are shown already, only the `changed` ones are written.
+        """Shows the revisions in `wanted`, newest first, using `card` to build their cards. Of those already shown,
+        only the ones in `changed` are updated.
         """
         view, shown = self.view, self._shown
         wanted = wanted[::-1]
@@ -189,7 +188,7 @@ class OracleColumn(QWidget):
         view.keep_view(stay, height)
 
     def show_revision(self, revision: ShownRevision) -> None:
-        """Scrolls to a revision that is shown, and takes the focus."""
+        """Scrolls to a revision that is shown, and gives the view focus."""
         self.view.setFocus()
         self.view.show_card(self._shown.index(revision))
 

@@ -1,7 +1,7 @@
-"""The heading of the oracle pane: earlier thoughts, details, the two models, and the buttons that change them.
+"""The header of the oracle pane: earlier thoughts, details, the two models, and the buttons to change them.
 
-It emits what the user has chosen. In a pane with two columns, the columns' headings name the models instead. When the
-user switches between the two, the models keep their columns and only the mark of the active one moves.
+It emits the user's choices. With two columns, the columns' headings name the models instead. When the user switches
+between the two models, they keep their columns and only the mark of the active one moves.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from app.gui.widgets.formats import backend_words
 
 @dataclass(slots=True)
 class Sides:
-    """The names of the models by column (0 is left); without a comparison the right one is empty."""
+    """The models' names by column (0 is left). Without a comparison, the right one is empty."""
 
     backends: list[str] = field(default_factory=lambda: ["", ""])
     driving: int = 0
-    """The column of the model that drives."""
+    """The column of the active model."""
 
     @property
     def driver(self) -> str:
-        """The name of the model that drives; empty while it is unknown."""
+        """The active model's name; empty while unknown."""
         return self.backends[self.driving]
 
     @property
     def comparison(self) -> str:
-        """The name of the comparison model; empty for none."""
+        """The comparison model's name; empty if there is none."""
         return self.backends[1 - self.driving]
 
     def begin(self) -> None:
-        """Forgets both models: a new conversation starts."""
+        """Resets both models for a new conversation."""
         self.backends, self.driving = ["", ""], 0
 
     def column(self, secondary: bool) -> int:
-        """The column of the comparison (`secondary`), or of the model that drives."""
+        """Returns the column of the comparison model if `secondary`, otherwise that of the active model."""
         return 1 - self.driving if secondary else self.driving
 
     def apply(self, event: e.Event) -> bool:
-        """Takes one event in; returns whether anything has changed."""
+        """Processes an event; returns whether anything has changed."""
         match event:
             case e.SessionStarted(backend=backend, model=model):
                 self.backends[self.driving] = backend_words(backend, model)
@@ -69,15 +69,15 @@ HAND_OVER_KEYS = "Ctrl+H"
 
 
 class OracleHeader(QWidget):
-    """A heading with two buttons; a second line while two models answer in one column."""
+    """The heading with its buttons, and a second line while two models answer in one column."""
 
     secondary_wanted = Signal(bool)
-    """The user has asked for a comparison model, or to end it."""
+    """The user wants a comparison model, or wants to end the comparison."""
     hand_over = Signal()
     earlier_toggled = Signal(bool)
-    """Whether the revisions before the one that counts are shown, too."""
+    """Whether superseded revisions are shown as well."""
     details_toggled = Signal(bool)
-    """Whether the figures of each revision are shown."""
+    """Whether each revision's figures are shown."""
     running_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -129,21 +129,21 @@ class OracleHeader(QWidget):
 
     @property
     def comparison(self) -> str:
-        """The name of the comparison model; empty for none."""
+        """The comparison model's name; empty if there is none."""
         return self.sides.comparison
 
     def begin(self) -> None:
-        """Forgets both models: a new conversation starts."""
+        """Resets both models for a new conversation."""
         self.sides.begin()
         self._show()
 
     def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
+        """Processes an event."""
         if self.sides.apply(event):
             self._show()
 
     def set_running(self, running: bool) -> None:
-        """Enables the buttons while a conversation runs."""
+        """Enables the buttons while a conversation is running."""
         self.switch.setEnabled(running)
         self.hand_button.setEnabled(running)
         self.running_changed.emit(running)

@@ -1,7 +1,7 @@
-"""The oracle pane: a large card with the answer that counts now or, on demand, all answers in the transcript's order.
+"""The oracle pane: a large card with the current answer or, on request, all answers in the transcript's order.
 
-The superseded ones are struck through. Two models have a column each where there is room; else the comparison's cards
-stand between the others, in a calmer style. A card without words shows for how long it has been waited for.
+Superseded answers are struck through. Two models have a column each if there is space; otherwise the comparison's cards
+appear among the others in a calmer style. A card without text shows how long it has been waiting.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from app.gui.widgets.formats import SessionTime, backend_words
 
 WAIT_STEP_MS = 1000
 COLUMNS_PX = 420
-"""From this width on two models have a column each."""
+"""The minimum width at which two models have a column each."""
 PAD_PX, GAP_PX = 12, 8
 _EARLY = 0.05
-"""Seconds by which a timer may be early."""
+"""How early a timer may fire, in seconds."""
 
 
 class OraclePane(QWidget):
-    """Takes events with `apply`; shows what they changed on `settle`, each revision once. `clock`: any steady one, in
-    seconds, to count the waiting between events.
+    """Processes events with `apply`, and shows the changes on `settle`, updating each changed revision once. `clock`
+    returns a monotonic time in seconds, to measure the waiting time between events.
     """
 
     earlier_toggled = Signal(bool)
-    """Whether the revisions before the one that counts are shown from now on."""
+    """Whether superseded revisions are now shown."""
     details_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -53,11 +53,11 @@ class OraclePane(QWidget):
         self._cards = OracleCards(self)
         self._changed: set[ShownRevision] = set()
         self._paired = False  # whether there is a comparison
-        self._two = False  # whether it has a column of its own
+        self._two = False  # whether the comparison has a column of its own
         self._in_view = False
         self._lay_out()
         self.wait_timer = QTimer(self, interval=WAIT_STEP_MS, timerType=Qt.TimerType.PreciseTimer)
-        """Runs only while a visible revision has no words yet."""
+        """Runs only while a visible revision has no text yet."""
         self.wait_timer.timeout.connect(self._show_waiting)
         self.header.earlier_toggled.connect(self._show_earlier)
         self.header.details_toggled.connect(self._show_details)
@@ -82,24 +82,26 @@ class OraclePane(QWidget):
 
     @property
     def views(self) -> tuple[CardView, ...]:
-        """All views in which text can be selected."""
+        """All views with selectable text."""
         return (*(column.view for column in self.columns), self.thought.view)
 
     @property
     def earlier(self) -> bool:
-        """Whether the revisions before the one that counts are shown."""
+        """Whether superseded revisions are shown."""
         return self.header.earlier.isChecked()
 
     def set_earlier(self, shown: bool) -> None:
-        """Shows the revisions before the one that counts, or not."""
+        """Sets whether superseded revisions are shown."""
         self.header.earlier.setChecked(shown)
 
     def set_details(self, shown: bool) -> None:
-        """Shows the figures of each revision, or not."""
+        """Sets whether each revision's figures are shown."""
         self.header.details.setChecked(shown)
 
     def begin(self, talk: int = 0) -> None:
-        """Starts a new conversation, whose revisions count from 1 again. `talk`: its number in the transcript."""
+        """Starts a new session, whose revisions are numbered from 1 again. `talk`: the session's number in the
+        transcript.
+        """
         self.end()
         self.log.talk = talk
         self.time.begin()
@@ -108,7 +110,7 @@ class OraclePane(QWidget):
         self.settle()
 
     def clear(self) -> None:
-        """Removes everything: another conversation will be shown."""
+        """Removes everything before another conversation is shown."""
         self.begin()
         self.log.revisions.clear()
         self._changed.clear()
@@ -116,12 +118,12 @@ class OraclePane(QWidget):
         self._settle_thought()
 
     def end(self) -> None:
-        """Stops everything that was running: the conversation is over."""
+        """Marks everything in progress as stopped, because the session has ended."""
         self._changed.update(self.log.begin())
         self.settle()
 
     def apply(self, event: Event) -> None:
-        """Takes one event in."""
+        """Processes an event."""
         self.time.update(event.at)
         self._changed.update(self.log.apply(event))
         self.header.apply(event)
@@ -131,8 +133,8 @@ class OraclePane(QWidget):
             newest.column = self.header.sides.column(newest.secondary)
 
     def show_talk(self, events: Sequence[Event], talk: int = 0) -> None:
-        """Shows the newest revisions of a past talk below those that are shown, as many as the log keeps. `talk`: its
-        number in the transcript.
+        """Shows the newest revisions of a past session in addition to those already shown, up to the log's limit.
+        `talk`: the session's number in the transcript.
         """
         self.log.talk = talk
         asked = [place for place, event in enumerate(events) if isinstance(event, OracleRequested)]
@@ -143,14 +145,14 @@ class OraclePane(QWidget):
         self.end()
 
     def settle(self) -> None:
-        """Shows all that has changed since the last time."""
+        """Shows all changes since the last call."""
         self._update_timer()
         self._arrange()
         if not self._changed:
             return
         if not self._two:
             self._settle_thought()
-        if self._split.isHidden():  # the columns are written when they are visible again
+        if self._split.isHidden():  # updated once the columns are visible again
             if len(self._changed) > self.log.limit:
                 self._changed.intersection_update(self.log.revisions)
             return
@@ -160,7 +162,7 @@ class OraclePane(QWidget):
     # -- columns
 
     def _pair(self) -> None:
-        """Sorts the revisions into columns by their model when a comparison starts."""
+        """When a comparison starts, sorts the revisions into columns by model."""
         paired = bool(self.header.comparison)
         if paired and not self._paired:
             right = self.header.sides.backends[1]
@@ -170,7 +172,7 @@ class OraclePane(QWidget):
         self._paired = paired
 
     def _arrange(self) -> None:
-        """Shows one column or two, each under its model's name."""
+        """Shows one column, or two under their models' names."""
         two = self._paired and self.width() >= COLUMNS_PX
         self.header.set_columns(two)
         sides = self.header.sides
@@ -200,10 +202,10 @@ class OraclePane(QWidget):
         super().resizeEvent(event)
         self.settle()
 
-    # -- the large card, or all
+    # -- the large card or all cards
 
     def _share_room(self) -> None:
-        """Shows the large card, or the columns of two models, or one column with all thoughts."""
+        """Shows the large card, the columns of two models, or one column with all thoughts."""
         self._split.setVisible(self._two or self.earlier)
         self.thought.setVisible(self._split.isHidden())
         self.header.earlier.setEnabled(not self._two)
@@ -228,7 +230,7 @@ class OraclePane(QWidget):
             self.thought.show_card(self._cards.thought(revision, self._waited(revision)), revision)
 
     def show_turn(self, talk: int, turn: int) -> bool:
-        """Scrolls to the first thought for a turn, among all thoughts; False if it is not kept any more."""
+        """Scrolls to the first thought for a turn among all thoughts; returns False if it is no longer in the log."""
         revision = self.log.first_of(talk, turn)
         if revision is None:
             return False

@@ -1,6 +1,6 @@
-"""Follows the oracle revisions of one or more talks as the pane shows them, newest first.
+"""Tracks the oracle revisions of one or more sessions as shown in the pane, newest first.
 
-Adds to the fold of `app.conversation.revisions` which revision is being spoken, and how far its text has come.
+Extends `app.conversation.revisions` with which revision is being spoken, and how far.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from app.conversation.revisions import Revision, RevisionLog
 
 @dataclass(slots=True, eq=False)
 class ShownRevision(Revision):
-    """A revision and its speech. `talk`: the session that it belongs to. `interrupted`: the user cut it short.
-    `column`: where it stands when two models answer.
+    """A revision with its speech progress.
+
+    - `talk`: the number of the session that it belongs to
+    - `interrupted`: the user interrupted it
+    - `column`: its column while two models answer
     """
 
     talk: int = 0
@@ -27,62 +30,62 @@ class ShownRevision(Revision):
 
     @property
     def sent(self) -> int:
-        """How many letters of its text are with the front-end."""
+        """How many characters of the text have been sent to the front-end."""
         return self.progress.sent(self.text)
 
     @property
     def heard(self) -> int:
-        """How many letters of its text have been spoken."""
+        """How many characters of the text have been spoken."""
         return self.progress.heard
 
 
 class OracleLog:
-    """The newest `limit` revisions, newest at index 0; those of earlier conversations stay.
+    """The newest `limit` revisions, newest first, including those of earlier sessions.
 
-    The default is about ten turns: with each further card, a change of the newest takes longer to lay out.
+    The default corresponds to about ten turns; with every further card, updating the newest takes longer to lay out.
     """
 
     def __init__(self, limit: int = 80) -> None:
         self.limit = limit
         self.talk = 0
-        """The session that new revisions belong to, by the transcript's count."""
+        """The session that new revisions belong to, as numbered in the transcript."""
         self.revisions: list[ShownRevision] = []
         self._talk = RevisionLog(ShownRevision, limit)
         self._reset()
 
     def _reset(self) -> None:
         self._talk.clear()
-        self._feeding_known = False  # whether this conversation's events include what reaches the front-end
+        self._feeding_known = False  # whether this session's events include what reaches the front-end
         self._said_turn = 0
-        self._said: list[str] = []  # what was spoken of the answer to that turn, by any revision
+        self._said: list[str] = []  # everything spoken in response to that turn, from any revision
 
     @property
     def waiting(self) -> list[ShownRevision]:
-        """Those that have not said anything yet."""
+        """Those without any text yet."""
         return [revision for revision in self._talk.revisions if revision.waiting]
 
     @property
     def current(self) -> ShownRevision | None:
-        """The one that counts now: of the newest turn and of the driving model, the one that is being spoken, or else
-        the newest with words that was not given up, or else the newest.
+        """The current revision. Among the active model's revisions for the newest turn, this is the one being spoken,
+        or else the newest with text that wasn't discarded, or else the newest.
         """
         turn: list[ShownRevision] = []
         for revision in self.revisions:
             if revision.secondary:
                 continue
             if turn and (revision.turn != turn[0].turn or revision.order >= turn[-1].order):
-                break  # an earlier turn, or an earlier conversation
+                break  # an earlier turn or session
             turn.append(revision)
         alive = (r for r in turn if r.text and r.status not in ("superseded", "failed"))
         return self._speaker(turn) or next(alive, turn[0] if turn else None)
 
     def first_of(self, talk: int, turn: int) -> ShownRevision | None:
-        """The first thought for a turn of a session; None if there is none any more."""
+        """Returns the first revision for a turn of a session, or None if it is no longer in the log."""
         found = (r for r in reversed(self.revisions) if (r.talk, r.turn) == (talk, turn))
         return next(iter(sorted(found, key=lambda revision: revision.secondary)), None)
 
     def begin(self) -> list[ShownRevision]:
-        """Starts a new conversation, whose numbers start at 1 again; returns the revisions that this ended."""
+        """Starts a new session, numbered from 1 again; returns the revisions that this ended."""
         changed = [r for r in self._talk.revisions if r.speaking or r.status in ("waiting", "streaming")]
         for revision in changed:
             revision.speaking = False
@@ -91,7 +94,7 @@ class OracleLog:
         return changed
 
     def apply(self, event: e.Event) -> list[ShownRevision]:
-        """Takes one event in; returns the revisions that it changed or added."""
+        """Processes an event; returns the revisions that it changed or added."""
         revision = self._talk.apply(event)
         match event:
             case e.OracleRequested() | e.OracleHandedOver() if revision is not None:
@@ -110,7 +113,7 @@ class OracleLog:
         return [] if revision is None else [revision]
 
     def _put_first(self, revision: ShownRevision) -> None:
-        if revision in self.revisions:  # it was handed over
+        if revision in self.revisions:  # handed over
             self.revisions.remove(revision)
         revision.talk = self.talk
         self.revisions.insert(0, revision)
@@ -132,7 +135,8 @@ class OracleLog:
         revision = self._talk.get(event.revision)
         if revision is None:
             return []
-        # A front-end may go over to a newer one without an event, and the last word of an older one may come late.
+        # A front-end may move on to a newer revision without an event, and the last word of an older one may arrive
+        # late.
         heard = self._speaker(self._talk.revisions)
         late = heard is not None and revision.order < heard.order
         changed = [] if late or heard is revision else self._speak(event.revision, event.turn)
@@ -141,7 +145,7 @@ class OracleLog:
         self._said.append(event.text)
         further = [revision] if revision.progress.hear(revision.text, event.text) else []
         if late and heard is not None and heard.heard and heard.progress.hear(heard.text, event.text):
-            further.append(heard)  # which continues it
+            further.append(heard)  # it continues the older revision
         return changed + [one for one in further if one not in changed]
 
     def _on_ended(self, interrupted: bool) -> list[ShownRevision]:
@@ -153,8 +157,8 @@ class OracleLog:
         return self._speak(0)
 
     def _speak(self, number: int, turn: int = 0) -> list[ShownRevision]:
-        """Marks revision `number` as the one that is spoken, and no other; 0 for none. It continues what was spoken of
-        the answer to `turn`, if there is anything and it says the same.
+        """Marks only revision `number` as being spoken; 0 for none. If its text matches what was already spoken in
+        response to `turn`, it continues from there.
         """
         changed = []
         for revision in self._talk.revisions:

@@ -1,7 +1,7 @@
-"""The command palette, and the sheet of all keys.
+"""The command palette, and the keyboard shortcut sheet.
 
-- `command.py`: what can be run, and where it comes from: menus, settings, conversations, models
-- `ranking.py`: which commands fit what was typed, and their order, the recently used first
-- `delegate.py`, `palette.py`: the list and the floating field
-- `shortcuts.py`, `shortcut_sheet.py`: all keys in groups, and the dialog that shows them
+- `command.py`: the commands, which come from menus, settings, conversations and models
+- `ranking.py`: matches commands against the typed text and orders them, favouring recently used ones
+- `delegate.py`, `palette.py`: the list and the floating search field
+- `shortcuts.py`, `shortcut_sheet.py`: all shortcuts in groups, and the dialog that shows them
 """

@@ -1,4 +1,4 @@
-"""A command of the palette, and the commands that menus, settings, conversations and models make."""
+"""A command of the palette, and functions that create commands for menus, settings, conversations and models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ Kind = Literal["command", "setting", "conversation", "model"]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`keys`: its shortcut in the system's words, or empty; `place`: where else it is found, like a menu's name."""
+    """A command. `keys` is its shortcut as displayed by the system, or empty; `place` is where else it is found, e.g. a
+    menu's name.
+    """
 
     title: str
     keys: str
@@ -31,26 +33,26 @@ class Command:
 
     @property
     def id(self) -> str:
-        """Names it from one opening of the palette to the next."""
+        """Identifies the command across openings of the palette."""
         return f"{self.kind}:{self.place}:{self.title}"
 
 
 Provider = Callable[[], Iterable[Command]]
-"""Makes commands anew each time the palette is opened."""
+"""Creates commands each time the palette is opened."""
 
 
 def plain_title(action: QAction) -> str:
-    """An action's text without the mark of its mnemonic."""
+    """Returns an action's text without its mnemonic marker."""
     return re.sub(r"&(.)", r"\1", action.text())
 
 
 def native_keys(keys: QKeySequence) -> str:
-    """Keys in the system's words; empty for none."""
+    """Returns a shortcut as displayed by the system, or an empty string."""
     return keys.toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def menu_actions(menus: QMenu | QMenu, place: str = "") -> Iterator[tuple[str, QAction]]:
-    """All entries of menus and of their submenus, each with the title of its menu; no separators."""
+    """Yields all entries of the menus and their submenus, each with its menu's title; skips separators."""
     for action in menus.actions():
         inner = action.menu()
         if isinstance(inner, QMenu):
@@ -60,14 +62,14 @@ def menu_actions(menus: QMenu | QMenu, place: str = "") -> Iterator[tuple[str, Q
 
 
 def action_commands(actions: Iterable[tuple[str, QAction]], without: Collection[QAction] = ()) -> Iterator[Command]:
-    """The commands of actions that can be used now; running one does what its menu entry does."""
+    """Yields commands for the actions that are currently available; running one triggers its action."""
     for place, action in actions:
         if action.isVisible() and action.isEnabled() and action not in without:
             yield Command(plain_title(action), native_keys(action.shortcut()), action.trigger, "command", place)
 
 
 def setting_commands(show: Callable[[str], object]) -> Iterator[Command]:
-    """Commands that show a setting by its key."""
+    """Yields commands that call `show` with a setting's key."""
     for one in declarations():
         if one.place == "dialog":
             page = said(Settings.pages[page_of(one.section)].label)
@@ -77,7 +79,7 @@ def setting_commands(show: Callable[[str], object]) -> Iterator[Command]:
 def conversation_commands(
     views: Iterable[ConversationView], show: Callable[[ConversationView], object]
 ) -> Iterator[Command]:
-    """Commands that open a conversation; those without a title are left out."""
+    """Yields commands that open a conversation; conversations without a title are skipped."""
     for view in views:
         if view.title:
             yield Command(view.title, "", partial(show, view), "conversation")
@@ -86,6 +88,6 @@ def conversation_commands(
 def model_commands(
     models: Iterable[tuple[str, str, BackendChoice]], pick: Callable[[BackendChoice], object]
 ) -> Iterator[Command]:
-    """Commands that go on with a model: its name, where it runs, and the choice."""
+    """Yields commands that switch to a model, given as (name, place where it runs, choice)."""
     for name, place, choice in models:
         yield Command(name, "", partial(pick, choice), "model", place)

@@ -1,4 +1,6 @@
-"""Paints a command in the palette's list: icon, title with the typed letters marked, place, and keys as caps."""
+"""Paints a command in the palette's list: icon, title with matched letters highlighted, place, and shortcut as key
+caps.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ SIDES_PX, ENDS_PX, CAP_GAP_PX, CAP_RADIUS_PX = 6.0, 2.0, 4.0, 4.0
 
 
 def caps_of(keys: str) -> list[str]:
-    """The names of the keys in a combination: “Ctrl+Shift+N” has three, “Ctrl++” has two."""
+    """Returns the key names in a shortcut: "Ctrl+Shift+N" has three, "Ctrl++" has two."""
     return [cap for cap in re.split(r"\+(?=.)", keys) if cap]
 
 
 def caps_size(keys: str, font: QFont) -> QSizeF:
-    """The room that a combination takes."""
+    """Returns the size of a shortcut painted as key caps."""
     widths = [_width(cap, QFontMetricsF(font)) for cap in caps_of(keys)]
     if not widths:
         return QSizeF(0, 0)
@@ -33,7 +35,7 @@ def caps_size(keys: str, font: QFont) -> QSizeF:
 
 
 def paint_caps(painter: QPainter, keys: str, font: QFont, right: float, middle: float, tokens: Tokens) -> None:
-    """Paints a combination that ends at `right`, around the height `middle`."""
+    """Paints a shortcut as key caps, right-aligned at `right` and vertically centred at `middle`."""
     metrics, size = QFontMetricsF(font), caps_size(keys, font)
     painter.setFont(font)
     left = right - size.width()
@@ -63,7 +65,7 @@ ICON_PX, SIDE_PX, GAP_PX, RADIUS_PX = 16, 12, 12, 8
 
 
 class CommandDelegate(QStyledItemDelegate):
-    """One line a command."""
+    """Paints one command per line."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         return QSize(0, max(36, round(QFontMetricsF(option.font).height()) + 18))
@@ -106,7 +108,7 @@ class CommandDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_title(self, painter: QPainter, font: QFont, title: str, match: Match, room: QRectF) -> None:
-        """Paints the title letter run by letter run; the typed letters are bolder."""
+        """Paints the title in runs of letters, with the matched ones in a bolder font."""
         t = tokens()
         strong = QFont(font)
         strong.setWeight(QFont.Weight.DemiBold)
@@ -123,7 +125,7 @@ class CommandDelegate(QStyledItemDelegate):
 
 
 def _runs(title: str, places: frozenset[int]) -> list[tuple[str, bool]]:
-    """The title in runs of letters that are marked, or not."""
+    """Splits the title into runs of matched and unmatched letters."""
     runs: list[tuple[str, bool]] = []
     for place, letter in enumerate(title):
         typed = place in places

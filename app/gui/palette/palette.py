@@ -1,4 +1,4 @@
-"""The command palette: a floating field over the window, with the commands that fit what is typed into it."""
+"""The command palette: a floating search field over the window, with the commands that match the typed text."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ STEPS = {
 
 
 class CommandPalette(QFrame):
-    """Asks its providers for commands whenever it opens, and runs the chosen one after it has closed.
+    """Asks its providers for commands each time it opens, and runs the selected one after closing.
 
-    `recent`: the ids of the commands that were used, the newest first; `used` says that they have changed.
+    `recent` contains the IDs of recently used commands, newest first; `used` is emitted when it changes.
     """
 
     used = Signal()
@@ -96,7 +96,7 @@ class CommandPalette(QFrame):
         self.hide()
 
     def open(self) -> None:
-        """Shows all commands, with the focus in the field; closes if it is open already."""
+        """Shows all commands, with focus in the field; closes the palette if it is already open."""
         if self.isVisible():
             self.close()
             return
@@ -113,19 +113,19 @@ class CommandPalette(QFrame):
         app.installEventFilter(self)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Gives the focus back to where it was."""
+        """Returns focus to where it was before."""
         super().hideEvent(event)
         app = QApplication.instance()
         if app is not None:
             app.removeEventFilter(self)
         before, self._focus_before = self._focus_before, None
         if before is not None:
-            with suppress(RuntimeError):  # it was deleted meanwhile
+            with suppress(RuntimeError):  # it has been deleted in the meantime
                 before.setFocus(Qt.FocusReason.PopupFocusReason)
         self._commands = []
 
     def titles(self) -> list[str]:
-        """The titles in the list."""
+        """Returns the titles in the list."""
         return [self._model.item(place).text() for place in range(self._model.rowCount())]
 
     # -- the list
@@ -150,7 +150,7 @@ class CommandPalette(QFrame):
         index = self._model.index(min(max(place, 0), self._model.rowCount() - 1), 0)
         self.list.setCurrentIndex(index)
         self.list.scrollTo(index)
-        if self.isVisible():  # the focus stays in the field, so nobody would hear of it
+        if self.isVisible():  # focus stays in the field, so screen readers wouldn't notice the change
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.list, index.data(_SPOKEN)))
 
     def _run(self, index: QModelIndex) -> None:
@@ -162,7 +162,7 @@ class CommandPalette(QFrame):
         self.used.emit()
         command.run()
 
-    # -- its place
+    # -- placement
 
     def _place(self) -> None:
         window = self.parentWidget()
@@ -177,10 +177,10 @@ class CommandPalette(QFrame):
             self.list.setFixedHeight(max(line, self.list.height() - (self.sizeHint().height() - height)))
         self.setGeometry((window.width() - width) // 2, top, width, height)
 
-    # -- Qt's own events
+    # -- Qt events
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handles the field's keys; a click elsewhere, or another window, closes it."""
+        """Handles the field's keys; closes the palette on a click elsewhere or when another window becomes active."""
         if watched is self.field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._key(event)
         if not self.isVisible():

@@ -1,6 +1,6 @@
-"""Orders the commands that fit what was typed; the recently used ones first.
+"""Orders the commands that match the typed text, favouring recently used ones.
 
-The typed letters must occur in the title in order, best at the beginnings of words.
+The typed letters must occur in the title in this order, preferably at the beginnings of words.
 """
 
 from __future__ import annotations
@@ -13,24 +13,26 @@ from dataclasses import dataclass
 from app.gui.palette.command import Command
 
 BEGINNING, WORD, INSIDE, LETTERS, PLACE = 100.0, 80.0, 50.0, 30.0, 10.0
-"""Points for typed letters at the title's beginning, at a word's beginning, inside of a word, apart, and at the
-beginning of a word of the place alone.
+"""Scores for a match at the beginning of the title, at the beginning of a word, inside a word, as scattered letters,
+and only at the beginning of a word of the place.
 """
 
 GAP = 2.0
-"""Taken off for each run of letters that the typed ones leave out."""
+"""Penalty for each gap between the matched letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`score`: more is better; `places`: of the title's letters that were typed."""
+    """A match. A higher `score` is better; `places` are the indices of the matched letters in the title."""
 
     score: float
     places: frozenset[int]
 
 
 def match(typed: str, title: str, place: str = "") -> Match | None:
-    """How a title fits, in this place; None if a typed word is in neither. Nothing typed fits everything."""
+    """Matches the typed text against a title and its place; returns None if a typed word is in neither. Empty text
+    matches everything.
+    """
     letters, around = _folded(title), _folded(place)
     score, places = 0.0, set[int]()
     for word in _folded(typed).split():
@@ -56,7 +58,7 @@ def _word(word: str, title: str) -> Match | None:
 
 
 def _apart(word: str, title: str, starts: list[int]) -> Match | None:
-    """Finds letters in order, each at the next beginning of a word if one has it and the rest still follows."""
+    """Matches letters in order, preferring the beginnings of words as long as the remaining letters still follow."""
     places: list[int] = []
     at = 0
     for number, letter in enumerate(word):
@@ -80,28 +82,29 @@ def _follows(letters: str, title: str, at: int) -> bool:
 
 
 def _beginnings(text: str) -> list[int]:
-    """Where words begin."""
+    """Returns the indices at which words begin."""
     return [at for at in range(len(text)) if text[at].isalnum() and (at == 0 or not text[at - 1].isalnum())]
 
 
 def _folded(text: str) -> str:
-    """The text in lower case and without accents, letter by letter, so that places stay what they are."""
+    """Returns the text in lower case and without accents, converted letter by letter so that indices stay the same."""
     return "".join(unicodedata.normalize("NFD", letter)[0].lower()[0] for letter in text)
 
 
 MOST = 60
-"""Commands in the list."""
+"""The maximum number of commands listed."""
 
 MOST_RECENT = 12
 
 RECENT_POINTS = 15.0
-"""What the most recently used command has ahead of others that fit as well; older ones have less."""
+"""The bonus of the most recently used command over equally good matches; older ones get less."""
 
 
 def ranked(typed: str, commands: Iterable[Command], recent: Sequence[str]) -> list[tuple[Command, Match]]:
-    """The commands to show, best first. With nothing typed: the recent ones, then all but conversations and models.
+    """Returns the commands to show, best first. For empty text, these are the recently used ones, then all others
+    except settings, conversations and models.
 
-    `recent`: ids, the newest first.
+    `recent` contains IDs, newest first.
     """
     bonus = {id: RECENT_POINTS * (1 - place / MOST_RECENT) for place, id in enumerate(recent[:MOST_RECENT])}
     found: list[tuple[float, Command, Match]] = []
@@ -113,10 +116,10 @@ def ranked(typed: str, commands: Iterable[Command], recent: Sequence[str]) -> li
         fits = match(typed, command.title, command.place)
         if fits is not None:
             found.append((fits.score + bonus.get(command.id, 0.0), command, fits))
-    found.sort(key=lambda one: -one[0])  # stable: equal ones keep the order of their providers
+    found.sort(key=lambda one: -one[0])  # stable, so equal scores keep the order of their providers
     return [(command, fits) for _, command, fits in found[:MOST]]
 
 
 def with_newest(recent: Sequence[str], id: str) -> list[str]:
-    """`recent` after a command was used."""
+    """Returns `recent` with the command `id` moved or added to the front."""
     return [id, *(one for one in recent if one != id)][:MOST_RECENT]

@@ -1,4 +1,4 @@
-"""The sheet of all keys: groups in two columns, or in one where there is no room."""
+"""The shortcut sheet: groups of shortcuts in two columns, or in one if space is tight."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from app.gui.widgets.panel import Panel, Quiet
 
 SIZE_PX = 800, 560
 COLUMN_LETTERS = 40
-"""The least width of a column, in average letters."""
+"""The minimum width of a column, in average character widths."""
 
 
 class KeyCaps(QWidget):
-    """Some combinations as caps; any of them does the same."""
+    """Alternative shortcuts for the same action, painted as key caps."""
 
     def __init__(self, keys: Sequence[str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -67,7 +67,7 @@ class _Group(QWidget):
 
 
 class ShortcutSheet(Panel):
-    """`guide_wanted`: the user wants to read the guide."""
+    """The dialog with all keyboard shortcuts. `guide_wanted`: the user wants to read the guide."""
 
     guide_wanted = Signal()
 
@@ -97,7 +97,7 @@ class ShortcutSheet(Panel):
         self.resize(min(SIZE_PX[0], room.width()), min(SIZE_PX[1], room.height()))
 
     def open_with(self, groups: Sequence[KeyGroup]) -> None:
-        """Shows these groups, about as many keys in each column."""
+        """Shows these groups, with about the same number of keys in each column."""
         self.groups = tuple(group for group in groups if group.keys)
         while (old := self._columns.takeAt(0)) is not None:
             if (widget := old.widget()) is not None:
@@ -116,7 +116,7 @@ class ShortcutSheet(Panel):
         self.close_button.setFocus()
 
     def _arrange(self) -> None:
-        """Puts the columns below each other where they have no room beside."""
+        """Stacks the columns if they don't fit side by side."""
         wide = self.width() > 2 * COLUMN_LETTERS * self.fontMetrics().averageCharWidth()
         ways = QBoxLayout.Direction
         self._columns.setDirection(ways.LeftToRight if wide else ways.TopToBottom)
@@ -132,7 +132,7 @@ class ShortcutSheet(Panel):
 
 
 def _halves(groups: Sequence[KeyGroup]) -> tuple[Sequence[KeyGroup], Sequence[KeyGroup]]:
-    """The groups in two parts of about the same height; a group's title takes as much as a key and a half."""
+    """Splits the groups into two parts of similar height; a group's title counts as one and a half keys."""
     heights = [len(group.keys) + 1.5 for group in groups]
     best = min(range(len(groups) + 1), key=lambda cut: abs(sum(heights[:cut]) - sum(heights[cut:])))
     return groups[:best], groups[best:]

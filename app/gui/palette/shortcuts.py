@@ -1,4 +1,6 @@
-"""All keys of a window in groups, read from its menus, actions and shortcuts, so that none can be out of date."""
+"""All keyboard shortcuts of a window in groups, read from its menus, actions and shortcuts so that they can't be
+outdated.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from app.gui.palette.command import menu_actions, native_keys, plain_title
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """`keys`: combinations in the system's words, each of which does what `words` say."""
+    """One or more equivalent shortcuts, as displayed by the system, and the `words` that describe their effect."""
 
     keys: tuple[str, ...]
     words: str
@@ -21,21 +23,21 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class KeyGroup:
-    """A title, and the keys below it."""
+    """A title with the shortcuts below it."""
 
     title: str
     keys: tuple[Key, ...]
 
 
 def menu_groups(bar: QMenu) -> list[KeyGroup]:
-    """A group for each menu that has entries with keys; entries that are hidden are left out."""
+    """Returns a group for each menu that has entries with shortcuts, ignoring hidden entries."""
     return _grouped((place, action) for place, action in menu_actions(bar) if action.isVisible())
 
 
 def other_keys(window: QMainWindow, menu: QMenu) -> tuple[Key, ...]:
-    """The window's own actions and shortcuts that are not in its menu; of shortcuts, those that say what they do.
+    """Returns the window's actions and shortcuts that aren't in its menu; shortcuts only if they have a description.
 
-    A `QShortcut` says so by its text for “What's this?”.
+    The description of a `QShortcut` is its "What's this?" text.
     """
     in_menus = {action for _, action in menu_actions(menu)}
     others = [action for action in window.actions() if action not in in_menus and action.isVisible()]

@@ -1,5 +1,5 @@
-"""What models cost: the table of prices and its dialog, and a field for US dollars.
+"""Model prices: the price table and its dialog, and an input field for US dollars.
 
-- `price_table.py`, `prices_dialog.py`: the table, the dialog
-- `dollar_box.py`: the field
+- `price_table.py`, `prices_dialog.py`: the table and the dialog
+- `dollar_box.py`: the input field
 """

@@ -1,6 +1,6 @@
-"""The prices of models as an editable table: the app's own prices, and the user's in bold.
+"""Model prices as an editable table, with the app's own prices and the user's in bold.
 
-Enter edits a cell, Tab leaves the table.
+Enter edits a cell; Tab moves focus out of the table.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ ROWS_SEEN = 12
 
 
 class PriceView(QTableView):
-    """A table whose cells Enter opens, and that Tab leaves."""
+    """A table in which Enter edits the current cell and Tab moves focus elsewhere."""
 
     def shape(self) -> None:
-        """Sets its columns, keys and delegate, once it has its model."""
+        """Sets up columns, keys and delegate; call it after setting the model."""
         triggers = QAbstractItemView.EditTrigger
         self.setEditTriggers(
             triggers.DoubleClicked | triggers.SelectedClicked | triggers.EditKeyPressed | triggers.AnyKeyPressed
@@ -58,7 +58,7 @@ class PriceView(QTableView):
         self.setMinimumHeight(self.sizeHint().height() // 2)
 
     def sizeHint(self) -> QSize:
-        """Room for `ROWS_SEEN` rows."""
+        """Returns a size with space for `ROWS_SEEN` rows."""
         rows = self.verticalHeader().defaultSectionSize() * ROWS_SEEN
         return QSize(super().sizeHint().width(), rows + self.horizontalHeader().sizeHint().height())
 
@@ -78,7 +78,7 @@ class PriceView(QTableView):
 
 
 class _Cell(QStyledItemDelegate):
-    """Names the field in which a cell is typed, for screen readers."""
+    """Gives cell editors an accessible name."""
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         editor = super().createEditor(parent, option, index)
@@ -94,14 +94,14 @@ class _Cell(QStyledItemDelegate):
 MODEL, READ, CACHED, WRITTEN = range(4)
 
 _PRICE = re.compile(r"[0-9]{1,300}(?:[.,][0-9]{0,400})?|[.,][0-9]{1,400}")
-"""As many digits as any number of a file may have."""
+"""A decimal number without an exponent; the limits allow for every number that a price file may contain."""
 
 Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(slots=True)
 class Line:
-    """A row as typed, which may not be valid. `proposed`: the user has entered nothing in it yet."""
+    """A row as typed, possibly invalid. `proposed`: the user hasn't entered anything in it yet."""
 
     texts: list[str]
     shipped: tuple[float, float, float] | None = None
@@ -109,12 +109,12 @@ class Line:
 
     @property
     def numbers(self) -> tuple[float | None, float | None, float | None]:
-        """The three prices; None for a text that is not a price."""
+        """The three prices, with None for a text that isn't a price."""
         read, cached, written = (as_price(text) for text in self.texts[READ:])
         return read, cached if self.texts[CACHED] else read, written
 
     def own(self, column: int) -> bool:
-        """Whether a column holds the user's value instead of the app's."""
+        """Returns whether a column holds the user's value instead of the app's."""
         if self.shipped is None:
             return True
         if column == MODEL:
@@ -123,19 +123,19 @@ class Line:
 
 
 def as_price(text: str) -> float | None:
-    """Reads a price in dollars, with “.” or “,” as the decimal point; None if it is not one."""
+    """Parses a price in dollars, with "." or "," as the decimal point; returns None if it isn't one."""
     text = text.strip().removeprefix("$").strip()
     return float(text.replace(",", ".")) if _PRICE.fullmatch(text) else None
 
 
 def price_text(dollars: float) -> str:
-    """A price in full, with two decimals at least."""
+    """Formats a price in full, with at least two decimals."""
     whole, _, rest = format(Decimal(str(dollars)), "f").partition(".")
     return f"{whole}.{rest.rstrip('0'):0<2}"
 
 
 class PriceTable(QAbstractTableModel):
-    """The rows of the dialog. Invalid input stays as it was typed, and `fault` says what is wrong with it."""
+    """The table model of the dialog. Invalid input is kept as typed; `fault` describes the error."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -158,7 +158,7 @@ class PriceTable(QAbstractTableModel):
         self.endResetModel()
 
     def rows(self) -> list[PriceRow]:
-        """The valid rows."""
+        """Returns the valid rows."""
         kept = []
         for line in self.lines:
             read, cached, written = line.numbers
@@ -168,11 +168,11 @@ class PriceTable(QAbstractTableModel):
         return kept
 
     def place(self, model: str) -> int:
-        """The row of a model; -1 if it has none."""
+        """Returns the row of a model, or -1 if it has none."""
         return next((row for row, line in enumerate(self.lines) if line.texts[MODEL] == model.strip().lower()), -1)
 
     def add(self, model: str) -> int:
-        """Adds a row without prices, and returns its number."""
+        """Adds a row without prices, and returns its index."""
         row = len(self.lines)
         self.beginInsertRows(QModelIndex(), row, row)
         self.lines.append(Line([model.strip().lower(), "", "", ""], proposed=True))
@@ -193,7 +193,7 @@ class PriceTable(QAbstractTableModel):
             self._changed(row)
 
     def fault(self, row: int, column: int) -> str:
-        """What is wrong with a cell, as a sentence; empty if nothing is."""
+        """Returns an error message for a cell, or an empty string if it is valid."""
         line = self.lines[row]
         model, text = line.texts[MODEL], line.texts[column]
         if line.proposed:
@@ -215,7 +215,7 @@ class PriceTable(QAbstractTableModel):
         return self.tr("“{0}” is not a price. Enter dollars as a number, like 2.50.").format(text)
 
     def faults(self, *, missing: bool) -> list[tuple[QModelIndex, str]]:
-        """The cells that are wrong, and why; with `missing`, also those that are still empty."""
+        """Returns the invalid cells with their error messages; with `missing`, also those that are still empty."""
         return [
             (self.index(row, column), sentence)
             for row, line in enumerate(self.lines)
@@ -223,7 +223,7 @@ class PriceTable(QAbstractTableModel):
             if (line.texts[column] or missing) and (sentence := self.fault(row, column))
         ]
 
-    # -- Qt's own
+    # -- Qt overrides
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self.lines)
@@ -232,7 +232,7 @@ class PriceTable(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(self._heads)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Everything can be edited except the model names of the app's own rows."""
+        """Makes everything editable except the model names in the app's own rows."""
         fixed = index.column() == MODEL and self.lines[index.row()].shipped is not None
         return super().flags(index) | (Qt.ItemFlag.NoItemFlags if fixed else Qt.ItemFlag.ItemIsEditable)
 
@@ -272,7 +272,7 @@ class PriceTable(QAbstractTableModel):
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Stores what was typed, valid or not."""
+        """Stores the typed text, whether valid or not."""
         if role != Qt.ItemDataRole.EditRole:
             return False
         line, column, text = self.lines[index.row()], index.column(), str(value).strip()
@@ -301,6 +301,6 @@ class PriceTable(QAbstractTableModel):
 
 
 def aligned(column: int) -> Qt.AlignmentFlag:
-    """Names to the left, prices to the right."""
+    """Aligns names to the left and prices to the right."""
     side = Qt.AlignmentFlag.AlignLeft if column == MODEL else Qt.AlignmentFlag.AlignRight
     return side | Qt.AlignmentFlag.AlignVCenter

@@ -1,4 +1,4 @@
-"""The dialog “Prices”: what models cost, as a table that the user can change."""
+"""The Prices dialog: model prices in a table that the user can edit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.session.errors import UserError
 
 
 class PricesDialog(Panel):
-    """Edits the prices of `service`; `kept` is emitted after they were saved."""
+    """Edits the prices of `service`; `kept` is emitted after saving."""
 
     kept = Signal()
 
@@ -51,7 +51,7 @@ class PricesDialog(Panel):
         self.close_button.clicked.connect(self.close)
 
     def open_with(self, model: str = "") -> None:
-        """Opens with the present prices, unless it is open already; `model`: one that has no price yet."""
+        """Opens with the current prices, unless it is already open. `model`: a model that has no price yet."""
         if not self.isVisible():
             rows, trouble = self._service.prices()
             if trouble:
@@ -61,7 +61,7 @@ class PricesDialog(Panel):
             self.table.show_rows(rows)
             self._say("")
             self._show_buttons()
-            self._go_to(0, READ)  # before the view has the focus, with which it would take the first cell, a fixed one
+            self._go_to(0, READ)  # before the view gets focus and selects the first cell, a fixed one
         self.appear()
         self._unpriced = model
         if model:
@@ -69,7 +69,7 @@ class PricesDialog(Panel):
         self.view.setFocus()
 
     def show_model(self, model: str) -> None:
-        """Goes to the row of a model, which is added if there is none."""
+        """Selects the row of a model, adding one if needed."""
         self.view.commit()
         row = self.table.place(model)
         self._go_to(self.table.add(model) if row < 0 else row, READ)
@@ -132,7 +132,7 @@ class PricesDialog(Panel):
     def _say(self, sentence: str) -> None:
         self.answer.say(sentence)
         if sentence and self.isVisible():
-            self.column.activate()  # it takes its room from the table: what is being changed stays in view
+            self.column.activate()  # the message takes its space from the table, so keep the edited cell in view
             self.view.scrollTo(self.view.currentIndex())
 
     def _lay_out(self) -> None:

@@ -1,13 +1,13 @@
-"""The dialog “Settings”, made from the declarations of the settings.
+"""The Settings dialog, generated from the declared settings.
 
-Read in this order:
+Suggested reading order:
 
-- `text_editors.py`: the base of all editors; text, folders and keys
+- `text_editors.py`: the base class of all editors; text, folders and hotkeys
 - `choice_editors.py`: switches, lists, numbers, sliders and colours
-- `rows.py`: one setting with its name, editor, explanation and reset button; rows that lead elsewhere; cards
-- `pages.py`: the list of pages, and the area that shows a page or the results of a search
+- `rows.py`: a setting with its name, editor, explanation and reset button; links to other settings; cards
+- `pages.py`: the list of pages, and the area that shows a page or search results
 - `dialog.py`: the dialog
 
-A changed value goes from its editor through its row to the dialog, which emits it with its key; what is accepted comes
-back through `SettingsDialog.show_value`.
+A changed value passes from its editor through its row to the dialog, which emits it with its key. The accepted value
+comes back through `SettingsDialog.show_value`.
 """

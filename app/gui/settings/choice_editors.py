@@ -1,4 +1,4 @@
-"""The editors for switches, lists, numbers, sliders and colours; and which editor each kind of setting has."""
+"""Editors for switches, lists, numbers, sliders and colours, and the table that maps kinds of settings to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOT_PX, ROOM_PX = 20, 32
 
 
 class Switch(Editor):
-    """A switch; the setting's name stands beside it."""
+    """A switch, shown next to the setting's name."""
 
     letters = 0, 0
 
@@ -63,7 +63,9 @@ class Choice(Editor):
         self._fill()
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Lists these values with their labels, once the list is closed; keeps the current value in the list."""
+        """Lists these (value, label) pairs, waiting until an open list is closed; the current value always stays in the
+        list.
+        """
         self._offered = list(choices)
         if not self.list.view().isVisible():
             self._fill()
@@ -80,7 +82,7 @@ class Choice(Editor):
         return next((words for key, words in self._offered if key == value), declared)
 
     def _offer_later(self) -> None:
-        # After what was picked in the closing list has been handled.
+        # Runs after the selection made in the closing list has been handled.
         QTimer.singleShot(0, self, self._fill)
 
     def _fill(self) -> None:
@@ -100,7 +102,7 @@ class Choice(Editor):
 
 
 class _Box:
-    """Ignores the mouse wheel. On focus, selects a special value's words, so that typing replaces them."""
+    """Ignores the mouse wheel. On focus, selects the text of a special value, so that typing replaces it."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -120,7 +122,7 @@ class _Part(_Box, DollarBox):
 
 
 class Number(Editor):
-    """A number in its range. The value below the range may have a special meaning, shown in words."""
+    """A number within its range. A special value, which may lie below the range, is shown as text."""
 
     letters = 24, 14
 
@@ -183,7 +185,7 @@ class Number(Editor):
         value = self.box.value()
         if self._below and self.declared.special is not None and value < self.declared.lowest - self.declared.step / 2:
             return self._typed(self.declared.special[0])
-        # Steps of a tenth must not end at 0.30000000000000004, nor at -0.0.
+        # Steps of a tenth must not produce 0.30000000000000004 or -0.0.
         return round(value, self.box.decimals()) + 0.0 if self._parts else value
 
 
@@ -194,7 +196,7 @@ class _Slider(QSlider):
 
 
 class Slider(Editor):
-    """Submits a number when the handle is released, and at each key press."""
+    """Submits a number when the handle is released and on each key press."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -222,7 +224,7 @@ class Slider(Editor):
         self._submit(rounded)
 
     def _rounded(self, value: int) -> int:
-        """Returns the nearest value that is a whole number of steps from the lowest."""
+        """Returns the nearest value that is a whole number of steps above the lowest one."""
         lowest, step = int(self.declared.lowest), int(self.declared.step)
         return lowest + round((value - lowest) / step) * step
 
@@ -238,7 +240,7 @@ class Slider(Editor):
 
 
 class Dot(QRadioButton):
-    """An accent as a dot, with a ring if it is chosen."""
+    """An accent colour as a dot, with a ring if selected."""
 
     def __init__(self, accent: str, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -279,7 +281,7 @@ class Dot(QRadioButton):
 
 
 class Swatches(Editor):
-    """One dot for each choice of the setting."""
+    """One dot for each of the setting's choices."""
 
     letters = 0, 0
 

@@ -1,6 +1,6 @@
-"""The dialog “Settings”: every setting that people change, by page or by search, and a way to reset them all.
+"""The Settings dialog: every setting that users can change, by page or by search, with a way to reset them all.
 
-It is made from the declarations of the settings. It emits what the user changes, and applies nothing itself.
+It is generated from the declared settings. It emits the user's changes and applies nothing itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SIZE_PX = 920, 680
 
 
 class ResetBar(QWidget):
-    """Emits `asked` when it asks the user, `confirmed` to reset all settings, `undone` to restore them."""
+    """Asks before a reset: emits `asked` when it shows the question, `confirmed` to reset, `undone` to restore."""
 
     asked = Signal()
     confirmed = Signal()
@@ -52,7 +52,9 @@ class ResetBar(QWidget):
         self.undo_button.clicked.connect(self._undo)
 
     def show_state(self, changed: int, undoable: int) -> None:
-        """Shows the state: how many settings differ from their defaults (`changed`), and how many were just reset."""
+        """Updates the bar. `changed`: how many settings differ from their defaults; `undoable`: how many were just
+        reset.
+        """
         self._changed, self._undoable = changed, undoable
         if self.asking:
             words = self.tr("Settings that are not at their defaults: {0}. Reset them?").format(changed)
@@ -68,7 +70,7 @@ class ResetBar(QWidget):
         self.undo_button.setVisible(undoable > 0 and not self.asking)
 
     def decline(self) -> None:
-        """Closes the question without a reset."""
+        """Dismisses the question without resetting anything."""
         self._set_asking(False)
         self.reset_button.setFocus()
 
@@ -92,14 +94,14 @@ class ResetBar(QWidget):
 
 
 class SettingsDialog(Panel):
-    """`dialogs`: the names of the dialogs that its pages link to."""
+    """`dialogs`: the names of the dialogs that its pages can link to."""
 
     changed = Signal(str, object)
-    """A setting's key and its new value, once the input is complete."""
+    """A setting's key and its new value, once input is complete."""
     dialog_wanted = Signal(str)
     """The name of another dialog."""
     keys_typed = Signal(bool)
-    """Whether a field for hotkeys has the focus; meanwhile the hotkeys should do nothing."""
+    """Whether a hotkey field has focus; hotkeys should be ignored meanwhile."""
 
     def __init__(self, settings: Settings, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)
@@ -123,7 +125,7 @@ class SettingsDialog(Panel):
         self.pages.setCurrentRow(0)
 
     def open_refreshed(self, key: str = "") -> None:
-        """Opens with the current settings; with `key`, at that setting or page."""
+        """Opens with the current settings, scrolled to the setting or page `key` if given."""
         if not self.isVisible():
             self._refresh()
         self.appear()
@@ -137,28 +139,28 @@ class SettingsDialog(Panel):
             self._focus_search()
 
     def show_value(self, key: str, value: object) -> None:
-        """Shows a setting that was changed elsewhere; ignores settings that have no row."""
+        """Shows a value that was changed elsewhere; ignores settings that have no row."""
         if key in self.rows:
             self.rows[key].keep(value)
             self._kept(key)
 
     def say(self, key: str, sentence: str) -> None:
-        """Shows below a setting why it could not be applied; nothing if empty."""
+        """Shows below a setting why it could not be applied; an empty `sentence` clears the message."""
         self.rows[key].show_error(sentence)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
-        """Shows a hint below a setting, or why it is disabled if it is not `usable`."""
+        """Shows a hint below a setting, or the reason why it is disabled if it is not `usable`."""
         self.rows[key].show_note(sentence)
         self.rows[key].set_usable(usable)
 
     def set_choices(self, key: str, choices: Sequence[tuple[str, str]]) -> None:
-        """Lists these values of a setting with their labels. The current value always stays in the list."""
+        """Sets the (value, label) pairs offered for a setting. The current value always stays in the list."""
         editor = self.rows[key].editor
         assert isinstance(editor, Choice), f"{key} isn't chosen from a list"
         editor.offer(choices)
         self._show_links(key)
 
-    # -- what is shown
+    # -- display
 
     def _refresh(self) -> None:
         for key, row in self.rows.items():
@@ -198,16 +200,16 @@ class SettingsDialog(Panel):
             self.dialog_wanted.emit(target)
 
     def _go_to(self, key: str) -> None:
-        """Shows a setting on its page, and moves the focus there."""
+        """Shows a setting on its page and gives it focus."""
         self.search.clear()
         self.pages.setCurrentRow(list(Settings.pages).index(self.area.page_of(key)))
         row = self.rows[key]
         row.editor.setFocus(Qt.FocusReason.TabFocusReason)
-        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)  # the page's rows get their places
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)  # lay out the page's rows first
         self.area.ensureWidgetVisible(row)
 
     def _show_links(self, key: str) -> None:
-        """Updates the value in rows that link to a setting."""
+        """Updates the value shown by rows that link to this setting."""
         row = self.rows[key]
         for link in self.area.links:
             if link.link.target == key:
@@ -221,7 +223,7 @@ class SettingsDialog(Panel):
         changed = sum(not row.is_default for row in self.rows.values())
         self.reset_bar.show_state(changed, len(self._before_reset))
 
-    # -- what the user changes
+    # -- user changes
 
     def _changed(self, key: str, value: object) -> None:
         self._before_reset = {}
@@ -235,7 +237,7 @@ class SettingsDialog(Panel):
         self._show_foot()
 
     def _share_keys(self) -> None:
-        """Tells each field for hotkeys which keys the others use."""
+        """Gives each hotkey field the keys used by the others."""
         fields = [row.editor for row in self.rows.values() if isinstance(row.editor, Keys)]
         for field in fields:
             field.taken = tuple(other.value for other in fields if other is not field)
@@ -298,7 +300,7 @@ class SettingsDialog(Panel):
         self.column.activate()
         self.setMinimumWidth(self.column.totalMinimumSize().width())
 
-    # -- Qt's own events
+    # -- Qt events
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -306,7 +308,7 @@ class SettingsDialog(Panel):
             self._fit_widths()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape reverts half-typed input, the search or the question, before it closes the dialog."""
+        """On Escape, reverts half-typed input, clears the search or dismisses the question, or closes the dialog."""
         if event.key() == Qt.Key.Key_Escape:
             half_typed = next((row for row in self.rows.values() if row.editor.dirty), None)
             if half_typed is not None:
@@ -324,6 +326,6 @@ class SettingsDialog(Panel):
         super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Commits what was typed."""
+        """Commits any typed input."""
         self._commit()
         super().hideEvent(event)

@@ -1,4 +1,4 @@
-"""The list of the settings' pages, and the area with all rows, which shows a page or the results of a search."""
+"""The list of settings pages, and the area with all rows, which shows either a page or search results."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ICONS = {
 }
 ICON_PX = 18
 WIDEST_PX = 640
-"""The widest that a page's content gets, at the default text size."""
+"""The maximum width of a page's content at the default text size."""
 STACKED_PX = 440
-"""In narrower pages, editors go below their labels."""
+"""On pages narrower than this, editors are placed below their labels."""
 SECTION_PX, EDGE_PX = 20, 12
 
 
 class PageList(SideList):
-    """The pages by name, each with its icon."""
+    """The list of pages, each with its icon."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("", parent)
@@ -45,7 +45,7 @@ class PageList(SideList):
         self.currentRowChanged.connect(lambda _: self.tint())
 
     def tint(self) -> None:
-        """Colours the icons by the theme: the current page's in the accent colour."""
+        """Applies theme colours to the icons, with the accent colour for the current page."""
         t, here = tokens(), self.currentRow()
         side = max(ICON_PX, self.fontMetrics().ascent())
         self.setIconSize(QSize(side, side))
@@ -53,7 +53,7 @@ class PageList(SideList):
             self.item(place).setIcon(icon(name, QColor(t.accent_text if place == here else t.dim), size=side))
 
     def fit(self, before_px: int = 0) -> None:
-        """Also sets the size of the icons."""
+        """Also sets the icon size."""
         self.tint()
         super().fit(self.iconSize().width() + 18)
 
@@ -64,13 +64,13 @@ class PageList(SideList):
 
 
 class SettingsArea(QScrollArea):
-    """All settings and links. `rows`: by the settings' keys; `dialogs`: the names of the dialogs that links open."""
+    """All settings and links. `rows` is keyed by setting; `dialogs` names the dialogs that links can open."""
 
     def __init__(self, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)
         self._inside = QWidget(self)
         self.setWidgetResizable(True)
-        self.setWidget(self._inside)  # while it is empty: with all rows, moving it takes as long as making them
+        self.setWidget(self._inside)  # while still empty: once filled, moving it takes as long as creating the rows
         self.title = wrapped(self._inside, self.tr("Page"))
         self.nothing = Quiet(parent=self._inside)
         self.rows = {one.name: SettingRow(one, self._inside) for one in declarations() if one.place == "dialog"}
@@ -112,13 +112,13 @@ class SettingsArea(QScrollArea):
         self._show_if(lambda row: row.holds(words), lambda link: link.holds(words), searching=True)
 
     def focus_first(self) -> None:
-        """Moves the focus to the first setting that is shown."""
+        """Gives focus to the first visible setting."""
         first = next((row for row in self.rows.values() if not row.isHidden()), None)
         if first is not None:
             first.editor.setFocus(Qt.FocusReason.TabFocusReason)
 
     def fit(self) -> None:
-        """Sets the minimum width to what the widest setting needs with its editor below the label."""
+        """Sets the minimum width so that the widest setting fits with its editor below the label."""
         self._dress()
         needed = 0
         for row in self.rows.values():
@@ -129,7 +129,7 @@ class SettingsArea(QScrollArea):
         self.setMinimumWidth(needed + 2 * EDGE_PX + self.verticalScrollBar().sizeHint().width())
 
     def page_of(self, key: str) -> str:
-        """Returns the page of a setting."""
+        """Returns the page that a setting is on."""
         return page_of(self.rows[key].declared.section)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

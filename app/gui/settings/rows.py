@@ -1,4 +1,4 @@
-"""What a page of the settings is made of: rows with one setting each, rows that lead elsewhere, and cards of rows."""
+"""The building blocks of a settings page: rows with one setting each, rows that link elsewhere, and cards of rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ICON_PX = 16
 
 
 class SettingRow(QWidget):
-    """`changed` emits the new value, once the input is complete."""
+    """One setting with its label, editor and explanation. `changed` emits the new value once input is complete."""
 
     changed = Signal(object)
 
@@ -86,7 +86,7 @@ class SettingRow(QWidget):
         self._show_reset()
 
     def set_value(self, value: Any) -> None:
-        """Changes the value as the user would; drops any input."""
+        """Changes the value as if the user had, discarding any uncommitted input."""
         self.editor.revert()
         changes = value != self.editor.value
         self.keep(value)
@@ -95,27 +95,27 @@ class SettingRow(QWidget):
             self.changed.emit(value)
 
     def holds(self, words: list[str]) -> bool:
-        """Returns whether all `words`, in lower case, occur in its name, key, place, explanation or choices."""
+        """Returns whether all `words` (lower case) occur in the name, key, section, explanation or choices."""
         texts = self._texts + (self.editor.texts if isinstance(self.editor, Choice) else [])
         text = "\n".join(texts).casefold()
         return all(word in text for word in words)
 
     def show_error(self, sentence: str) -> None:
-        """Shows why the input is invalid or could not be applied; nothing if empty."""
+        """Shows why the input is invalid or could not be applied; an empty `sentence` hides the message."""
         self.refusal.setText(sentence)
         self.refusal.setVisible(bool(sentence))
 
     def show_note(self, sentence: str) -> None:
-        """Shows a hint about the setting; nothing if empty."""
+        """Shows a hint about the setting; an empty `sentence` hides it."""
         self.note.setText(sentence)
         self.note.setVisible(bool(sentence))
 
     def set_usable(self, usable: bool) -> None:
-        """Enables or disables the editor; if it is disabled, a hint should say why."""
+        """Enables or disables the editor; if disabled, a hint should explain why."""
         self.editor.setEnabled(usable)
 
     def stack(self, stacked: bool) -> None:
-        """Places the editor below the explanation if there is no room beside the label."""
+        """Places the editor below the explanation if `stacked`, otherwise next to the label."""
         if stacked == self._stacked:
             return
         self._stacked = stacked
@@ -142,7 +142,7 @@ class SettingRow(QWidget):
         self.changed.emit(value)
 
     def _reset(self) -> None:
-        self.editor.setFocus()  # the button is hidden, and would lose the focus
+        self.editor.setFocus()  # the button gets hidden and would lose focus
         self.set_value(self.declared.default)
 
     def _show_reset(self) -> None:
@@ -157,7 +157,7 @@ class SettingRow(QWidget):
             self._dress()
 
     def _dress(self) -> None:
-        """Takes sizes and colours from the theme."""
+        """Applies sizes and colours from the theme."""
         if isinstance(self.editor, Lines):
             self.editor.text.setFixedHeight(self.fontMetrics().lineSpacing() * self.editor.rows + 14)
         set_size(self.label, "small", QFont.Weight.Medium)
@@ -169,7 +169,9 @@ class SettingRow(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link to a setting, whose value is shown, or to a dialog that the window opens: `target` is its key or name."""
+    """A link to a setting, whose value is then shown, or to a dialog. `target` is the setting's key or the dialog's
+    name.
+    """
 
     section: str
     target: str
@@ -245,7 +247,7 @@ class LinkRow(QWidget):
             self.button.setAccessibleDescription(words)
 
     def holds(self, words: list[str]) -> bool:
-        """Returns whether all `words`, in lower case, occur in its name or explanation."""
+        """Returns whether all `words` (lower case) occur in the link's name or explanation."""
         text = f"{self.label.text()}\n{said(self.link.help)}".casefold()
         return all(word in text for word in words)
 
@@ -260,7 +262,7 @@ class LinkRow(QWidget):
 
 
 class _Card(QWidget):
-    """Paints the background of its rows, and a line above each visible row but the first."""
+    """Paints the background of its rows and a line above each visible row except the first."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -286,7 +288,7 @@ class _Card(QWidget):
 
 
 class Section(QWidget):
-    """Holds rows; hidden while none of them is shown."""
+    """A titled card of rows, hidden while none of them is shown."""
 
     def __init__(self, title: str, page: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -301,13 +303,15 @@ class Section(QWidget):
         self._dress()
 
     def add(self, row: QWidget) -> None:
-        """Adds a row at the end."""
+        """Appends a row."""
         row.setParent(self._card)
         self._card.rows.append(row)
         self._card.column.addWidget(row)
 
     def settle(self, *, with_page: bool) -> bool:
-        """Shows itself if it has visible rows, and returns whether it has; `with_page`: the heading names the page."""
+        """Shows the section if it has visible rows, and returns whether it has. `with_page`: the heading includes the
+        page name.
+        """
         shown = any(not row.isHidden() for row in self._card.rows)
         self.heading.setText(f"{self._page} › {self._title}" if with_page else self._title)
         self.setVisible(shown)

@@ -1,4 +1,4 @@
-"""The base of all editors of settings, and the editors for text, folders and keys."""
+"""The base class of all setting editors, and the editors for text, folders and hotkeys."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from app.settings.setting import Setting
 
 
 class Editor(QWidget):
-    """Edits one value. `value` is the current one; `submitted` emits a new one that the user has entered."""
+    """Edits one value. `value` is the current value; `submitted` emits a new one entered by the user."""
 
     submitted = Signal(object)
     rejected = Signal(str)
-    """Why the input is invalid, as a sentence; empty when it is valid."""
+    """The reason why the input is invalid, as a message; empty once it is valid."""
     wide = False
-    """Whether it needs a line of its own below the label."""
+    """Whether the editor needs a line of its own below the label."""
     letters = 36, 14
-    """Its preferred and its least width next to the label, in average letters."""
+    """Preferred and minimum width next to the label, in average character widths; 0 for the natural size."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +50,7 @@ class Editor(QWidget):
         return self._in_letters(super().minimumSizeHint(), self.letters[1])
 
     def keep(self, value: Any) -> None:
-        """Sets the value, but keeps input that is being typed."""
+        """Sets the value without discarding input that is being typed."""
         being_typed = self.dirty
         self.value = value
         if not being_typed:
@@ -65,10 +65,10 @@ class Editor(QWidget):
         """Commits the input as the value."""
 
     def revert(self) -> None:
-        """Shows the value, and drops any input."""
+        """Shows the current value, discarding any input."""
 
     def describe(self, words: str) -> None:
-        """Explains the control to screen readers."""
+        """Sets the control's description for screen readers."""
         control: QWidget = self
         while (inner := control.focusProxy()) is not None:
             control = inner
@@ -83,7 +83,7 @@ class Editor(QWidget):
         return size
 
     def _set_control(self, control: QWidget, *more: QWidget) -> None:
-        """Makes `control` the widget for the focus and for screen readers, with `more` to its right."""
+        """Makes `control` the widget for focus and screen readers, with `more` to its right."""
         control.setAccessibleName(said(self.declared.label))
         self.setFocusProxy(control)
         row = QHBoxLayout(self)
@@ -99,7 +99,7 @@ class Editor(QWidget):
 
 
 class Line(Editor):
-    """A line of text, committed at Enter or when it loses the focus."""
+    """A line of text, committed on Enter or when it loses focus."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -113,7 +113,7 @@ class Line(Editor):
         return self.line.text() != self.value
 
     def commit(self) -> None:
-        """Commits the text, stripped of surrounding spaces."""
+        """Commits the text, stripped of surrounding whitespace."""
         text = self.line.text().strip()
         if text != self.line.text():
             self.line.setText(text)
@@ -128,7 +128,7 @@ class Line(Editor):
 
 
 class Folder(Line):
-    """A folder, typed or chosen."""
+    """A folder, typed or selected in a dialog."""
 
     wide = True
 
@@ -146,13 +146,13 @@ class _Text(QPlainTextEdit):
     left = Signal()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Commits the text, unless the focus went to a menu."""
+        """Commits the text, unless focus moved to a menu."""
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self.left.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Commits the text at Ctrl+Enter, since Enter is a line break."""
+        """Commits the text on Ctrl+Enter, since Enter inserts a line break."""
         done = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if done and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.left.emit()
@@ -161,7 +161,7 @@ class _Text(QPlainTextEdit):
 
 
 class Lines(Editor):
-    """Several lines of text, committed at Ctrl+Enter or when they lose the focus."""
+    """Several lines of text, committed on Ctrl+Enter or when they lose focus."""
 
     wide = True
     rows = 4
@@ -193,7 +193,7 @@ class Lines(Editor):
 
 
 class Folders(Lines):
-    """Folders, one a line, typed or chosen."""
+    """Folders, one per line, typed or selected in a dialog."""
 
     def _shape(self) -> None:
         self.chooser = _chooser(self.tr("Add…"), self.tr("Add a folder: {0}"), self)
@@ -213,18 +213,18 @@ class Folders(Lines):
 
 
 class Keys(Editor):
-    """A hotkey that works while another window has the focus."""
+    """A hotkey that works while another window has focus."""
 
     letters = 36, 30
 
     typing = Signal(bool)
-    """Whether the field has the focus; meanwhile the hotkeys should do nothing."""
+    """Whether the field has focus; hotkeys should be ignored meanwhile."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
         self.field = KeyField(said(declared.label), self)
         self.taken: tuple[str, ...] = ()
-        """Keys that are in use for something else."""
+        """Keys already assigned to something else."""
         self.setFocusProxy(self.field)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

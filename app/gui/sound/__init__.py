@@ -1,12 +1,12 @@
-"""Sound in the window: devices and their levels, the talk button, mute, and the dialog “Sound”.
+"""Audio in the GUI: devices and levels, the talk button, mute, and the Sound dialog.
 
 - `talk_dock`: the controls below the conversation, with `talk_button` and `mute_button`
 - `devices_popover`: microphone and loudspeaker with their levels
-- `dialog`: the dialog “Sound”, with the sound's processing and the sections that follow
-- `tests`: levels and trials of the microphone and the loudspeaker; `test_result`: what a trial found, in words
-- `talk_button_box`: how the talk button works, the hotkeys, and measurements of the sound in words
+- `dialog`: the Sound dialog, which combines the audio processing options with the sections below
+- `tests`: level meters and tests for microphone and loudspeaker; `test_result`: describes the result of a test
+- `talk_button_box`: the talk button's mode, the hotkeys, and a description of the audio measurements
 
-A choice made in a widget is emitted by the dialog; `controllers/sound_controller.py` stores it in the settings and
-passes it to the session manager. Levels and measurements come from the session's events to the controller, which shows
-them.
+The dialog emits a choice made in one of its widgets; `controllers/sound_controller.py` stores it in the settings and
+passes it to the session manager. In the other direction, the controller takes levels and measurements from the
+session's events and shows them.
 """

@@ -1,6 +1,7 @@
-"""The popover beside the talk button: microphone and loudspeaker with their levels, mute, and the way to more.
+"""The popover next to the talk button: microphone and loudspeaker with their levels, stopping, and a link to more
+options.
 
-The lists of devices follow what is plugged in and out.
+The device lists are updated when devices are plugged in or removed.
 """
 
 from __future__ import annotations
@@ -19,27 +20,27 @@ from app.settings.declarations import Settings
 
 
 class DevicePicker(PickList):
-    """Each entry's data is the device's name; empty for the system's default. `kept` returns the chosen device's name,
-    which is listed even where it isn't found.
+    """A list of devices. Each entry's data is the device name, empty for the system default. `kept` returns the name of
+    the selected device, which is listed even if it can't be found.
     """
 
     def __init__(self, kept: Callable[[], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._kept = kept
         self._names: list[str] = []
-        # Long names must not push a window wider than the screen.
+        # Prevents long names from making the window wider than the screen.
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        # A pick in the closing list is reported first.
+        # Deferred, so that a selection in the closing list is reported first.
         self.closed.connect(lambda: QTimer.singleShot(0, self, self.refresh))
         self.refresh()
 
     def offer(self, names: Sequence[str]) -> None:
-        """Lists these devices, once the list is closed: it must not change while the user picks."""
+        """Lists these devices, but waits until an open list is closed, as it must not change during a selection."""
         self._names = list(names)
         self.refresh()
 
     def refresh(self) -> None:
-        """Fills the list and shows the chosen device, unless the list is open."""
+        """Fills the list and shows the selected device, unless the list is open."""
         if self.view().isVisible():
             return
         kept = self._kept()
@@ -57,10 +58,10 @@ WIDTH_PX = 360
 
 
 class DevicesPopover(Popover):
-    """Reads `settings` and never writes them."""
+    """Shows the audio devices in `settings`, without ever changing the settings."""
 
     devices_picked = Signal(str, str)
-    """A microphone and a loudspeaker by name; empty for the system's defaults."""
+    """The names of a microphone and a loudspeaker; empty for the system defaults."""
     stop_talk = Signal()
 
     def __init__(self, settings: Settings, window: QWidget) -> None:
@@ -91,19 +92,19 @@ class DevicesPopover(Popover):
         self.stop_button.clicked.connect(self.stop_talk)
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
-        """Offers these devices, once no list is open; one that is in the settings but not there stays offered, and
+        """Offers these devices, once no list is open. A device that is in the settings but missing is still listed and
         marked.
         """
         self.microphone.offer(microphones)
         self.loudspeaker.offer(loudspeakers)
 
     def offer_again(self) -> None:
-        """Shows the devices that are in the settings now."""
+        """Shows the devices currently in the settings."""
         self.microphone.refresh()
         self.loudspeaker.refresh()
 
     def set_running(self, phase: str) -> None:
-        """Only what isn't stopped can be stopped."""
+        """Enables the stop button unless `phase` is "stopped"."""
         self.stop_button.setEnabled(phase != "stopped")
 
     def _picker(self, name: str, kept: Callable[[], str]) -> DevicePicker:

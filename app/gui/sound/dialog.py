@@ -1,4 +1,4 @@
-"""The dialog “Sound”: devices, the microphone's processing, measurements, the talk button and its hotkeys."""
+"""The Sound dialog: devices, microphone processing, measurements, and the talk button with its hotkeys."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ INDENT_PX = 24
 
 
 class ProcessingBox(QWidget):
-    """Three check boxes, each with an explanation."""
+    """Three check boxes for audio processing, each with an explanation."""
 
     changed = Signal(object)
-    """The chosen `Processing`."""
+    """The selected `Processing`."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -47,11 +47,11 @@ class ProcessingBox(QWidget):
 
     @property
     def processing(self) -> Processing:
-        """What is chosen."""
+        """The selected options."""
         return Processing(self.echo.isChecked(), self.noise.isChecked(), self.gain.isChecked())
 
     def show_settings(self, settings: Settings) -> None:
-        """Shows the settings' values."""
+        """Shows the values in `settings`."""
         self.echo.setChecked(settings.echo_cancellation)
         self.noise.setChecked(settings.noise_suppression)
         self.gain.setChecked(settings.auto_gain)
@@ -61,19 +61,19 @@ WIDTH_PX = 600
 
 
 class SoundDialog(Panel):
-    """Shows the settings and emits what the user chooses; it changes no setting itself."""
+    """Shows the settings and emits the user's choices, without changing any setting itself."""
 
     test_began = Signal()
-    """Until `test_ended`, the microphone of a running session is to be muted."""
+    """The microphone of a running session must be muted until `test_ended`."""
     test_ended = Signal()
     processing_changed = Signal(object)
     """A `Processing`."""
     talk_mode_changed = Signal(str)
     """`hold` or `toggle`."""
     hotkeys_changed = Signal(str, str)
-    """The keys to talk and to mute, like `Ctrl+Alt+M`; empty for none."""
+    """The keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
     keys_typed = Signal(bool)
-    """Whether keys are typed into a field now: meanwhile the hotkeys should be off."""
+    """Whether a hotkey field is recording; hotkeys should be disabled meanwhile."""
 
     def __init__(
         self, settings: Settings, service: SoundTestService, background: BackgroundTasks, parent: QWidget
@@ -115,7 +115,7 @@ class SoundDialog(Panel):
         self._show_settings()
 
     def open_refreshed(self) -> None:
-        """Opens with the current settings. Where other devices are in use, call `show_devices` afterwards."""
+        """Opens with the current settings. If other devices are in use, call `show_devices` afterwards."""
         if not self.isVisible():
             self.tests.clear()
             self._show_settings()
@@ -124,7 +124,7 @@ class SoundDialog(Panel):
         self.tests.say_button.setFocus()
 
     def show_health(self, measured: SoundMeasured | None) -> None:
-        """Shows the latest measurement of the sound; None: no session is running."""
+        """Shows the latest audio measurements, or None if no session is running."""
         self._measured = measured
         self._show_measured()
 

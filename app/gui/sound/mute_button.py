@@ -1,4 +1,4 @@
-"""The mute button beside the talk button."""
+"""The mute button next to the talk button."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ICON_PX = 18
 
 
 class MuteButton(IconButton):
-    """Checked: the user has muted the microphone; `confirmed`: the session has done so, and only then it turns red."""
+    """Checked if the user has muted the microphone. It turns red only once the session has done so (`confirmed`)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("mic", "", parent, size=ICON_PX)

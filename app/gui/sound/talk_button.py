@@ -1,4 +1,4 @@
-"""The round talk button: its colour and icon show the state, its ring the level, the words below what to do."""
+"""The round talk button: colour and icon show the state, the ring the level, and the text below what to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.gui.design.theme import tokens
 CIRCLE_PX, RING_PX, ICON_PX, GAP_PX = 56, 10, 24, 6
 QUIETEST_DB = -55.0
 FALL = 0.3
-"""Share of the way that the ring falls back with each level below it."""
+"""The fraction of the distance to a lower level that the ring falls per update."""
 
 _ICONS = {
     "loading": "loader-circle",
@@ -31,7 +31,9 @@ _ICONS = {
 
 
 class TalkButton(QAbstractButton):
-    """Shows `text` large and `hint` small, on the colour of `word`; without `words` only the circle and its ring."""
+    """A round button coloured by the state `word`, with `text` in large and `hint` in small type below; without
+    `words`, only the circle and its ring.
+    """
 
     def __init__(self, parent: QWidget | None = None, *, words: bool = True) -> None:
         super().__init__(parent)
@@ -39,7 +41,7 @@ class TalkButton(QAbstractButton):
         self.word = "stopped"
         self.hint = ""
         self.level = 0.0
-        """How far the ring reaches, from 0 to 1."""
+        """The extent of the ring, from 0 to 1."""
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         wide = QSizePolicy.Policy.Preferred if words else QSizePolicy.Policy.Fixed
         self.setSizePolicy(wide, QSizePolicy.Policy.Fixed)
@@ -47,7 +49,7 @@ class TalkButton(QAbstractButton):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def show_state(self, word: str, text: str, hint: str) -> None:
-        """Shows a state: `word` chooses the colour, `hint` stands below `text`."""
+        """Shows a state. `word` selects colour and icon; `hint` is shown below `text`."""
         if (self.word, self.text(), self.hint) == (word, text, hint):
             return
         self.word, self.hint = word, hint
@@ -56,11 +58,11 @@ class TalkButton(QAbstractButton):
         self.update()
 
     def show_levels(self, user_db: float, assistant_db: float) -> None:
-        """Shows how loud the side is that talks, in dB of full scale."""
+        """Shows the level of the side that is talking, in dBFS."""
         self.show_level(assistant_db if self.word == "speaking" else user_db)
 
     def show_level(self, level_db: float) -> None:
-        """Shows how loud it is, in dB of full scale, as the reach of the ring."""
+        """Shows a level in dBFS as the extent of the ring."""
         wanted = min(1.0, max(0.0, 1 - level_db / QUIETEST_DB)) if level_db == level_db else 0.0
         if wanted < self.level and not reduced_motion():
             wanted = max(wanted, self.level + (wanted - self.level) * FALL)
@@ -69,11 +71,11 @@ class TalkButton(QAbstractButton):
             self.update(self._circle_room())
 
     def colour(self) -> QColor:
-        """The colour it is painted in."""
+        """Returns the button's colour."""
         return STATE_COLOURS[self.word]
 
     def sizeHint(self) -> QSize:
-        """The circle with its ring, and two lines below."""
+        """Returns the size of the circle with its ring and two lines of text."""
         if not self._with_words:
             return QSize(CIRCLE_PX + 2 * RING_PX, CIRCLE_PX + 2 * RING_PX)
         text, hint = self._fonts()
@@ -81,22 +83,22 @@ class TalkButton(QAbstractButton):
         return QSize(round(self.fontMetrics().height() * 15), high)
 
     def minimumSizeHint(self) -> QSize:
-        """Never narrower than its larger words."""
+        """Returns a size no narrower than the main text."""
         if not self._with_words:
             return self.sizeHint()
         words = QFontMetrics(self._fonts()[0]).horizontalAdvance(self.text())
         return QSize(max(words, CIRCLE_PX + 2 * RING_PX), self.sizeHint().height())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Stays down where the mouse slips off it, so that it doesn't cut a sentence off."""
+        """Keeps the button down when the mouse slips off it, so that speech isn't cut off."""
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Is released wherever the mouse is by then, or the button itself."""
+        """Releases the button wherever the mouse is."""
         down = self.isDown()
         super().mouseReleaseEvent(event)
         if down and not self.isDown() and not self.hitButton(event.position().toPoint()):
-            self.released.emit()  # which Qt leaves out there
+            self.released.emit()  # Qt doesn't emit this outside the button
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -111,7 +113,7 @@ class TalkButton(QAbstractButton):
         return QRectF((self.width() - wide) / 2, 0, wide, wide).toAlignedRect()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the ring, the circle with its icon, and the words below."""
+        """Paints the ring, the circle with its icon, and the text below."""
         shown = tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

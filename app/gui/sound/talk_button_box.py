@@ -1,6 +1,6 @@
-"""Two sections of the dialog “Sound”: the talk button with the hotkeys, and how well the sound works.
+"""Two sections of the Sound dialog: the talk button with its hotkeys, and the quality of the audio.
 
-The latter says in words what was measured: echo, clocks and losses.
+The latter describes the measured echo, clock drift and losses.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from app.platform import single_instance
 from app.settings.declarations import Settings
 
 SAME_PPM = 1.0
-"""Clocks that differ by less count as equal: the difference is 4 ms an hour."""
+"""Smaller clock differences count as none; 1 ppm amounts to 4 ms per hour."""
 
 
 class Measurements(QWidget):
-    """Three lines; `reshaped` is emitted when they need another height."""
+    """Three lines of measurements. `reshaped` is emitted when their height changes."""
 
     reshaped = Signal()
 
@@ -42,19 +42,19 @@ class Measurements(QWidget):
         self.show_measured(None, echo_cancellation=True)
 
     def show_measured(self, measured: SoundMeasured | None, *, echo_cancellation: bool) -> None:
-        """Shows the latest measurement; None: no conversation is running."""
+        """Shows the latest measurements, or None if no conversation is running."""
         if measured is None:
             texts = (self.tr("Nothing is measured, since no conversation is running."), "–", "–")
         else:
             texts = (self._echo(measured, echo_cancellation), self._clocks(measured.drift_ppm), self._losses(measured))
         reshaped = False
         for label, text in zip((self.echo, self.clocks, self.losses), texts, strict=True):
-            if label.text() != text:  # setting the same text would clear a selection
+            if label.text() != text:  # setting the same text would clear the selection
                 before = label.heightForWidth(label.width())
                 label.setText(text)
                 reshaped |= label.heightForWidth(label.width()) != before
         if reshaped:
-            self._grid.activate()  # so that the dialog knows the new height at once
+            self._grid.activate()  # gives the dialog the new height immediately
             self.reshaped.emit()
 
     def _echo(self, measured: SoundMeasured, echo_cancellation: bool) -> str:
@@ -92,7 +92,9 @@ class Measurements(QWidget):
 
 
 def label_grid(parent: QWidget | None = None) -> QGridLayout:
-    """A layout of rows with a label and a wide widget; the labels' column is as wide in each of them."""
+    """Returns a layout for rows with a label and a wide widget; the label column has the same width in every such
+    layout.
+    """
     grid = QGridLayout(parent) if parent is not None else QGridLayout()
     grid.setHorizontalSpacing(12)
     grid.setVerticalSpacing(6)
@@ -103,14 +105,14 @@ def label_grid(parent: QWidget | None = None) -> QGridLayout:
 
 
 class TalkButtonBox(QWidget):
-    """Emits what the user chooses; the hotkeys only once they are valid."""
+    """Emits the user's choices; hotkeys only once they are valid."""
 
     mode_changed = Signal(str)
     """`hold` or `toggle`."""
     hotkeys_changed = Signal(str, str)
-    """The keys to talk and to mute, like `Ctrl+Alt+M`; empty for none."""
+    """The keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
     keys_typed = Signal(bool)
-    """Whether keys are typed into a field now."""
+    """Whether a hotkey field is recording."""
     reshaped = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -143,19 +145,21 @@ class TalkButtonBox(QWidget):
         self.show_granted("talk", "")
 
     def show_settings(self, settings: Settings) -> None:
-        """Shows the settings' values."""
+        """Shows the values in `settings`."""
         (self.toggle if settings.talk_mode == "toggle" else self.hold).setChecked(True)
         self.talk_keys.show_keys(settings.talk_hotkey)
         self.mute_keys.show_keys(settings.mute_hotkey)
         self._set_text(self.refusal, "")
 
     def show_trouble(self, sentence: str, none_work: bool = False) -> None:
-        """Says why hotkeys don't work, and which commands to use instead; empty: they work. `none_work`: all fail."""
+        """Shows why hotkeys don't work, and the commands to use instead; an empty message hides both. `none_work`: all
+        failed.
+        """
         self.keys_label.setVisible(not (sentence and none_work))
         self._set_text(self.trouble, f"{sentence}\n{self._commands()}" if sentence else "")
 
     def show_granted(self, name: str, words: str) -> None:
-        """Says which keys the desktop uses to "talk" or "mute", in its own words; empty: it doesn't say."""
+        """Shows the desktop's description of the keys for "talk" or "mute"; empty if it gives none."""
         self._granted[name] = words
         purposes = {"talk": self.tr("{0} to talk"), "mute": self.tr("{0} to mute")}
         parts = [purposes[purpose].format(keys) for purpose, keys in self._granted.items() if keys]
@@ -164,7 +168,7 @@ class TalkButtonBox(QWidget):
     def _set_text(self, label: PlainLabel, text: str) -> None:
         label.setText(text)
         label.setVisible(bool(text))
-        self._column.activate()  # so that the dialog knows the new height at once
+        self._column.activate()  # gives the dialog the new height immediately
         self.reshaped.emit()
 
     def _set_keys(self, field: KeyField, other: KeyField, keys: str) -> None:

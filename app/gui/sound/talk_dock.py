@@ -1,4 +1,4 @@
-"""The talk dock below the conversation: the talk button, mute, the devices' menu, hands-free, and silence."""
+"""The talk dock below the conversation: talk button, mute, device menu, hands-free, and a button to stop speech."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from app.gui.state.talk_state import TalkState
 
 
 class TalkDock(QWidget):
-    """Shows a `TalkState`; its widgets' own signals report what the user does."""
+    """Shows a `TalkState`; the widgets' own signals report user actions."""
 
     silence_wanted = Signal()
-    """The answer is to stop; the talk goes on."""
+    """The response is to be stopped; the conversation continues."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +52,7 @@ class TalkDock(QWidget):
         row.addWidget(right, 1)
 
     def show_state(self, state: TalkState, progress: str) -> None:
-        """Shows the state on the button; `progress` says what is being prepared."""
+        """Shows the state on the button; `progress` describes what is being prepared."""
         self._shown = state, progress
         words = {
             "loading": (self.tr("Getting ready"), progress),
@@ -85,24 +85,24 @@ class TalkDock(QWidget):
         if state.asking:
             text, hint = self.tr("Asking aloud"), self.tr("Esc stops it")
         self.button.show_state(state.word, text, hint)
-        # Hands-free, the voice starts and ends turns, and the button only shows the state.
+        # In hands-free mode, the voice starts and ends turns, and the button only shows the state.
         self.button.setEnabled(state.phase in ("stopped", "loading") or state.can_talk)
-        # A device test mutes the session too: the switch shows only what the user has muted.
+        # A device test also mutes the session, so the switch only shows muting by the user.
         self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
         self.silence.setVisible(state.can_silence)
 
     def set_typing(self, typing: bool) -> None:
-        """Says whether a message is being written, so that the space bar types and does not talk."""
+        """Sets whether a message is being written, in which case the space bar types instead of talking."""
         if typing != self._typing:
             self._typing = typing
             self.show_state(*self._shown)
 
     def show_levels(self, user_db: float, assistant_db: float) -> None:
-        """Shows how loud the side is that talks, in dB of full scale."""
+        """Shows the level of the side that is talking, in dBFS."""
         self.button.show_levels(user_db, assistant_db)
 
     def _hint(self, state: TalkState) -> str:
-        """What the user can do in this state."""
+        """Returns what the user can do in this state."""
         if state.muted and not state.testing:
             return self.tr("you are muted")
         if state.held:

@@ -1,4 +1,4 @@
-"""Describes a sound test in words: its progress, what was understood, and what to do about a problem."""
+"""Describes a sound test: its progress, the words recognised, and how to fix a problem."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.services.microphone_check import MicrophoneTest
 
 
 class SoundTestResult(QWidget):
-    """Two lines, `state` and `verdict`, each hidden while it is empty."""
+    """Two lines, `state` and `verdict`, each hidden while empty."""
 
     reshaped = Signal()
 
@@ -30,7 +30,7 @@ class SoundTestResult(QWidget):
         self.show_text("")
 
     def show_text(self, state: str, verdict: str = "") -> None:
-        """Shows these lines instead of the earlier ones."""
+        """Replaces both lines."""
         if (self.state.text(), self.verdict.text()) == (state, verdict) and self.isHidden() == (not state + verdict):
             return
         for label, words in ((self.state, state), (self.verdict, verdict)):
@@ -40,7 +40,7 @@ class SoundTestResult(QWidget):
         self.reshaped.emit()
 
     def show_found(self, found: MicrophoneTest) -> None:
-        """Describes what a microphone test found."""
+        """Describes the result of a microphone test."""
         self.show_text(self._words(found), self._advice(found) + self._figures(found))
 
     def _words(self, found: MicrophoneTest) -> str:

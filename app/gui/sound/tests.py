@@ -1,4 +1,4 @@
-"""Shows the levels of microphone and loudspeaker, and tests both, in the dialog “Sound”.
+"""Shows the levels of microphone and loudspeaker in the Sound dialog, and tests both devices.
 
 The caller mutes a running session between `began` and `ended`.
 """
@@ -27,11 +27,11 @@ SAY_SECONDS = 5.0
 """How long the user has to say something."""
 
 DONE_MS = 400
-"""After this long without a level, the microphone is closed and what was said is being transcribed."""
+"""If no level arrives for this long, the microphone has been closed and the recording is being transcribed."""
 
 
 class SoundTests(QWidget):
-    """Emits `began` before a test opens a device, and `ended` once no test has a device open any more."""
+    """Emits `began` before a test opens a device, and `ended` once no test has a device open."""
 
     began = Signal()
     ended = Signal()
@@ -43,7 +43,7 @@ class SoundTests(QWidget):
         self._background = background
         self._microphone = self._loudspeaker = ""
         self._running = 0
-        """Tests that have a device open: a cancelled one may take a moment to close its device."""
+        """The number of tests with an open device; a cancelled test may take a moment to close it."""
         self._active: QPushButton | None = None
         self._recorded = False
         self._shown_at = 0.0
@@ -74,14 +74,16 @@ class SoundTests(QWidget):
         return self._active is not None
 
     def show_devices(self, microphone: str, loudspeaker: str) -> None:
-        """Sets the devices to test, by name; empty: the system's defaults."""
+        """Sets the names of the devices to test; empty for the system defaults."""
         self._microphone, self._loudspeaker = microphone, loudspeaker
         for label, name in ((self.microphone_name, microphone), (self.loudspeaker_name, loudspeaker)):
             label.setText(name or self.tr("The system's default"))
             set_tip(label, name)
 
     def show_level(self, user_dbfs: float, assistant_dbfs: float, at: float, clipped: bool) -> None:
-        """Shows the session's levels in dBFS at time `at`; during a test, the microphone's meter is the test's."""
+        """Shows the session's levels in dBFS at time `at`. During a test, the microphone meter shows the test's levels
+        instead.
+        """
         if at < self._shown_at:  # a new session has started
             self.loudspeaker.clear()
             if not self.testing:
@@ -92,7 +94,7 @@ class SoundTests(QWidget):
         self.loudspeaker.set_level(assistant_dbfs, at)
 
     def clear(self) -> None:
-        """Forgets levels, recording and results."""
+        """Clears levels, recording and results."""
         self._clear_meters()
         self._recorded = False
         self._name_buttons()
@@ -136,7 +138,7 @@ class SoundTests(QWidget):
     def _start(
         self, button: QPushButton, words: str, work: Callable[[], Coroutine[Any, Any, Any]], done: Callable[[Any], None]
     ) -> None:
-        if self.testing:  # only the button of the running test is enabled, and it stops the test
+        if self.testing:  # only the running test's button is enabled, and it stops the test
             self._service.stop()
             return
         self._active = button
@@ -154,7 +156,7 @@ class SoundTests(QWidget):
         finally:
             self._running -= 1
             if not self._running:
-                with contextlib.suppress(RuntimeError):  # the window is gone
+                with contextlib.suppress(RuntimeError):  # the window has been destroyed
                     self.ended.emit()
 
     def _on_level(self, level_dbfs: float, clipped: bool) -> None:
@@ -185,14 +187,14 @@ class SoundTests(QWidget):
         return self.say_button, self.back_button, self.play_button
 
     def _name_buttons(self) -> None:
-        """Turns the button of a running test into its stop button, and disables the others."""
+        """Turns the running test's button into a stop button, and disables the others."""
         for button, text, stop in (
             (self.say_button, self.tr("Say &something"), self.tr("That's all")),
             (self.back_button, self.tr("Play it &back"), self.tr("Stop playing back")),
             (self.play_button, self.tr("Play a so&und"), self.tr("Stop the sound")),
         ):
             running = self._active is button
-            for words in (text, stop) if running else (stop, text):  # as wide as the longer text from the start
+            for words in (text, stop) if running else (stop, text):  # reserves the longer text's width
                 button.setText(words)
                 button.setMinimumWidth(max(button.minimumWidth(), button.sizeHint().width()))
             button.setAccessibleName(button.text().replace("&", ""))

@@ -1,5 +1,5 @@
-"""The tools that a model may use, and the MCP servers that offer them.
+"""The tools available to a model, and the MCP servers that provide them.
 
-- `tools_box.py`: which tools are on
-- `servers_dialog.py`: the servers
+- `tools_box.py`: selects which tools are enabled
+- `servers_dialog.py`: manages the servers
 """

@@ -1,7 +1,7 @@
-"""The dialog “Tool servers”: adds, edits, tests and removes the user's MCP servers.
+"""The Tool servers dialog: adds, edits, tests and removes the user's MCP servers.
 
-Its form holds a server's name, and the program or address that it is. Typed text stays until it is saved or the dialog
-is closed, whatever fails.
+Its form holds a server's name, and its program or address. Typed text is kept until it is saved or the dialog is
+closed, even after errors.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ARGUMENTS_SEEN = 4
 
 
 def split_arguments(text: str) -> tuple[str, ...]:
-    """One argument a line, without quotes or escapes; empty lines don't count."""
+    """Splits text into arguments, one per line, without quotes or escapes; blank lines are ignored."""
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
 class ServerForm(QWidget):
-    """`edited` is emitted when the user changes a field."""
+    """The form for one server. `edited` is emitted when the user changes a field."""
 
     edited = Signal()
 
@@ -67,7 +67,7 @@ class ServerForm(QWidget):
         self._kinds.buttonToggled.connect(self._emit_edited)
 
     def show_server(self, server: ServerEntry) -> None:
-        """Fills the fields, without emitting `edited`."""
+        """Fills in the fields without emitting `edited`."""
         self._showing = True
         self.name.setText(server.name)
         (self.address if server.kind == "address" else self.program).setChecked(True)
@@ -77,7 +77,9 @@ class ServerForm(QWidget):
         self._showing = False
 
     def show_note(self, note: str, *, fixed_arguments: bool) -> None:
-        """Shows a note, and only the fields that the kind of server has; `fixed_arguments` can't be edited."""
+        """Shows a note, and only the fields for this kind of server. With `fixed_arguments`, the arguments are
+        read-only.
+        """
         self.note.setText(note)
         self.note.setVisible(bool(note))
         self.arguments.setReadOnly(fixed_arguments)
@@ -88,7 +90,7 @@ class ServerForm(QWidget):
         self.url.setVisible(not program)
 
     def read(self, server: ServerEntry) -> ServerEntry:
-        """`server` with what the fields say."""
+        """Returns `server` updated with the contents of the fields."""
         fixed = self.arguments.isReadOnly()
         return replace(
             server,
@@ -143,8 +145,8 @@ TEST = "test a tool server"
 
 
 class ServersDialog(Panel):
-    """`listed` emits a tuple of the names of usable servers, and what was renamed or removed as a dict, see
-    `with_servers_moved`.
+    """Manages the list of servers. `listed` emits a tuple with the names of usable servers, and a dict of renamed or
+    removed ones as expected by `with_servers_moved`.
     """
 
     listed = Signal(object, object)
@@ -158,7 +160,7 @@ class ServersDialog(Panel):
         self._saved: dict[str, ServerEntry] = {}
         self._drafts: list[ServerEntry] = []
         self._filling = False
-        self._whole = False  # the list could be read
+        self._whole = False  # whether the list could be read
         self.servers = QListWidget(self)
         self.servers.setAccessibleName(self.tr("Servers"))
         self.servers.setFixedHeight(self.fontMetrics().height() * SERVERS_SEEN + 18)
@@ -180,7 +182,7 @@ class ServersDialog(Panel):
         self._show_form()
 
     def open_refreshed(self) -> None:
-        """Opens with the present list, unless it is open already."""
+        """Opens with the current list, unless it is already open."""
         if not self.isVisible():
             self._show_list(ServerList(), whole=False)
             self._background.run(self, READ, self._service.servers, self._on_read, self._on_unread)
@@ -264,7 +266,7 @@ class ServersDialog(Panel):
         self.fit()
 
     def _fixed(self, draft: ServerEntry) -> bool:
-        """Whether its arguments can't be written one a line, so that they are only shown."""
+        """Returns whether the arguments can't be represented as one per line and are therefore read-only."""
         saved = self._saved.get(draft.kept)
         return saved is not None and draft.args == saved.args and split_arguments("\n".join(saved.args)) != saved.args
 

@@ -1,4 +1,4 @@
-"""Which tools the model may use: a switch for each, and the folders that it may read. All are off by default."""
+"""Selects the tools that the model may use: a switch for each, and the folders it may read. All are off by default."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ WIDTH_PX = NARROWEST_PX - 32 + GAP_PX
 
 
 class ToolsBox(QWidget):
-    """Edits a `ToolChoice`. Tools without a switch are kept as they are.
+    """Edits a `ToolChoice`. Tools without a switch are left unchanged.
 
-    A server that is chosen but not listed has a switch, too, so that it can be switched off.
+    A server that is selected but not listed also gets a switch, so that it can be turned off.
     """
 
     reshaped = Signal()
     servers_wanted = Signal()
-    """The user wants to see or change the tool servers."""
+    """The user wants to view or change the tool servers."""
 
     def __init__(self, mcp_servers: Sequence[str] = (), parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,14 +93,14 @@ class ToolsBox(QWidget):
         self._show_removable()
 
     def show_servers(self, names: Sequence[str], moved: Mapping[str, str] | None = None) -> None:
-        """Offers these servers; those that are switched on stay on, under their new name if they were `moved`."""
+        """Offers these servers. Those turned on stay on, under their new name if they were `moved`."""
         choice = with_servers_moved(self.choice, moved or {})
         self._servers = tuple(names)
         self.show_choice(choice)
         self.reshaped.emit()
 
     def _lay_out_servers(self, chosen: Sequence[str]) -> None:
-        """A switch for each server, three in a row at most, and fewer where their names are long."""
+        """Creates a switch for each server, with up to three per row, or fewer if names are long."""
         names = [*self._servers, *(name for name in dict.fromkeys(chosen) if name not in self._servers)]
         for key in [key for key in self.switches if key.startswith(SERVER_PREFIX)]:
             del self.switches[key]

@@ -1,6 +1,6 @@
-"""The field below the transcript to type in: what is sent is a turn like a spoken one.
+"""The text field below the transcript. A sent text becomes a turn, like a spoken one.
 
-What is sent before a conversation runs waits here.
+Text sent before a conversation is running is queued here.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from app.gui.design.theme import tokens
 from app.gui.state.talk_state import Phase
 
 MOST_KEPT = 50
-"""So many of the texts that were sent can be recalled with the arrow keys."""
+"""How many sent texts can be recalled with the arrow keys."""
 MOST_LINES = 7
 SIDE_PX, ROUND_PX = 6, 16
 
 
 class ComposerField(QPlainTextEdit):
-    """A field that grows with its lines. Enter sends, Shift+Enter starts a line; the arrow keys up and down recall what
-    was sent before. Which keys get here is decided in `shell/key_routing.py`.
+    """A field that grows with its text. Enter sends, Shift+Enter inserts a line break, and the up and down arrow keys
+    recall texts sent before. `shell/key_routing.py` decides which keys arrive here.
     """
 
     returned = Signal()
     recalled = Signal(int)
-    """The step through what was sent: -1 for the one before, 1 for the one after."""
+    """The step through the sent texts: -1 for the previous one, 1 for the next."""
     focused = Signal(bool)
 
     def __init__(self, parent: QWidget) -> None:
@@ -44,11 +44,11 @@ class ComposerField(QPlainTextEdit):
         self._fit()
 
     def text(self) -> str:
-        """What is typed."""
+        """Returns the typed text."""
         return self.toPlainText()
 
     def setText(self, text: str) -> None:
-        """Replaces what is typed, with the cursor behind it. A text that is too long is cut."""
+        """Replaces the typed text and puts the cursor at its end. Text beyond the maximum length is cut off."""
         self.setPlainText(shortened(text, LONGEST_BODY))
         self.moveCursor(QTextCursor.MoveOperation.End)
 
@@ -76,11 +76,11 @@ class ComposerField(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Leaves files to the window, which adds them to the conversation; their paths are no words."""
+        """Leaves files to the window, which adds them to the conversation, instead of inserting their paths."""
         return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Pastes text as far as there is room: to lay out a word without an end takes Qt minutes."""
+        """Pastes text up to the maximum length: Qt takes minutes to lay out an endless word."""
         typed = len(self.text()) - len(self.textCursor().selectedText())
         room, text = max(0, LONGEST_BODY - typed), source.text()
         self.insertPlainText(text[:room])
@@ -91,13 +91,13 @@ class ComposerField(QPlainTextEdit):
             show_tip(at, words.format(self.locale().toString(room)), self, wrap=True)
 
     def _at_edge(self, step: int) -> bool:
-        """Whether the cursor is in the first line, for a step up, or in the last one."""
+        """Returns whether the cursor is on the first line, for a step up, or on the last, for a step down."""
         cursor = self.textCursor()
         moved = cursor.movePosition(QTextCursor.MoveOperation.Up if step < 0 else QTextCursor.MoveOperation.Down)
         return not moved
 
     def focusInEvent(self, event: QEvent) -> None:
-        super().focusInEvent(event)  # type: ignore[arg-type]  # the stub wants a QFocusEvent, which it is
+        super().focusInEvent(event)  # type: ignore[arg-type]  # the stub expects a QFocusEvent, which this is
         self.focused.emit(True)
 
     def focusOutEvent(self, event: QEvent) -> None:
@@ -106,22 +106,22 @@ class ComposerField(QPlainTextEdit):
 
 
 class Composer(QWidget):
-    """A field and a button."""
+    """The text field with buttons to attach files and to send."""
 
     sent = Signal(str)
     typing = Signal(bool)
-    """Whether there are words in the field, so that the space bar types and does not talk."""
+    """Whether the field contains text, in which case the space bar types instead of talking."""
     attach_wanted = Signal()
-    """Files are to be added to the conversation."""
+    """The user wants to add files to the conversation."""
     talk_wanted = Signal()
-    """Something was sent while no conversation ran or was being prepared."""
+    """Something was sent while no conversation was running or being prepared."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._phase: Phase = "stopped"
         self._waiting: list[str] = []
         self._history: list[str] = []
-        self._place = 0  # in the history; its length while something new is being typed
+        self._place = 0  # index into the history; equal to its length while new text is being typed
         self._draft = ""
         self._lit = self._dragged_over = False
         self.field = ComposerField(self)
@@ -149,7 +149,7 @@ class Composer(QWidget):
         self.typing.emit(bool(self.field.text().strip()))
 
     def set_phase(self, phase: Phase) -> None:
-        """Sets whether the conversation is being prepared, runs, or is over; what waited is sent once it runs."""
+        """Sets whether the conversation is being prepared, running or over; queued texts are sent once it runs."""
         if phase == self._phase:
             return
         self._phase = phase
@@ -160,30 +160,30 @@ class Composer(QWidget):
         self._show()
 
     def put(self, text: str) -> None:
-        """Sends a text as if it had been typed; what is in the field stays there."""
+        """Sends a text as if it had been typed, leaving the contents of the field unchanged."""
         draft = self.field.text()
         self.field.setText(text)
         self.send()
         self.field.setText(draft)
 
     def edit(self, text: str) -> None:
-        """Puts a text into the field to be changed and sent."""
+        """Puts a text into the field for editing."""
         self.field.setText(text)
         self.field.setFocus()
 
     def take_back(self) -> None:
-        """Puts what waits back into the field: it was meant for another conversation."""
+        """Moves queued texts back into the field, because they were meant for another conversation."""
         if self._waiting:
             waiting, self._waiting = self._waiting, []
             self.field.setText(" ".join(filter(None, (*waiting, self.field.text().strip()))))
             self._show()
 
     def forget(self) -> None:
-        """Forgets what was sent: another conversation is shown."""
+        """Clears the history of sent texts, because another conversation is shown."""
         self._history, self._place, self._draft = [], 0, ""
 
     def send(self) -> None:
-        """Sends what is in the field, or keeps it until a conversation runs."""
+        """Sends the text in the field, or queues it until a conversation is running."""
         text = self.field.text().strip()
         if not text:
             return
@@ -208,7 +208,7 @@ class Composer(QWidget):
         self.field.setText(self._draft if place == len(self._history) else self._history[place])
 
     def show_drag(self, over: bool) -> None:
-        """Says that files that are held over the window can be dropped."""
+        """Shows whether files are being dragged over the window and can be dropped."""
         self._dragged_over = over
         self._show()
         self.update()
@@ -225,7 +225,7 @@ class Composer(QWidget):
         self.field.setPlaceholderText(hint)
         self.field.setAccessibleDescription(hint)
 
-    # -- the rounded box around field and button
+    # -- the rounded frame
 
     def sizeHint(self) -> QSize:
         return QSize(tokens().column, super().sizeHint().height())

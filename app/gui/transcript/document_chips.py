@@ -1,4 +1,4 @@
-"""The documents of a conversation, as chips above the composer."""
+"""The documents of a conversation, shown as chips above the composer."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from app.gui.widgets.elided import ElidedLabel
 ICON_PX, ROUND_PX, GAP_PX, WIDEST_PX = 16, 8, 8, 320
 MOST_ROWS = 2
 LEAST_LETTERS = 10
-"""Of a long name, so many letters at least are shown."""
+"""The minimum number of characters shown of a long name."""
 
 
 class DocumentChip(QWidget):
-    """One document: its name, its size, and a button that removes it. `given`: how many of its words the model gets."""
+    """A document's name and size, with a button to remove it. `given`: how many of its words the model gets."""
 
     removed = Signal()
 
@@ -48,7 +48,7 @@ class DocumentChip(QWidget):
         self.show_given(given)
 
     def show_given(self, given: int) -> None:
-        """Says in the tooltip, and to screen readers, how much of the document the model gets."""
+        """Describes, in the tooltip and for screen readers, how much of the document is passed to the model."""
         total, locale = self.document.words, self.locale()
         if given < total:
             about = self.tr("The model gets only the first {0} of {1} words: it can't read more at once.").format(
@@ -80,17 +80,17 @@ class DocumentChip(QWidget):
 
 
 class DocumentChips(QScrollArea):
-    """Rows of `DocumentChip`s, of which it scrolls through more than two; hidden while there are none."""
+    """Rows of `DocumentChip`s, scrollable beyond two rows; hidden if there are none."""
 
     remove_wanted = Signal(int)
-    """The place of the document among all."""
+    """The index of the document."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.chips: list[DocumentChip] = []
         self.setAccessibleName(self.tr("Documents of the conversation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons have it, and are scrolled into view
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons take focus instead, and are scrolled into view
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidgetResizable(True)
         self._inner = QWidget(self)
@@ -104,7 +104,7 @@ class DocumentChips(QScrollArea):
         self.hide()
 
     def show_documents(self, documents: Sequence[Document]) -> None:
-        """Shows these documents. The focus stays in the row while one is left."""
+        """Shows these documents. Focus stays among the chips as long as any remain."""
         had_focus = next((n for n, chip in enumerate(self.chips) if chip.remove.hasFocus()), -1)
         for chip in self.chips:
             self._grid.removeWidget(chip)
@@ -124,13 +124,13 @@ class DocumentChips(QScrollArea):
             self.chips[min(had_focus, len(self.chips) - 1)].remove.setFocus()
 
     def show_given(self, given: Sequence[int]) -> None:
-        """Shows how many words of each the model gets; ignored if it is about other documents."""
+        """Shows how many words of each document are passed to the model; ignored if the number of documents differs."""
         if len(given) == len(self.chips):
             for chip, words in zip(self.chips, given, strict=True):
                 chip.show_given(words)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Scrolls to the button that gets the focus."""
+        """Scrolls to the button that receives focus."""
         if event.type() == QEvent.Type.FocusIn and isinstance(watched, QWidget):
             self.ensureWidgetVisible(watched, 0, 0)
         return super().eventFilter(watched, event)
@@ -145,7 +145,7 @@ class DocumentChips(QScrollArea):
             self._arrange()
 
     def _arrange(self) -> None:
-        """Puts as many chips beside each other as have room for some letters of their names."""
+        """Puts as many chips in a row as fit with a minimum part of their names visible."""
         if not self.chips:
             return
         letters = LEAST_LETTERS * self.fontMetrics().averageCharWidth()
@@ -159,5 +159,5 @@ class DocumentChips(QScrollArea):
             self._grid.setColumnStretch(column, 0)
         for place, chip in enumerate(self.chips):
             self._grid.addWidget(chip, place // columns, place % columns)
-        self._grid.setColumnStretch(columns, 1)  # they stand at the start
+        self._grid.setColumnStretch(columns, 1)  # aligns the chips to the start
         self._columns = columns

@@ -1,4 +1,4 @@
-"""What the transcript shows: turns and changes of the back-end, folded from a session's events, and their cards."""
+"""The transcript's entries, turns and back-end changes, built from a session's events, and their cards."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from app.gui.cards.links import INNER
 from app.gui.widgets.formats import backend_words
 
 THOUGHTS = f"{INNER}thoughts"
-"""The address of the link to the thoughts behind an answer: the same in each, as the view keeps a format for each."""
+"""The address of the link to the thoughts behind a response. It is the same for all, as the view caches a format per
+address.
+"""
 
 
 class TranscriptCards(QObject):
-    """Makes cards in the user's language."""
+    """Creates cards in the user's language."""
 
     def card(self, entry: Entry) -> Card:
-        """Makes the card of a turn or a note."""
+        """Returns the card for a turn or a note."""
         if isinstance(entry, Note):
             return divider(self._note(entry))
         return self._user(entry) if entry.speaker == "user" else self._assistant(entry)
@@ -69,16 +71,16 @@ class TranscriptCards(QObject):
 
 
 def divider(text: str) -> Card:
-    """Makes a line across the view with a text in the middle."""
+    """Returns a divider line with a text in the middle."""
     return Card(((text, "dim"),), (), "divider")
 
 
 @dataclass(slots=True)
 class Note:
-    """A line between turns, at a time of the session.
+    """A line between turns, at a session time.
 
-    `reason`: the back-end was `chosen`, `handed` over to, takes over (`fallback`) or takes over `again`; or turns
-    before this line are `left_out`.
+    `reason`: the back-end was `chosen` by the user or `handed` over to, takes over (`fallback`) or takes over `again`;
+    or the turns before this line were `left_out`.
     """
 
     started_at: float
@@ -90,7 +92,7 @@ Entry = Turn | Note
 
 
 class TranscriptEntries:
-    """The turns of one session, and its notes."""
+    """The turns and notes of one session."""
 
     def __init__(self) -> None:
         self._transcript = Transcript()
@@ -99,7 +101,7 @@ class TranscriptEntries:
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns, ordered by when they started."""
+        """The turns, in the order in which they started."""
         return self._transcript.turns
 
     @property
@@ -108,7 +110,7 @@ class TranscriptEntries:
         return len(self._transcript.turns) + len(self._notes)
 
     def apply(self, event: e.Event) -> Entry | None:
-        """Takes one event in; returns the entry that it has changed or made."""
+        """Processes an event; returns the entry that it created or changed."""
         match event:
             case e.SessionStarted(backend=backend, model=model):
                 self._drivers.append(backend_words(backend, model))
@@ -117,14 +119,14 @@ class TranscriptEntries:
         return self._transcript.apply(event)
 
     def end(self) -> list[Turn]:
-        """Closes the turns that are open, and returns them: the session is over."""
+        """Closes all open turns at the end of the session, and returns them."""
         open_turns = [turn for turn in self.turns if turn.open]
         for turn in open_turns:
             turn.open = False
         return open_turns
 
     def in_order(self) -> list[Entry]:
-        """The turns, with each note after the turns that had started before it."""
+        """Returns all entries in order, with each note after the turns that started before it."""
         entries: list[Entry] = []
         place = 0
         for turn in self.turns:
@@ -140,7 +142,7 @@ class TranscriptEntries:
         if not known:
             self._drivers.append(backend)
         if not self.turns:
-            return None  # before the first word there is nothing to divide
+            return None  # before the first word there is nothing to separate
         reason = "again" if event.reason == "fallback" and known else event.reason
         self._notes.append(Note(event.at, reason, backend))
         return self._notes[-1]

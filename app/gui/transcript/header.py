@@ -1,4 +1,4 @@
-"""The heading of the transcript: the conversation's title and settings, and the buttons that change them."""
+"""The transcript's header: the conversation's title and settings, and the button to change them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.untrusted.text import one_line
 
 
 class TranscriptHeader(QWidget):
-    """Shows the title, and the settings that differ from the usual ones."""
+    """Shows the title, and any settings that differ from the defaults."""
 
     style_wanted = Signal()
 
@@ -41,14 +41,14 @@ class TranscriptHeader(QWidget):
         self.show_choice(Style(), ToolChoice(), 0.0)
 
     def show_title(self, title: str) -> None:
-        """Shows the title of the conversation; empty: it has none yet."""
+        """Shows the conversation's title; empty if it has none yet."""
         title = one_line(title, LONGEST_TITLE)
         self.heading.setText(title or self.tr("Conversation"))
         set_tip(self.heading, title)
         self._leave_room()
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
-        """Shows the settings of the conversation."""
+        """Shows the conversation's settings. `cap`: the cost limit in dollars, 0 for none."""
         parts = []
         if style.persona:
             parts.append(self.tr("own persona"))
@@ -73,5 +73,5 @@ class TranscriptHeader(QWidget):
             self._leave_room()
 
     def _leave_room(self) -> None:
-        """Leaves the room that a short title does not need to the settings."""
+        """Leaves the space that a short title doesn't need to the settings."""
         self.heading.setMaximumWidth(self.heading.sizeHint().width())

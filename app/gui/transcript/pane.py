@@ -1,6 +1,6 @@
-"""The transcript pane: both sides' turns in order, as they grow, and a line where another model took over.
+"""The transcript pane: both sides' turns in order, updated live, with a line where another model took over.
 
-Over the turn under the mouse stand buttons: copy, hear, ask again, with another model, edit.
+Buttons appear above the turn under the mouse: copy, replay, ask again, ask another model, edit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BUTTON_SIDE_PX, EDGE_PX = 2, 8
 
 
 class TurnActions(QWidget):
-    """A child of the view's viewport. The pane tells it which turn is meant; its buttons tell the pane what to do."""
+    """The buttons that appear over a turn's card. A child of the view's viewport; the pane handles the clicks."""
 
     def __init__(self, view: CardView) -> None:
         super().__init__(view.viewport())
@@ -47,12 +47,12 @@ class TurnActions(QWidget):
         row.setContentsMargins(BUTTON_SIDE_PX, BUTTON_SIDE_PX, BUTTON_SIDE_PX, BUTTON_SIDE_PX)
         row.setSpacing(0)
         for button in (self.copy, self.hear, self.ask, self.other, self.edit):
-            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the context menu has all of it for the keyboard
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # with the keyboard, the context menu offers the same
             row.addWidget(button)
         self.hide()
 
     def show_for(self, turn: Turn, box: QRectF, *, playable: bool, askable: bool) -> None:
-        """Shows the buttons for a turn, whose card is `box` in the viewport."""
+        """Shows the buttons for `turn`, whose card covers `box` in the viewport."""
         self.turn = turn
         self.copy.setEnabled(bool(turn.text))
         self.hear.setVisible(playable)
@@ -76,7 +76,7 @@ class TurnActions(QWidget):
 
 
 class HoverWatch(QObject):
-    """Calls `moved` with the place of the mouse over a view's viewport, or None when it has left."""
+    """Calls `moved` with the mouse position over a view's viewport, or None once the mouse has left it."""
 
     def __init__(self, view: CardView, moved: Callable[[QPoint | None], None]) -> None:
         super().__init__(view)
@@ -96,24 +96,24 @@ class HoverWatch(QObject):
 
 SIDE_PX, GAP_PX = 16, 8
 SHOWING_SECONDS = 0.012
-"""How long cards of past talks are written before the window gets its turn; laying them out takes twice as long."""
+"""How long to add cards of past sessions before yielding to the event loop; laying them out takes twice as long."""
 
 
 class TranscriptPane(QWidget):
-    """Takes events with `apply`; shows what they changed on `settle`, each turn once.
+    """Processes events with `apply`, and shows the changes on `settle`, updating each changed turn once.
 
-    `header` is placed by the owner.
+    The owner places `header`.
     """
 
     play_wanted = Signal(object)
-    """The user has chosen to hear this `Turn` again."""
+    """The user wants to hear this `Turn` again."""
     ask_wanted = Signal(str)
-    """The user has chosen to ask these words once more."""
+    """The user wants to ask this text again."""
     other_model_wanted = Signal(str)
-    """The user has chosen to ask these words again, with another model."""
+    """The user wants to ask another model this text."""
 
     thoughts_wanted = Signal(object)
-    """The user has chosen to see the model's thoughts behind this `Turn` of the assistant."""
+    """The user wants to see the model's thoughts behind this `Turn` of the assistant."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,9 +127,9 @@ class TranscriptPane(QWidget):
         self.find_bar = FindBar(self.view, self)
         self.composer = Composer(self)
         self.can_play: Callable[[Turn], bool] = lambda turn: False
-        """Whether the sound of a turn is available; set by the owner of the sound."""
+        """Returns whether a turn's audio is available; set by the owner of the audio."""
         self.menu: QMenu | None = None
-        """The newest context menu of a turn."""
+        """The most recent context menu of a turn."""
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._column = QVBoxLayout(self)
@@ -149,9 +149,9 @@ class TranscriptPane(QWidget):
         self._connect_actions()
         self._make = TranscriptCards(self)
         self._talk = 0  # counts the sessions in view
-        self._earlier: list[Turn] = []  # of the sessions before this one
-        self._cards: list[Turn | None] = []  # the turn of each card in view; None for a divider
-        self._past: deque[Entry | str] = deque()  # of past talks, with headings, what is still to be shown
+        self._earlier: list[Turn] = []  # turns of previous sessions
+        self._cards: list[Turn | None] = []  # the turn of each card in view; None for a divider or note
+        self._past: deque[Entry | str] = deque()  # entries and headings of past sessions that are yet to be shown
         self._past_timer = QTimer(self, interval=0, singleShot=True)
         self._past_timer.timeout.connect(self._show_some)
         self._begin_entries()
@@ -172,8 +172,8 @@ class TranscriptPane(QWidget):
     # -- sessions
 
     def begin(self, first: bool = False) -> None:
-        """Starts a new session below a divider. `first`: it is the first one of a new conversation, and what is above
-        does not belong to it.
+        """Starts a session below a divider. `first`: it is the first of a new conversation, which excludes everything
+        above.
         """
         now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._begin((self.tr("New conversation, {0}") if first else self.tr("Goes on, {0}")).format(now))
@@ -181,12 +181,12 @@ class TranscriptPane(QWidget):
             self._earlier = []
 
     def end(self) -> None:
-        """Closes the turns that were open: the session is over."""
+        """Closes all open turns, because the session has ended."""
         self._changed.update(map(id, self._entries.end()))
         self.settle()
 
     def clear(self) -> None:
-        """Removes everything: another conversation will be shown."""
+        """Removes everything before another conversation is shown."""
         self.find_bar.leave()
         self.composer.take_back()
         self.composer.forget()
@@ -197,7 +197,7 @@ class TranscriptPane(QWidget):
         self._begin_entries()
 
     def show_talk(self, talk: PastTalk, heading: str) -> None:
-        """Shows a past talk below those that are shown, some of it later; `heading` says when it was."""
+        """Adds a past session below those already shown, parts of it later; `heading` states its date."""
         self._leave_session()
         self._earlier += talk.turns
         for turn in talk.turns:
@@ -208,40 +208,40 @@ class TranscriptPane(QWidget):
 
     @property
     def showing(self) -> bool:
-        """Whether some of the past talks is still to be shown."""
+        """Whether parts of the past sessions have yet to be shown."""
         return bool(self._past)
 
     def show_rest(self) -> None:
-        """Shows at once what is still to be shown of past talks, and what has changed since."""
+        """Immediately shows the remaining parts of past sessions, and any changes since."""
         while self._past:
             self._show_some()
         self._past_timer.stop()
 
     @property
     def has_words(self) -> bool:
-        """Whether anything that was said is shown."""
+        """Whether there are any turns, shown or yet to be shown."""
         return any(turn is not None for turn in self._cards) or any(isinstance(one, Turn) for one in self._past)
 
     @property
     def messages(self) -> tuple[ChatMessage, ...]:
-        """What was said in all talks that are shown, as the context for a model."""
+        """Everything said in the sessions shown, as context for a model."""
         turns = [*self._earlier, *self._entries.turns]
         return tuple(ChatMessage(t.speaker, t.meant) for t in turns if t.meant and not t.backchannel)
 
     @property
     def talk(self) -> int:
-        """The number of the newest talk in view, from 1."""
+        """The number of the newest session in view, from 1."""
         return self._talk
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was said in any talk that is shown."""
+        """Whether no session shown contains any words."""
         return not any(turn.text for turn in (*self._earlier, *self._entries.turns))
 
     # -- events
 
     def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
+        """Processes an event."""
         entry = self._entries.apply(event)
         if isinstance(entry, Turn):
             entry.talk = self._talk
@@ -249,7 +249,7 @@ class TranscriptPane(QWidget):
             self._changed.add(id(entry))
 
     def settle(self) -> None:
-        """Shows all that has changed since the last time, once all past talks are shown."""
+        """Shows all changes since the last call, provided that all past sessions have been shown."""
         if self._past or not self._changed:
             return
         stay = self.view.at_newest()
@@ -262,14 +262,14 @@ class TranscriptPane(QWidget):
         self._changed.clear()
         self.view.keep_view(stay, 0.0)
 
-    # -- inner parts
+    # -- internals
 
     def _begin_entries(self) -> None:
         self._entries = TranscriptEntries()
-        self._shown: list[Entry] = []  # this session's cards in the view, in its order
-        self._places: dict[int, int] = {}  # of each in that list
+        self._shown: list[Entry] = []  # this session's entries with a card, in display order
+        self._places: dict[int, int] = {}  # the index of each in that list, by id
         self._changed: set[int] = set()
-        self._first = len(self.view.cards)  # the view's place of this session's first card
+        self._first = len(self.view.cards)  # the index of this session's first card in the view
 
     def _begin(self, heading: str) -> None:
         self._leave_session()
@@ -281,7 +281,7 @@ class TranscriptPane(QWidget):
         self._first = len(self.view.cards)
 
     def _leave_session(self) -> None:
-        """What comes next is another session's."""
+        """Ends the current session's part of the view; everything that follows belongs to another session."""
         if self._changed:
             self.show_rest()
             self.settle()
@@ -290,7 +290,7 @@ class TranscriptPane(QWidget):
         self._begin_entries()
 
     def _show_some(self) -> None:
-        """Shows more of the past talks, for a moment; after the last of them, what is said now."""
+        """Shows more of the past sessions for a moment, and the current session's changes after the last of them."""
         if not self._past:
             return
         stay, until = self.view.at_newest(), time.perf_counter() + SHOWING_SECONDS
@@ -312,7 +312,7 @@ class TranscriptPane(QWidget):
             self._insert(place, divider(entry), None)
 
     def _show_page(self) -> None:
-        """The cards, or before the first one the welcome."""
+        """Shows the cards, or the welcome page before there are any."""
         self.pages.setCurrentWidget(self.view if self.has_words else self.welcome)
 
     def _insert(self, place: int, card: Card, turn: Turn | None) -> None:
@@ -323,7 +323,7 @@ class TranscriptPane(QWidget):
 
     def _insert_new(self) -> None:
         for place, entry in enumerate(self._entries.in_order()):
-            # Those before it are in the view already, so its place here is its place there.
+            # All entries before this one are in the view already, so its index is the same in both.
             if place < len(self._shown) and self._shown[place] is entry:
                 if id(entry) in self._changed:
                     self.view.set_card(self._first + place, self._make.card(entry))
@@ -332,7 +332,7 @@ class TranscriptPane(QWidget):
                 self._insert(self._first + place, self._make.card(entry), entry if isinstance(entry, Turn) else None)
         self._places = {id(entry): place for place, entry in enumerate(self._shown)}
 
-    # -- what can be done with a turn
+    # -- turn actions
 
     def _connect_actions(self) -> None:
         actions = self.actions_
@@ -359,7 +359,7 @@ class TranscriptPane(QWidget):
             self.actions_.show_for(turn, self.view.box_of(card), playable=playable, askable=self._askable(turn))
 
     def _follow(self, address: str) -> None:
-        turn = self._cards[self.view.card_at_cursor()]  # a click has put the cursor there
+        turn = self._cards[self.view.card_at_cursor()]  # the click has moved the cursor there
         if address == THOUGHTS and turn is not None:
             self.thoughts_wanted.emit(turn)
 
@@ -367,19 +367,19 @@ class TranscriptPane(QWidget):
         return turn.speaker == "user" and bool(turn.text) and not turn.open and self.composer.isEnabled()
 
     def turn_at(self, place: QPoint) -> Turn | None:
-        """The turn at a point of the view's viewport."""
+        """Returns the turn at a point in the view's viewport."""
         card = self.view.card_at(place)
         return self._cards[card] if card >= 0 else None
 
     def text(self) -> str:
-        """All that is shown as plain text: who said what, turn by turn."""
+        """Returns everything shown as plain text, turn by turn with the speaker's name."""
         self.show_rest()
         names = {"user": self.tr("You"), "assistant": self.tr("KAME")}
         turns = [turn for turn in self._cards if turn is not None and turn.text]
         return "\n\n".join(f"{names[turn.speaker]}: {_words(turn)}" for turn in turns)
 
     def _open_menu(self, place: QPoint) -> None:
-        if not self.view.viewport().rect().contains(place):  # by keyboard, at a text cursor that is not in view
+        if not self.view.viewport().rect().contains(place):  # opened by keyboard, with the text cursor out of view
             self.view.ensureCursorVisible()
             place = self.view.cursorRect().center()
         menu = self.menu = QMenu(self)
@@ -410,7 +410,7 @@ class TranscriptPane(QWidget):
 
 
 def _words(turn: Turn) -> str:
-    """What is copied of a turn: an answer with Markdown as its model wrote it."""
+    """Returns the text to copy for a turn; for a response in Markdown, the source written by the model."""
     return turn.written.strip() or turn.text
 
 

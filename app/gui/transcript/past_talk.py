@@ -1,4 +1,4 @@
-"""Prepares kept talks for the window, on a worker thread: folding the events of eight hours takes seconds."""
+"""Prepares stored sessions for the window on a worker thread, as folding eight hours of events takes seconds."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from app.gui.transcript.entries import Entry, Note, TranscriptEntries
 from app.history.base import KeptTalk
 
 MOST_LETTERS = 2_000_000
-"""The most that is shown of a conversation: some fifteen hours of talk. To lay more out would hold the window up."""
+"""How much of a conversation is shown, in characters: about fifteen hours of speech. Laying out more would block the
+window.
+"""
 LETTERS_PER_TURN = 400
-"""What a turn costs at least: its frame and its head."""
+"""The minimum cost of a turn, for its frame and header."""
 MOST_REQUESTS = 512
-"""So many of the newest requests of a talk are shown, with their answers."""
+"""How many of a session's newest requests are shown, with their answers."""
 MOST_EVENTS = 30_000
-"""The most events of those requests."""
+"""The maximum number of events for those requests."""
 
 _MODELS = (e.SessionStarted, e.BackendChanged, e.SecondaryChanged)
 
 
 @dataclass(frozen=True, slots=True)
 class PastTalk:
-    """What is shown of a kept talk.
+    """The visible part of a stored session.
 
-    `turns`: all of them, as the models' context; `entries`: those that are shown, with the notes between them.
-    `requests`: the events of the newest requests, and those that say which models there were before.
+    - `turns`: all turns, as context for models
+    - `entries`: the visible turns, with the notes between them
+    - `requests`: the events of the newest requests, and earlier events that state which models were in use
     """
 
     began: float
@@ -40,7 +43,7 @@ class PastTalk:
 
 
 def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:
-    """Returns what is shown of the talks of a conversation: of a very long one the newest turns and requests."""
+    """Returns the visible parts of a conversation's sessions: for a very long one, the newest turns and requests."""
     found: list[PastTalk] = []
     letters, requests = MOST_LETTERS, MOST_REQUESTS
     for talk in reversed(talks):
@@ -52,7 +55,7 @@ def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:
 
 
 def past_talk(talk: KeptTalk, letters: int = MOST_LETTERS, requests: int = MOST_REQUESTS) -> PastTalk:
-    """Returns what is shown of one talk, with room for so many letters and requests."""
+    """Returns the visible part of a session, limited to `letters` characters and `requests` requests."""
     entries = TranscriptEntries()
     for event in talk.events:
         entries.apply(event)

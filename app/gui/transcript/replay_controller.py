@@ -1,4 +1,4 @@
-"""Plays the sound of a turn again: from the session's memory while it goes on, from the conversation's files
+"""Replays the audio of a turn, from the session's memory while it is running and from the conversation's files
 afterwards.
 """
 
@@ -17,17 +17,17 @@ from app.services.sound_service import Clip, SoundTestService
 from app.settings.declarations import Settings
 
 BEFORE_SECONDS = {"user": 0.5, "assistant": 0.1}
-"""A turn is noticed a little after it has begun."""
+"""The start of a turn is detected with a slight delay."""
 AFTER_SECONDS = 0.3
 
 _TASK = "hear a turn again"
 
 
 class ReplayController(QObject):
-    """While a turn is played, the session hears nothing. Asking for the same turn again stops it."""
+    """Replays turns with the session's microphone input suspended. Requesting the turn being played again stops it."""
 
     failed = Signal(str)
-    """A sentence: why the turn could not be played."""
+    """A message explaining why the turn could not be played."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class ReplayController(QObject):
         self._background = background
         self._playing: Turn | None = None
         self.folders: dict[int, Path] = {}
-        """Where the sound of each session in view is kept, by its number."""
+        """The folder with the audio of each session in view, by session number."""
         transcript.can_play = self.can_play
         transcript.play_wanted.connect(self.play)
 
@@ -56,13 +56,13 @@ class ReplayController(QObject):
         return self._playing is not None
 
     def can_play(self, turn: Turn) -> bool:
-        """Whether the sound of a turn is available."""
+        """Returns whether a turn's audio is available."""
         if self._service is None or turn.typed or turn.ended_at is None:
             return False
         return self._sound(turn) is not None
 
     def play(self, turn: Turn) -> None:
-        """Plays it, or stops if it is being played."""
+        """Plays a turn, or stops if it is already playing."""
         if self._service is None:
             return
         service, again = self._service, self._playing is turn
@@ -77,12 +77,12 @@ class ReplayController(QObject):
         )
 
     def stop(self) -> None:
-        """Stops the playback."""
+        """Stops playback."""
         if self._playing is not None:
             self._background.cancel(_TASK)
             self._over()
 
-    # -- inner parts
+    # -- internals
 
     def _sound(self, turn: Turn) -> np.ndarray | Clip | None:
         if turn.ended_at is None:

@@ -1,6 +1,6 @@
-"""What the transcript shows before the first word: what one can do, and questions to begin with.
+"""The transcript's page before the first word: a short introduction, and sample questions.
 
-At the very first start its owner adds cards about microphone and model.
+On the very first start, its owner adds cards about the microphone and the model.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from app.gui.widgets.panel import Quiet
 
 
 class Welcome(QScrollArea):
-    """A heading, a sentence, and four questions; it scrolls where they are higher than the pane."""
+    """A heading, a sentence and four questions; scrolls if they are taller than the pane."""
 
     asked = Signal(str)
-    """A question was chosen."""
+    """The text of the question that was clicked."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,7 +90,7 @@ class Welcome(QScrollArea):
         cards.show()
 
     def drop_cards(self) -> None:
-        """Removes what `show_cards` has added."""
+        """Removes the widget added by `show_cards`."""
         if self._cards is not None:
             self._cards.hide()
             self._cards.deleteLater()
@@ -98,12 +98,12 @@ class Welcome(QScrollArea):
             self._set_air(4)
 
     def _set_air(self, units: int) -> None:
-        """Leaves so much room above and below."""
+        """Sets the margin above and below, in layout units."""
         unit = tokens().unit
         self._column.setContentsMargins(unit, units * unit, unit, units * unit)
 
     def resizeEvent(self, event: QEvent) -> None:
-        super().resizeEvent(event)  # type: ignore[arg-type]  # the stub wants a QResizeEvent, which it is
+        super().resizeEvent(event)  # type: ignore[arg-type]  # the stub expects a QResizeEvent, which this is
         self._arrange()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -117,7 +117,7 @@ class Welcome(QScrollArea):
         self._arrange()
 
     def _arrange(self) -> None:
-        """The questions stand in two columns where they fit, else below each other."""
+        """Arranges the questions in two columns if they fit, otherwise in one."""
         widest = max(button.sizeHint().width() for button in self.questions)
         room = min(self.viewport().width(), tokens().column)
         columns = 2 if room >= 2 * widest + 10 * tokens().unit else 1

@@ -1,10 +1,10 @@
-"""Widgets and helpers that all panes share. Nothing here imports another package of the window.
+"""Widgets and helpers shared by all panes. Apart from `design`, nothing here imports another GUI package.
 
-- `popover.py`: a panel that floats over the window beside a button.
-- `formats.py`: money, tokens, durations, times and model names in few letters.
-- `translation.py`: the language of the window.
+- `popover.py`: a panel that floats over the window next to a button.
+- `formats.py`: compact formats for money, tokens, durations, times and model names.
+- `translation.py`: the window's language.
 - `form.py`: rows, grids, labels and buttons; `key_field.py`: a field for a hotkey.
-- `panel.py`: the base of all dialogs.
-- `undo_bar.py`: boxes with a sentence and buttons.
+- `panel.py`: the base class of all dialogs; `side_list.py`: their list of pages.
+- `undo_bar.py`: boxes with a message and buttons.
 - `buttons.py`, `elided.py`, `pick_list.py`, `level_meter.py`: small widgets.
 """

@@ -1,7 +1,7 @@
-"""Small buttons: slim ones, links and toggles.
+"""Small buttons: slim buttons, links and toggles.
 
-A slim button is as wide as its text, since a style's minimum width is meant for the row of buttons in a dialog. A link
-is a flat button with a ring when it has the focus. A toggle is a check box that is drawn as a switch.
+A slim button is only as wide as its text, since a style's minimum width is meant for a dialog's row of buttons. A link
+is a flat button with a focus ring. A toggle is a check box drawn as a switch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SlimButton(QPushButton):
 
 
 class LinkButton(QPushButton):
-    """Underlines its text under the mouse."""
+    """A flat button that underlines its text on hover."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,11 +54,11 @@ class LinkButton(QPushButton):
 
 TRACK_PX = 36, 20
 EDGE_PX = 4
-"""Around the track, for the ring that shows the focus."""
+"""The margin around the track for the focus ring."""
 
 
 class Toggle(QCheckBox):
-    """Has no text of its own: the label stands beside it."""
+    """A check box drawn as a switch. It has no text of its own; a separate label is shown next to it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A label that is cut off with “…” where it has no room; its owner sets the tooltip."""
+"""A label that is cut off with "…" if it doesn't fit; its owner sets the tooltip."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEAST_PX = 24
 
 
 class ElidedLabel(PlainLabel):
-    """One line of plain text; `dim` for less important ones."""
+    """One line of plain text, in a dimmed colour if `dim`."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, dim: bool = False) -> None:
         super().__init__(text, parent)

@@ -1,4 +1,4 @@
-"""Builders for what forms and dialogs are made of: rows, labels, buttons, progress bars, tables, a line for results."""
+"""Factory functions for parts of forms and dialogs: rows, labels, buttons, progress bars, tables and status lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PERMILLE = 1000
 
 
 class StatusLine(Quiet):
-    """A sentence that can be copied, hidden while it is empty; `name` is for screen readers."""
+    """A selectable status message, hidden while empty; `name` is for screen readers."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent=parent, selectable=True)
@@ -32,14 +32,14 @@ class StatusLine(Quiet):
         self.setVisible(False)
 
     def say(self, sentence: str) -> None:
-        """Shows a sentence, or nothing if it is empty."""
+        """Shows a message, or hides the line if `sentence` is empty."""
         self.setText(sentence)
         self.setVisible(bool(sentence))
 
 
 def row(*items: QWidget | QLayout | int | None, spacing: int | None = None, stretch: int = -1) -> QHBoxLayout:
-    """A row of widgets and layouts; an int is a gap in pixels. None, or the item with the number `stretch`, takes the
-    room that is left.
+    """Returns a row of widgets and layouts; an int is a gap in pixels. None, or the item at index `stretch`, takes up
+    the remaining space.
     """
     layout = QHBoxLayout()
     if spacing is not None:
@@ -59,7 +59,7 @@ def row(*items: QWidget | QLayout | int | None, spacing: int | None = None, stre
 
 
 def grid(across: int, down: int, *, stretch: int) -> QGridLayout:
-    """A grid with these gaps in pixels, in which column `stretch` takes the room that is left."""
+    """Returns a grid with these gaps in pixels, in which column `stretch` takes up the remaining space."""
     layout = QGridLayout()
     layout.setHorizontalSpacing(across)
     layout.setVerticalSpacing(down)
@@ -68,7 +68,7 @@ def grid(across: int, down: int, *, stretch: int) -> QGridLayout:
 
 
 def bold(text: str, parent: QWidget) -> PlainLabel:
-    """A label in bold letters."""
+    """Returns a label in semi-bold type."""
     label = PlainLabel(text, parent)
     font = label.font()
     font.setWeight(QFont.Weight.DemiBold)
@@ -77,14 +77,14 @@ def bold(text: str, parent: QWidget) -> PlainLabel:
 
 
 def label_of(field: QWidget, text: str, parent: QWidget) -> PlainLabel:
-    """A label whose mnemonic moves the focus to `field`."""
+    """Returns a label whose mnemonic moves focus to `field`."""
     label = PlainLabel(text, parent)
     label.setBuddy(field)
     return label
 
 
 def wrapped(parent: QWidget, name: str = "", text: str = "") -> PlainLabel:
-    """A label of plain text that wraps; `name` is for screen readers."""
+    """Returns a plain-text label with word wrap; `name` is for screen readers."""
     label = PlainLabel(text, parent)
     label.setWordWrap(True)
     label.setAccessibleName(name)
@@ -92,7 +92,7 @@ def wrapped(parent: QWidget, name: str = "", text: str = "") -> PlainLabel:
 
 
 def push_button(text: str, name: str, parent: QWidget) -> QPushButton:
-    """A button that Enter in a text field does not press; `name` is for screen readers."""
+    """Returns a button that isn't triggered by Enter in a text field; `name` is for screen readers."""
     button = QPushButton(text, parent)
     button.setAutoDefault(False)
     button.setAccessibleName(name)
@@ -100,7 +100,7 @@ def push_button(text: str, name: str, parent: QWidget) -> QPushButton:
 
 
 def progress_bar(name: str, parent: QWidget, *, slim: bool = False) -> QProgressBar:
-    """A bar for a share from 0 to 1, see `set_share`; a `slim` one is half a line high and has no text."""
+    """Returns a progress bar for `set_share`; a `slim` one is half a line high and has no text."""
     bar = QProgressBar(parent)
     bar.setAccessibleName(name)
     bar.setRange(0, PERMILLE)
@@ -111,12 +111,12 @@ def progress_bar(name: str, parent: QWidget, *, slim: bool = False) -> QProgress
 
 
 def set_share(bar: QProgressBar, share: float) -> None:
-    """Shows how much is done, from 0 to 1."""
+    """Shows progress from 0 to 1."""
     bar.setValue(round(min(1.0, max(0.0, share)) * PERMILLE))
 
 
 def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
-    """A field for an API key, which nobody can read in it and no keyboard remembers."""
+    """Returns a field for an API key, masked and excluded from the keyboard's word prediction."""
     field = QLineEdit(parent)
     field.setAccessibleName(name)
     field.setEchoMode(QLineEdit.EchoMode.Password)
@@ -127,9 +127,9 @@ def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
 
 
 def set_up_table(table: QTableView, name: str, swatch: int) -> None:
-    """Makes a table read-only and plain: whole rows are selected, and Tab leaves it.
+    """Makes a table read-only and plain: it selects whole rows, and Tab moves focus out of it.
 
-    `name` is for screen readers. `swatch`: the size of colours in it, in pixels.
+    `name` is for screen readers. `swatch` is the size of colour swatches in pixels.
     """
     table.setAccessibleName(name)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

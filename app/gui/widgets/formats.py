@@ -1,6 +1,6 @@
-"""Formats money, tokens, durations, session times and model names in few letters.
+"""Compact formats for money, tokens, durations, session times and model names.
 
-Between two of a session's events its time is estimated.
+Also estimates the session time between two of its events.
 """
 
 from __future__ import annotations
@@ -9,28 +9,31 @@ from collections import deque
 from collections.abc import Callable
 
 REMEMBERED_SECONDS = 6.0
-"""Older delays are forgotten: a sound card's clock drifts, and a session may pause."""
+"""Older delays are discarded, because a sound card's clock drifts and a session may pause."""
 
 
 class SessionTime:
-    """Takes each event's time with `update`, and estimates `now`. `clock`: any steady one, in seconds.
+    """Estimates the session time `now` from the event times passed to `update`. `clock` returns a monotonic time in
+    seconds.
 
-    Events may come late, in batches, and never early, so the least recent delay gives the best estimate.
+    Events may arrive late or in batches, but never early, so the smallest recent delay gives the best estimate.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
         self._offsets: deque[tuple[float, float]] = deque()
-        """The time of each delay, and the session's start by the clock that follows from it; the least is first."""
+        """When each delay was measured, and the session's start on the clock derived from it; the smallest delay comes
+        first.
+        """
 
     def begin(self) -> None:
-        """Starts another session."""
+        """Resets the estimate for a new session."""
         self._offsets.clear()
 
     def update(self, at: float) -> None:
-        """Takes the session time of an event that has just come."""
+        """Takes the session time of an event that has just arrived."""
         if at <= 0:
-            return  # before the first frame the session's time stands still
+            return  # session time doesn't advance before the first frame
         now = self.clock()
         start = now - at
         while self._offsets and self._offsets[-1][1] >= start:
@@ -41,12 +44,12 @@ class SessionTime:
 
     @property
     def now(self) -> float | None:
-        """The session's time in seconds, or None before its first frame."""
+        """The estimated session time in seconds, or None before the first frame."""
         return self.clock() - self._offsets[0][1] if self._offsets else None
 
 
 def dollars(amount: float) -> str:
-    """US dollars to two significant figures: $0.0031, $0.42, $12.30."""
+    """Formats US dollars compactly: $0.0031, $0.42, $12.30."""
     if amount <= 0:
         return "$0"
     if amount < 0.0001:
@@ -57,25 +60,25 @@ def dollars(amount: float) -> str:
 
 
 def tokens(number: int) -> str:
-    """A count of tokens: 812, 8.2k, 1.3M."""
+    """Formats a token count: 812, 8.2k, 1.3M."""
     if number < 1000:
         return str(number)
     return f"{number / 1e3:.1f}k" if number < 999_950 else f"{number / 1e6:.1f}M"
 
 
 def wait(seconds: float) -> str:
-    """A duration: 420 ms, 1.0 s, 12.3 s."""
+    """Formats a duration: 420 ms, 1.0 s, 12.3 s."""
     return f"{seconds * 1000:.0f} ms" if seconds < 0.9995 else f"{seconds:.1f} s"
 
 
 def seconds_words(seconds: float) -> str:
-    """A response time to the hundredth of a second: 0.45 s; 12.3 s from ten on."""
+    """Formats a response time to hundredths of a second (0.45 s), or to tenths from 10 s (12.3 s)."""
     shown = f"{seconds:.2f}" if abs(seconds) < 9.995 else f"{seconds:.1f}"
     return f"{shown} s".replace("-0.00", "0.00").replace("-", "\u2212")
 
 
 def clock_words(seconds: float, tenths: bool = False) -> str:
-    """A time of the session as `m:ss`, or `m:ss.s` with `tenths`."""
+    """Formats a session time as `m:ss`, or `m:ss.s` with `tenths`."""
     if tenths:
         whole = round(max(0.0, seconds) * 10)
         return f"{whole // 600}:{whole // 10 % 60:02d}.{whole % 10}"
@@ -84,5 +87,5 @@ def clock_words(seconds: float, tenths: bool = False) -> str:
 
 
 def backend_words(backend: str, model: str) -> str:
-    """A model and the back-end that runs it: "gemma3 (Ollama)"."""
+    """Returns a model with the back-end that runs it, e.g. "gemma3 (Ollama)"."""
     return f"{model} ({backend})" if model and backend else model or backend

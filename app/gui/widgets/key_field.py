@@ -1,4 +1,4 @@
-"""A field in which a key combination is pressed, with a button that clears it."""
+"""A field that records a key combination, with a button to clear it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _KEYS = QKeySequence.SequenceFormat
 
 
 class _Edit(QKeySequenceEdit):
-    """Records combinations; bare Escape and Enter are left to the dialog, bare Backspace and Delete clear it."""
+    """Records combinations. Plain Escape and Enter go to the dialog; plain Backspace and Delete clear the field."""
 
     emptied = Signal()
     padded = Signal(str)
-    """A key of the number pad was pressed, which `QKeySequenceEdit` mistakes for the other key of that character."""
+    """A number-pad key was pressed, which `QKeySequenceEdit` would record as the main key for the same character."""
     entered = Signal(bool)
     abandoned = Signal()
-    """The keys were let go without a combination, or the focus has gone."""
+    """The keys were released without a valid combination, or focus was lost."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leaves the dialog's own keys to it."""
+        """Ignores keys meant for the dialog, and handles the special cases."""
         bare = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if bare and event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             event.ignore()
@@ -34,7 +34,7 @@ class _Edit(QKeySequenceEdit):
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        """Ends a combination of modifiers alone."""
+        """Abandons a combination that consisted of modifiers only."""
         super().keyReleaseEvent(event)
         if self.keySequence().isEmpty() and not event.isAutoRepeat():
             self.abandoned.emit()
@@ -44,20 +44,20 @@ class _Edit(QKeySequenceEdit):
         self.entered.emit(True)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Ends an unfinished combination: its releases may go elsewhere."""
+        """Abandons an unfinished combination, since its key releases may go elsewhere."""
         super().focusOutEvent(event)
         self.abandoned.emit()
         self.entered.emit(False)
 
 
 class KeyField(QWidget):
-    """`keys`: the value, like `Ctrl+Alt+M`, or empty. New keys are emitted by `wanted`, and are shown only once
-    `show_keys` accepts them.
+    """A hotkey field. `keys` is the value, such as `Ctrl+Alt+M`, or empty. New keys are emitted by `wanted` and shown
+    only once accepted through `show_keys`.
     """
 
     wanted = Signal(str)
     entered = Signal(bool)
-    """Whether pressed keys go into this field now: meanwhile no hotkey should grab them."""
+    """Whether key presses go into this field, during which hotkeys should not be grabbed."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -100,7 +100,7 @@ class KeyField(QWidget):
             self._request(keys)
 
     def _restore(self) -> None:
-        with contextlib.suppress(RuntimeError):  # the dialog is being taken down
+        with contextlib.suppress(RuntimeError):  # the dialog is being destroyed
             self.show_keys(self.keys)
 
     def _request(self, keys: str) -> None:

@@ -1,4 +1,4 @@
-"""The base of the window's dialogs, which never block the conversation, and the labels and boxes in them."""
+"""The base class of the window's dialogs, which never block the conversation, and labels and boxes for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NARROWEST_PX = 460
 
 
 class Panel(QDialog):
-    """A modeless dialog: a column of titled parts, with buttons at the bottom."""
+    """A modeless dialog: a column of titled sections, with buttons at the bottom."""
 
     left = Signal()
     """The dialog was closed, by any means."""
@@ -30,21 +30,21 @@ class Panel(QDialog):
         self._needed_height = self._least_height = self._last_height = 0
 
     def appear(self) -> None:
-        """Shows it in front, with the focus."""
+        """Shows the dialog in front and gives it focus."""
         if self.isVisible():
             self.raise_()
         self._make_room()
         self.show()
-        QTimer.singleShot(0, self, self._make_room)  # sizes are final only once the style has been applied
+        QTimer.singleShot(0, self, self._make_room)  # sizes are final only after the style has been applied
         self.activateWindow()
 
     def set_panel_title(self, title: str) -> None:
-        """Sets its title."""
+        """Sets the title."""
         self.setWindowTitle(title)
         self.setAccessibleName(title)
 
     def fit(self) -> None:
-        """Makes it as high as its content at the present width, but no lower than the user has made it."""
+        """Sets the height to that of the content at the current width, but no less than the user has chosen."""
         if self.isVisible():
             layout = self.column
             self._make_room()
@@ -60,15 +60,15 @@ class Panel(QDialog):
             self.setMinimumWidth(needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Remembers the height that the user gives it."""
+        """Records the height chosen by the user."""
         super().resizeEvent(event)
-        # Spontaneous: from the window system, which may also confirm what the app itself has requested.
+        # Spontaneous events come from the window system, which may also be confirming a size that the app requested.
         if event.spontaneous() and self.height() != self._last_height:
             self._least_height = self.height() if self.height() > self._needed_height + 1 else 0
         self._last_height = self.height()
 
     def heading(self, text: str) -> PlainLabel:
-        """Adds the title of a part."""
+        """Adds a section title."""
         if self.column.count():
             self.column.addSpacing(6)
         label = PlainLabel(text, self)
@@ -79,7 +79,7 @@ class Panel(QDialog):
         return label
 
     def foot(self, *buttons: QPushButton) -> None:
-        """Adds the row of buttons, the first one the default."""
+        """Adds the row of buttons, the first of which becomes the default."""
         row = QHBoxLayout()
         row.addStretch(1)
         for button in buttons:
@@ -90,7 +90,7 @@ class Panel(QDialog):
         self.column.addLayout(row)
 
     def button(self, text: str, name: str = "") -> QPushButton:
-        """Makes a button that Enter in a text field does not press."""
+        """Returns a button that isn't triggered by Enter in a text field."""
         button = QPushButton(text, self)
         button.setAutoDefault(False)
         button.setAccessibleName(name or text.replace("&", ""))
@@ -98,7 +98,7 @@ class Panel(QDialog):
 
 
 class Quiet(PlainLabel):
-    """A label of dimmed words that wrap; with `selectable`, they can be copied."""
+    """A dimmed label with word wrap, whose text can be copied if `selectable`."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, selectable: bool = False) -> None:
         super().__init__(text, parent)
@@ -114,7 +114,7 @@ class Quiet(PlainLabel):
             self._dim()
 
     def ink(self) -> QColor:
-        """The colour of its words in the present theme."""
+        """Returns the text colour for the current theme."""
         palette = QApplication.palette()
         ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
         return blend(ink, ground, 0.3)
@@ -123,18 +123,18 @@ class Quiet(PlainLabel):
         palette = QApplication.palette()
         palette.setColor(QPalette.ColorRole.WindowText, self.ink())
         if palette.color(QPalette.ColorRole.WindowText) != self.palette().color(QPalette.ColorRole.WindowText):
-            self.setPalette(palette)  # which sends another palette change
+            self.setPalette(palette)  # this triggers another palette change
 
 
 class Trouble(Quiet):
-    """Words about something that is wrong."""
+    """A label for errors and warnings."""
 
     def ink(self) -> QColor:
         return QColor(tokens().bad)
 
 
 class Boxed(QFrame):
-    """A column of widgets on a rounded background; `live` for what matters most."""
+    """A column of widgets on a rounded background, with an accent if `live`."""
 
     def __init__(self, parent: QWidget, *, live: bool = False) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A combo box that opens before its keys choose anything, and that ignores the mouse wheel."""
+"""A combo box that opens before keys can select anything, and that ignores the mouse wheel."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifie
 
 
 class PickList(QComboBox):
-    """For choices that take effect at once, such as the model: a plain box would switch models at each arrow key."""
+    """For choices that take effect immediately, such as the model: a plain combo box would switch on each arrow key."""
 
     closed = Signal()
-    """The open list was closed."""
+    """The drop-down list was closed."""
 
     def hidePopup(self) -> None:
         super().hidePopup()
         self.closed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Opens the list on arrows and letters, and searches it for the letters."""
+        """Opens the list on navigation keys and letters, and searches it for the letters."""
         typed = event.text().isprintable() and bool(event.text().strip())
         command = bool(event.modifiers() & _COMMANDS)
         if command or not (typed or event.key() in _MOVES):
@@ -32,5 +32,5 @@ class PickList(QComboBox):
             QApplication.sendEvent(self.view(), event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leaves the wheel to the widget behind."""
+        """Leaves the wheel to the widget underneath."""
         event.ignore()

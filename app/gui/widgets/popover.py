@@ -1,4 +1,4 @@
-"""A panel that floats over the window beside the button that opens it, and goes when something else is used."""
+"""A panel that floats over the window next to the button that opened it, and closes when the user turns elsewhere."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PAD_PX = 12
 
 
 class Popover(QWidget):
-    """A child of the window, over everything else in it. Escape and a click elsewhere close it. What is in `column`
-    scrolls where the window is too low for it.
+    """A child of the window, on top of everything else in it. Escape or a click outside closes it. The contents of
+    `column` scroll if the window is too low for them.
     """
 
     closed = Signal()
     home: QWidget | None = None
-    """What gets the focus when it closes; by default what it was opened from."""
+    """The widget that receives focus when it closes; by default the one it was opened from."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -48,11 +48,11 @@ class Popover(QWidget):
         self.hide()
 
     def set_width(self, pixels: int) -> None:
-        """How wide it is where the window has room for it, without its shadow."""
+        """Sets the preferred width, not including the shadow."""
         self._width = pixels
 
     def open_at(self, anchor: QWidget) -> None:
-        """Opens beside `anchor`, a control of the same window."""
+        """Opens next to `anchor`, a control in the same window."""
         if self.isVisible():
             return
         self._anchor = anchor
@@ -64,7 +64,7 @@ class Popover(QWidget):
             widget.installEventFilter(self)
 
     def shut(self) -> None:
-        """Closes, and gives the focus back."""
+        """Closes, and returns focus."""
         if not self.isVisible():
             return
         focus = QApplication.focusWidget()
@@ -74,14 +74,14 @@ class Popover(QWidget):
             (self.home or self._anchor or self.window()).setFocus()
 
     def toggle_at(self, anchor: QWidget) -> None:
-        """Opens beside `anchor`, or closes."""
+        """Opens next to `anchor`, or closes if open."""
         if self.isVisible():
             self.shut()
         else:
             self.open_at(anchor)
 
     def place(self) -> None:
-        """Moves to where there is room: below the anchor, else above it."""
+        """Moves to where there is space: below the anchor, or else above it."""
         anchor, window = self._anchor, self.window()
         if anchor is None:
             return
@@ -106,7 +106,7 @@ class Popover(QWidget):
         top = corner.y() + anchor.height() + GAP_PX if goes_down else corner.y() - GAP_PX - inside
         self.setGeometry(left, top - SHADOW_PX, wide, inside + 2 * SHADOW_PX)
 
-    # -- Qt's own
+    # -- Qt overrides
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -116,7 +116,9 @@ class Popover(QWidget):
         self.closed.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Closes when something else of the window is clicked or gets the focus; moves along with the window."""
+        """Closes when something else in the window is clicked or receives focus; moves along when the window is
+        resized.
+        """
         if watched is self.window() and event.type() == QEvent.Type.Resize:
             self.place()
         elif event.type() == QEvent.Type.MouseButtonPress and isinstance(watched, QWidget):
@@ -138,7 +140,7 @@ class Popover(QWidget):
         super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A raised, rounded ground with a soft shadow."""
+        """Paints a raised, rounded background with a soft shadow."""
         shown = tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

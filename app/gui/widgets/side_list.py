@@ -1,4 +1,4 @@
-"""The list at the side of a dialog that chooses which page is shown beside it."""
+"""The list at the side of a dialog that selects the page shown next to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NARROWEST_PX = 176
 
 
 class SideList(QListWidget):
-    """As wide as its longest name, without a frame; see `fit`."""
+    """A frameless list as wide as its longest name; see `fit`."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -20,7 +20,7 @@ class SideList(QListWidget):
         self._dress()
 
     def fit(self, before_px: int = 0) -> None:
-        """Sets its width and line height from the text size; `before_px`: room for an icon before each name."""
+        """Sets the width and line height from the text size. `before_px`: space for an icon before each name."""
         metrics = self.fontMetrics()
         items = [self.item(place) for place in range(self.count())]
         for item in items:

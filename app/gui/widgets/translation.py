@@ -1,6 +1,6 @@
-"""Translates the window into the user's language where there is a translation; the source language is English.
+"""Translates the window into the user's language if a translation exists; the source language is English.
 
-The language is the system's, or that of the setting `window_language`. Qt looks the texts up: the app's in
+The language is the system's, or that of the setting `window_language`. Qt looks up the texts: the app's in
 `resources/translations`, and its own in its own files.
 """
 
@@ -25,18 +25,18 @@ LABELS = (
     tr("Moshi (GPU): by itself, without a language model"),
     tr("Voice server (another machine)"),
 )
-"""Names of back-ends and front-ends, declared outside of the window: listed here for the translation tool."""
+"""Names of back-ends and front-ends that are declared outside of the GUI, listed here for the translation tool."""
 
 _log = logging.getLogger(__name__)
 
 
 def said(text: str) -> str:
-    """Translates a text that is declared outside of the window: a setting's text, or one of `LABELS`."""
+    """Translates a text declared outside of the GUI: a setting's text or one of `LABELS`."""
     return QCoreApplication.translate("", text) if text else ""
 
 
 def window_language() -> str:
-    """The two letters of the language that the window speaks."""
+    """Returns the two-letter code of the window's language."""
     app = QCoreApplication.instance()
     found = [words.language() for words in app.findChildren(QTranslator)] if app is not None else []
     return next((language[:2] for language in found if language), SOURCE_LANGUAGE)
@@ -45,7 +45,7 @@ def window_language() -> str:
 def use_language(app: QCoreApplication, language: str) -> str:
     """Installs the translation for `language`, a value of the setting `window_language`; returns the language in use.
 
-    Dates and numbers follow a language other than the system's. Call it before any widget is made.
+    If that isn't the system's language, dates and numbers follow it too. Call this before creating any widget.
     """
     if language == "system":
         return install_translations(app)
@@ -58,9 +58,9 @@ def use_language(app: QCoreApplication, language: str) -> str:
 def install_translations(app: QCoreApplication, locale: QLocale | None = None, folder: Path | None = None) -> str:
     """Installs the translation for the first of the user's languages that has one, and returns its name.
 
-    `locale`: whose languages to try (None: the system's); `folder`: where the files `kame_<language>.qm` are (None: the
-    app's own). Call it before any widget is made, since shown texts do not change. Never raises: the language is
-    English where nothing fits. A second call replaces what the first one installed.
+    `locale` supplies the languages (None: the system's); `folder` contains the files `kame_<language>.qm` (None: the
+    app's own). Call this before creating any widget, since texts already shown don't change. Never raises; falls back
+    to English. A second call replaces the translations installed by the first.
     """
     for before in app.findChildren(QTranslator):
         app.removeTranslator(before)
@@ -69,7 +69,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
     for language in (locale or QLocale.system()).uiLanguages():
         name = language.replace("-", "_")
         if name.split("_")[0] in (SOURCE_LANGUAGE, "C"):
-            break  # the user prefers English to all later languages
+            break  # the user prefers English to all remaining languages
         if not (folder / f"kame_{name}.qm").exists():
             continue
         words = QTranslator(app)
@@ -77,7 +77,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
             _log.warning("the translation for %s could not be read", name)
             words.deleteLater()
             continue
-        # Qt's own first: the translator that was installed last is consulted first.
+        # Qt's own first: the translator installed last is consulted first.
         qts = QTranslator(app)
         if qts.load(QLocale(language), "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
             app.installTranslator(qts)

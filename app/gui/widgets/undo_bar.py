@@ -1,4 +1,4 @@
-"""Boxes with a sentence and buttons at the bottom of a pane: to undo something for a while, or to confirm it first."""
+"""Boxes with a message and buttons at the bottom of a pane, to undo an action for a while or to confirm it first."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from app.gui.design.look import Look, blend
 from app.gui.design.plain import PlainLabel
 
 UNDO_MS = 10_000
-"""How long something can be undone; the time stops while the mouse or the focus is on the bar."""
+"""How long an action can be undone; the countdown pauses while the bar is hovered or its button has focus."""
 
 LONGEST_TITLE = 48
 
 
 class NoteBox(QWidget):
-    """A sentence that wraps, with its buttons below or, with `beside` and enough room for the longest word, to its
-    right; `urgent`: in a warning colour.
+    """A message with word wrap, and buttons below it, or to its right if `beside` and the longest word still fits;
+    `urgent`: in a warning colour.
     """
 
     def __init__(self, parent: QWidget | None = None, *, beside: bool = False, urgent: bool = False) -> None:
@@ -51,11 +51,11 @@ class NoteBox(QWidget):
 
     @property
     def sentence(self) -> str:
-        """The sentence; empty while it is hidden."""
+        """The message; empty while hidden."""
         return self.label.text() if not self.isHidden() else ""
 
     def say(self, sentence: str) -> None:
-        """Shows a sentence and announces it to screen readers; hides without one."""
+        """Shows a message and announces it to screen readers; hides the box if `sentence` is empty."""
         news = bool(sentence) and sentence != self.sentence
         self.label.setText(sentence)
         self.setAccessibleName(sentence)
@@ -66,7 +66,7 @@ class NoteBox(QWidget):
 
     def add_button(self, text: str, name: str) -> QToolButton:
         """Adds a button."""
-        # A push button would be too wide for a narrow pane in many styles.
+        # In many styles, a push button would be too wide for a narrow pane.
         button = QToolButton(self)
         button.setText(text)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -101,7 +101,7 @@ class NoteBox(QWidget):
 
 
 class UndoBar(NoteBox):
-    """Emits `undone` when the user restores what was removed, and `expired` when the time for it is over."""
+    """Emits `undone` when the user restores the removed items, and `expired` once that is no longer possible."""
 
     undone = Signal()
     expired = Signal()
@@ -116,7 +116,7 @@ class UndoBar(NoteBox):
         self._hovered = False
 
     def show_removed(self, titles: Sequence[str]) -> None:
-        """Says what was removed and restarts the time; hides when that is nothing."""
+        """Shows what was removed and restarts the countdown; hides the bar if `titles` is empty."""
         if not titles:
             self.timer.stop()
             self.say("")
@@ -129,7 +129,7 @@ class UndoBar(NoteBox):
         self._wait()
 
     def _wait(self) -> None:
-        """Starts the time, unless the user is about to press the button."""
+        """Starts the countdown, unless the user is about to press the button."""
         if self._hovered or self.button.hasFocus():
             self.timer.stop()
         else:
@@ -143,23 +143,23 @@ class UndoBar(NoteBox):
         self.expired.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Stops the time while the mouse is on the bar."""
+        """Pauses the countdown while the mouse is over the bar."""
         self._hovered = True
         self.timer.stop()
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Restarts the time."""
+        """Restarts the countdown."""
         self._leave()
         super().leaveEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Restarts the time: a bar that is hidden under the mouse gets no leave event."""
+        """Clears the hover state, since a bar hidden under the mouse gets no leave event."""
         super().hideEvent(event)
         self._leave()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stops the time while its button has the focus."""
+        """Pauses the countdown while the button has focus."""
         if watched is self.button and event.type() == QEvent.Type.FocusIn:
             self.timer.stop()
         elif watched is self.button and event.type() == QEvent.Type.FocusOut and self._waits():
@@ -173,11 +173,11 @@ class UndoBar(NoteBox):
 
 
 class ConfirmBar(NoteBox):
-    """Asks before something is done, and emits `agreed` if the user confirms. Escape declines."""
+    """Asks before an action, and emits `agreed` if the user confirms. Escape declines."""
 
     agreed = Signal()
     left = Signal()
-    """The question was answered, either way."""
+    """The question was answered, one way or the other."""
 
     def __init__(self, yes: str, no: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, urgent=True)
@@ -187,12 +187,12 @@ class ConfirmBar(NoteBox):
         self.yes_button.clicked.connect(self._agree)
 
     def ask(self, sentence: str) -> None:
-        """Asks, with the focus on the button that declines."""
+        """Asks a question, with focus on the button that declines."""
         self.say(sentence)
         self.no_button.setFocus()
 
     def decline(self) -> None:
-        """Withdraws the question."""
+        """Dismisses the question."""
         if not self.isHidden():
             self.say("")
             self.left.emit()
