@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QTextEdit, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend
 from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.widgets.form import row
 
 MOST_MARKED = 500
 """Maximum number of highlighted matches; all are counted."""
@@ -40,12 +41,8 @@ class FindBar(QWidget):
         self.close_button.setAutoRaise(True)
         self.close_button.setAccessibleName(self.tr("Close the search"))
         self.close_button.setToolTip(self.tr("Close the search (Esc)"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(self.field, 1)
-        for widget in (self.count, self.previous_button, self.next_button, self.close_button):
-            row.addWidget(widget)
+        buttons = (self.previous_button, self.next_button, self.close_button)
+        row(self.field, self.count, *buttons, within=self, spacing=6, stretch=0)
         self._later = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
         self._later.timeout.connect(self._search)
         self.field.textChanged.connect(lambda _: self._later.start())

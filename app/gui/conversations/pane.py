@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFont, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QSizePolicy, QWidget
 
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.list_view import ConversationRows
 from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import verbatim
 from app.gui.widgets.elided import ElidedLabel
-from app.gui.widgets.form import row
+from app.gui.widgets.form import column, row
 from app.gui.widgets.undo_bar import ConfirmBar, NoteBox, UndoBar
 from app.history.base import LONGEST_TITLE, ConversationView
 
@@ -257,13 +257,9 @@ class ConversationsPane(QWidget):
         self.undo = UndoBar(self)
         self.new_button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         top = row(self.heading, self.more, spacing=4, stretch=0)
-        top.setContentsMargins(14, 0, 0, 0)  # aligned with the rows' text
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 4, 8)
-        column.setSpacing(8)
-        column.addLayout(top)
-        for widget in (self.new_button, self.search, self.trouble, self.rows, self.ask, self.undo):
-            column.addWidget(widget, 1 if widget is self.rows else 0)
+        top.setContentsMargins(14, 0, 0, 0)  # above the rows' words
+        parts = (top, self.new_button, self.search, self.trouble, (self.rows, 1), self.ask, self.undo)
+        column(*parts, within=self, spacing=8, margins=(8, 8, 4, 8))
         self.search.installEventFilter(self)
 
     def _make_menus(self) -> None:

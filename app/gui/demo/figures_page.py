@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QImageWriter, QPainter, QPaintEvent, QRegion
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from app.demo.base import SIDES, DemoFigure, DemoResult, Side
 from app.gui.demo.fitted_text import SMALL_SHARE, Filling, FittedText, font_px, ink, side_ink
@@ -15,6 +15,7 @@ from app.gui.demo.side_view import Stopwatch
 from app.gui.demo.stage_page import Verdict
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
+from app.gui.widgets.form import column, row
 
 SIZE = QSize(1200, 720)
 SCALE = 2
@@ -74,20 +75,12 @@ class FiguresPage(QWidget):
         self.leave.setProperty("flat", True)
         buttons = {self.save_button: self.save_wanted, self.again: self.again_wanted, self.leave: self.leave_wanted}
         unit = tokens().unit
-        row = QHBoxLayout()
-        row.setSpacing(2 * unit)
-        row.addStretch(1)
         for button, wanted in buttons.items():
             button.clicked.connect(wanted)
-            row.addWidget(button)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(6 * unit, 4 * unit, 6 * unit, 6 * unit)
-        column.setSpacing(2 * unit)
-        column.addWidget(self.body, 94)
-        column.addWidget(self.trouble, 6)
+        foot = row(None, *buttons, None, spacing=2 * unit)
+        margins = (6 * unit, 4 * unit, 6 * unit, 6 * unit)
+        column((self.body, 94), (self.trouble, 6), foot, within=self, spacing=2 * unit, margins=margins)
         self.trouble.hide()
-        column.addLayout(row)
 
     def show_result(self, result: DemoResult) -> None:
         """Fills the page with `result`."""
@@ -114,22 +107,12 @@ class FiguresBody(QWidget):
         self.caption = FittedText(self, colour="dim")
         self.rows = FigureRows(self)
         self.foot = FittedText(self, colour="dim", lines=2, share=SMALL_SHARE)
-        pair = QHBoxLayout()
-        pair.setSpacing(8 * tokens().unit)
         for side in SIDES:
             self.names[side].show_text(self._verdict.name(side))
-            column = QVBoxLayout()
-            column.addWidget(self.names[side], 3)
-            column.addWidget(self.medians[side], 9)
-            pair.addLayout(column, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2 * tokens().unit)
-        column.addWidget(self.title, 12)
-        column.addLayout(pair, 34)
-        column.addWidget(self.caption, 5)
-        column.addWidget(self.rows, 42)
-        column.addWidget(self.foot, 7)
+        sides = [(column((self.names[side], 3), (self.medians[side], 9)), 1) for side in SIDES]
+        pair = row(*sides, spacing=8 * tokens().unit)
+        parts = ((self.title, 12), (pair, 34), (self.caption, 5), (self.rows, 42), (self.foot, 7))
+        column(*parts, within=self, spacing=2 * tokens().unit)
 
     def show_result(self, result: DemoResult) -> None:
         """Shows the medians and the individual questions."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QSize, QStandardPaths, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QStackedWidget, QWidget
 
 from app.demo.base import DemoResult
 from app.gui.demo.figures_page import FiguresPage, save
@@ -14,6 +14,7 @@ from app.gui.demo.stage_page import StagePage
 from app.gui.demo.start_page import StartPage
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.gui.shell.key_routing import KeyRouting
+from app.gui.widgets.form import column
 
 WINDOW = QSize(1100, 720)
 LEAST = QSize(720, 480)
@@ -45,9 +46,7 @@ class DemoScreen(QWidget):
         self.pages = QStackedWidget(self)
         for page in (self.start_page, self.stage, self.figures):
             self.pages.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.pages)
+        column(self.pages, within=self)
         for wanted in (self.start_page.start_wanted, self.figures.again_wanted):
             wanted.connect(self.next_wanted)
         for wanted in (self.start_page.leave_wanted, self.figures.leave_wanted):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QTextCharFormat, QTextLayout, QTextOption
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.conversation.frame import FRAME_SECONDS
 from app.demo.base import Side
@@ -24,6 +24,7 @@ from app.gui.design.look import blend
 from app.gui.design.motion import Glide
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
+from app.gui.widgets.form import column
 
 
 class Stopwatch(Filling):
@@ -327,12 +328,9 @@ class SideView(QWidget):
         self.thoughts = ThoughtsView(side, self)
         self._heard = Glide(lambda _: self.update(), self, milliseconds=tokens().slow_ms)
         unit = tokens().unit
-        column = QVBoxLayout(self)
-        column.setContentsMargins(4 * unit, 3 * unit, 4 * unit, 3 * unit)
-        column.setSpacing(2 * unit)
         parts = ((self.name, 10), (self.model, 4), (self.lights, 9), (self.stopwatch, 30), (self.waveform, 15))
-        for widget, share in (*parts, (self.thoughts, 32)):
-            column.addWidget(widget, share)
+        margins = (4 * unit, 3 * unit, 4 * unit, 3 * unit)
+        column(*parts, (self.thoughts, 32), within=self, spacing=2 * unit, margins=margins)
 
     def show_state(self, state: SideState, now: float) -> None:
         """Shows the side as it is at the session time `now`."""

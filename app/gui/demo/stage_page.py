@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.demo.base import SIDES, DemoBackend, Side
 from app.gui.demo.fitted_text import SMALL_SHARE, Filling, FittedText, font_px, ink
 from app.gui.demo.side_view import SideView
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
+from app.gui.widgets.form import column, row
 
 MOST = 9
 """One per key from 1 to 9."""
@@ -119,23 +120,11 @@ class StagePage(QWidget):
         self.models = ModelsRow(self)
         self.note = FittedText(self, colour="dim", lines=2, share=SMALL_SHARE)
         unit = tokens().unit
-        pair = QHBoxLayout()
-        pair.setSpacing(4 * unit)
-        for view in self.sides.values():
-            pair.addWidget(view, 1)
-        row = QHBoxLayout()
-        row.setSpacing(4 * unit)
+        pair = row(*((view, 1) for view in self.sides.values()), spacing=4 * unit)
         self.talk.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
-        row.addWidget(self.talk)
-        row.addWidget(self.models, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(6 * unit, 4 * unit, 6 * unit, 3 * unit)
-        column.setSpacing(2 * unit)
-        column.addWidget(self.question, 11)
-        column.addWidget(self.hint, 6)
-        column.addLayout(pair, 73)
-        column.addLayout(row, 5)
-        column.addWidget(self.note, 5)
+        foot = row(self.talk, (self.models, 1), spacing=4 * unit)
+        parts = ((self.question, 11), (self.hint, 6), (pair, 73), (foot, 5), (self.note, 5))
+        column(*parts, within=self, spacing=2 * unit, margins=(6 * unit, 4 * unit, 6 * unit, 3 * unit))
         self._for_visitors(False)
 
     def show_question(self, text: str, number: int, total: int, note: str) -> None:

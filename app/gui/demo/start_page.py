@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QHideEvent, QMouseEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.demo.base import SIDES, Side
 from app.gui.demo.fitted_text import SMALL_SHARE, FittedText, ink, side_ink
@@ -13,6 +13,7 @@ from app.gui.demo.stage_page import Verdict
 from app.gui.design.look import blend
 from app.gui.design.motion import Glide, reduced_motion
 from app.gui.design.theme import tokens
+from app.gui.widgets.form import column, row
 
 BEAT_MS = 900
 """The duration of each step of the animation."""
@@ -67,30 +68,12 @@ class StartPage(QWidget):
             button.setProperty("flat", True)
             button.clicked.connect(wanted)
         unit = tokens().unit
-        pair = QHBoxLayout()
-        pair.setSpacing(8 * unit)
-        for side in SIDES:
-            column = QVBoxLayout()
-            column.addWidget(self.words[side], 3)
-            column.addWidget(self.lights[side], 2)
-            pair.addLayout(column, 1)
-        row = QHBoxLayout()
-        row.setSpacing(2 * unit)
-        row.addStretch(1)
-        for button in (self.start, self.window_button, self.leave):
-            row.addWidget(button)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8 * unit, 6 * unit, 8 * unit, 6 * unit)
-        column.setSpacing(3 * unit)
-        column.addStretch(8)
-        column.addWidget(self.title, 26)
-        column.addWidget(self.subtitle, 6)
-        column.addStretch(6)
-        column.addLayout(pair, 28)
-        column.addStretch(8)
-        column.addWidget(self.status, 7)
-        column.addLayout(row)
+        sides = [(column((self.words[side], 3), (self.lights[side], 2)), 1) for side in SIDES]
+        pair = (row(*sides, spacing=8 * unit), 28)
+        buttons = row(None, self.start, self.window_button, self.leave, None, spacing=2 * unit)
+        titles = ((None, 8), (self.title, 26), (self.subtitle, 6), (None, 6))
+        margins = (8 * unit, 6 * unit, 8 * unit, 6 * unit)
+        column(*titles, pair, (None, 8), (self.status, 7), buttons, within=self, spacing=3 * unit, margins=margins)
 
     def show_status(self, text: str, *, ready: bool) -> None:
         """Shows the progress of the preparation, or what is missing. `ready`: a visitor can start."""

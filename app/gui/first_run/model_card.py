@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.models.downloads import ModelsController
 from app.gui.models.model_list import is_local
 from app.gui.models.model_lists import ModelLists
 from app.gui.state.choice import is_router
 from app.gui.widgets.buttons import LinkButton
-from app.gui.widgets.form import bold, progress_bar, push_button, row, set_share, wrapped
+from app.gui.widgets.form import bold, column, progress_bar, push_button, row, set_share, wrapped
 from app.gui.widgets.panel import Boxed, Quiet
 from app.services.machine_service import MachineView
 from app.services.model_service import ModelView
@@ -35,10 +35,8 @@ class ModelOffer(QWidget):
         self.bar = progress_bar(self.tr("Download of the better model"), self, slim=True)
         self.get_button = push_button(self.tr("Do&wnload"), self.tr("Download the better model"), self)
         self.stop_button = push_button(self.tr("Sto&p"), self.tr("Stop the download of the better model"), self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 4, 0, 0)
-        column.addLayout(row(self.words, self.get_button, self.stop_button, stretch=0))
-        column.addWidget(self.bar)
+        first = row(self.words, self.get_button, self.stop_button, stretch=0)
+        column(first, self.bar, within=self, margins=(0, 4, 0, 0))
         self.get_button.clicked.connect(self._get)
         self.stop_button.clicked.connect(controller.stop)
         controller.progressed.connect(self._progressed)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from app.gui.design.theme import tokens
 from app.gui.first_run.model_card import ModelCard, ModelOffer
@@ -56,8 +56,7 @@ class MicrophoneCard(Boxed):
         self.column.addLayout(row(bold(self.tr("Microphone"), self), None, self.details))
         self.column.addWidget(self.picker)
         self.column.addWidget(self.level)
-        self.foot = QHBoxLayout()
-        self.foot.addWidget(self.words, 1, Qt.AlignmentFlag.AlignTop)
+        self.foot = row((self.words, 1, Qt.AlignmentFlag.AlignTop))
         self.column.addLayout(self.foot, 1)
         self.picker.activated.connect(self._pick)
         self.details.clicked.connect(self.details_wanted)
@@ -129,12 +128,7 @@ class WelcomeCards(QWidget):
         self.done_button = push_button(self.tr("&Done"), self.tr("Done: hide microphone and model"), self)
         self.done_button.clicked.connect(self.done)
         unit = tokens().unit
-        self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._cards.setSpacing(2 * unit)
-        self._cards.addWidget(self.microphone, 1)
-        self._cards.addWidget(self.model, 1)
-        self._cards.setContentsMargins(0, 0, 0, 0)
-        self.setLayout(self._cards)
+        self._cards = row((self.microphone, 1), (self.model, 1), within=self, spacing=2 * unit)
         self.microphone.foot.addWidget(self.done_button, 0, Qt.AlignmentFlag.AlignBottom)
 
     @property

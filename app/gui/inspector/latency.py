@@ -12,14 +12,12 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QFormLayout,
     QFrame,
-    QHBoxLayout,
     QHeaderView,
     QProgressBar,
     QScrollArea,
     QSizePolicy,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -41,6 +39,7 @@ from app.conversation.latency import (
 )
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.inspector.latency_charts import MOST_BARS, LatencyBar, LatencyStrip, piece_colour
+from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
 from app.gui.widgets.form import bold, set_up_table, wrapped
 from app.gui.widgets.formats import backend_words, clock_words, seconds_words
@@ -267,35 +266,25 @@ class LatencyView(QScrollArea):
         self.refresh()
 
     def _add_gauge(self, title: str, name: str = "") -> QProgressBar:
-        """Adds a labelled row of text, preceded by a progress bar if the bar's accessible `name` is given."""
-        bar, row = QProgressBar(self._body), QHBoxLayout()
+        """Adds words, and a bar in front of them if it has a `name`."""
+        bar = QProgressBar(self._body)
         bar.setAccessibleName(name)
         bar.setFixedWidth(GAUGE_PX)
         words = self.gauges[title] = Quiet(parent=self._body, selectable=True)
         words.setAccessibleName(title)
-        row.addWidget(bar) if name else bar.hide()
-        row.addWidget(words, 1)
-        self._form.addRow(PlainLabel(title, self._body), row)
+        bar.setVisible(bool(name))
+        self._form.addRow(PlainLabel(title, self._body), form.row(bar, (words, 1)))
         return bar
 
     def _lay_out(self) -> None:
-        answer, conversation, foot = QVBoxLayout(), QVBoxLayout(), QHBoxLayout()
-        for widget in (self.empty, self.head, self.sentence, self.bar, self.why_head, self.why, self.strip_head):
-            answer.addWidget(widget)
-        answer.addWidget(self.strip, 100)
-        answer.addStretch(1)
-        foot.addWidget(bold(self.tr("This conversation"), self._body), 1)
-        foot.addWidget(self.copy_button)
-        conversation.addWidget(self.table)
-        conversation.addLayout(foot)
-        conversation.addLayout(self._form)
-        conversation.addStretch(1)
+        heads = (self.empty, self.head, self.sentence, self.bar, self.why_head, self.why, self.strip_head)
+        foot = form.row(bold(self.tr("This conversation"), self._body), self.copy_button, stretch=0)
+        answer = form.column(*heads, (self.strip, 100), None, spacing=8)
+        conversation = form.column(self.table, foot, self._form, None, spacing=8)
         self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom, self._body)
         self._columns.setContentsMargins(0, 0, 8, 8)
         self._columns.setSpacing(16)
-        for column in (answer, conversation):
-            column.setSpacing(8)
-            self._columns.addLayout(column, 1)
+        form.add_items(self._columns, (answer, 1), (conversation, 1))
         self.setWidget(self._body)
 
     def take_focus(self) -> None:

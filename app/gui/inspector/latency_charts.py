@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.conversation.latency import PIECES, Answer, Piece
 from app.gui.design.look import STATE_COLOURS, Look, blend
 from app.gui.design.plain import LegendLabel
+from app.gui.widgets.form import column
 from app.gui.widgets.formats import seconds_words
 
 PIECE_COLOURS: dict[Piece, QColor] = {
@@ -48,9 +49,7 @@ class LatencyBar(QWidget):
         self._pieces: list[tuple[Piece, float, str]] = []
         self.legend = LegendLabel(self)
         self.legend.setWordWrap(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, BAR_PX + 6, 0, 0)
-        column.addWidget(self.legend)
+        column(self.legend, within=self, margins=(0, BAR_PX + 6, 0, 0))
         self.setAccessibleName(self.tr("What was waited for"))
 
     def show_wait(self, wait: Mapping[Piece, float]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QTabBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabBar, QToolButton, QWidget
 
 from app.conversation import events as e
 from app.conversation.latency import Stages, figures
@@ -18,6 +18,7 @@ from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.timeline_page import TimelinePage
 from app.gui.shell.status_line import StatusLine
+from app.gui.widgets.form import column
 
 if TYPE_CHECKING:
     from app.gui.inspector.latency import LatencyView
@@ -59,11 +60,8 @@ class InspectorPane(QWidget):
         self.add_page("timeline", self.tr("Timeline"), lambda: self.timeline)
         self.add_page("latency", self.tr("Latency"), self._make_latency)
         self.add_page("requests", self.tr("Requests"), self._make_requests)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(2 * tokens().unit, 0, 2 * tokens().unit, 0)
-        column.setSpacing(tokens().unit)
-        column.addWidget(self.tabs, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.pages, 1)
+        unit, tabs = tokens().unit, (self.tabs, 0, Qt.AlignmentFlag.AlignLeft)
+        column(tabs, self.pages, within=self, spacing=unit, margins=(2 * unit, 0, 2 * unit, 0), stretch=1)
         self.tabs.currentChanged.connect(lambda _: self._show_page())
 
     def attach(self, action: QAction, status: StatusLine) -> None:

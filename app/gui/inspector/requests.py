@@ -12,13 +12,14 @@ from PySide6.QtGui import (
     QStandardItem,
     QStandardItemModel,
 )
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QTableView, QWidget
 
 from app.gui.design.model_colours import model_colour
 from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.things import Request
+from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
 from app.gui.widgets.form import set_up_table
 from app.gui.widgets.formats import dollars, wait
@@ -62,14 +63,8 @@ class RequestsPage(QWidget):
         self.copy_button.setToolTip(self.tr("The selected lines, or all, with tabs between the columns."))
         self._set_up_view()
         QHBoxLayout(self.view.viewport()).addWidget(self.empty)
-        foot = QHBoxLayout()
-        foot.addWidget(self.count, 1)
-        foot.addWidget(self.copy_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 4)
-        column.setSpacing(4)
-        column.addWidget(self.view, 1)
-        column.addLayout(foot)
+        foot = form.row(self.count, self.copy_button, stretch=0)
+        form.column(self.view, foot, within=self, spacing=4, margins=(0, 0, 0, 4), stretch=0)
         self.copy_button.clicked.connect(self.copy)
         self.view.installEventFilter(self)
 

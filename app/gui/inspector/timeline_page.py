@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QDir, QEvent, QRectF, QSize, QStandardPaths, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QFileDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QPushButton, QSizePolicy, QWidget
 
 from app.gui.design.look import Look
 from app.gui.design.plain import LegendLabel, set_tip
@@ -18,6 +18,7 @@ from app.gui.inspector.layout import Colours
 from app.gui.inspector.things import Backend, between
 from app.gui.inspector.timeline import ZOOM_STEP, TimelineView
 from app.gui.inspector.view_range import USUAL_SECONDS, LiveEdge
+from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.formats import backend_words
@@ -58,16 +59,9 @@ class TimelinePage(QWidget):
             self.export, self.tr("Export image…"), self.tr("Save what is in view as an image")
         )
         self.buttons = (self.follow_button, self.out_button, self.in_button, self.last_button, self.export_button)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        row.addWidget(self.legend, 1)
-        row.addWidget(self.readout, 1)
-        for button in self.buttons:
-            row.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(row)
-        column.addWidget(view, 1)
+        form.column(
+            form.row((self.legend, 1), (self.readout, 1), *self.buttons, spacing=6), view, within=self, stretch=1
+        )
         view.told.connect(self._show_readout)
         view.following_changed.connect(self._show_following)
         self._show_readout("")

@@ -25,7 +25,7 @@ from app.gui.design.plain import PlainLabel
 from app.gui.logs.table_model import LogSource, LogTable, full_text
 from app.gui.logs.view import LogView
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.form import row
+from app.gui.widgets.form import add_items, row
 from app.gui.widgets.panel import Panel, Quiet
 
 UPDATE_MS = 250
@@ -218,10 +218,13 @@ class LogPanel(Panel):
         split.setStretchFactor(1, 1)
         split.setSizes([320, 130])
         split.setHandleWidth(10)
-        self.column.addLayout(row(self.level, self.search, self.newest_button, stretch=1))
-        self.column.addWidget(split, 1)
-        self.column.addLayout(row(self.count, self.folder_button, self.copy_button, self.clear_button, stretch=0))
-        self.column.addLayout(row(self.diagnostics_button, self.words, self.answer, self.close_button, stretch=2))
+        add_items(
+            self.column,
+            row(self.level, self.search, self.newest_button, stretch=1),
+            (split, 1),
+            row(self.count, self.folder_button, self.copy_button, self.clear_button, stretch=0),
+            row(self.diagnostics_button, self.words, self.answer, self.close_button, stretch=2),
+        )
         for first, second in pairwise(
             (
                 self.level,

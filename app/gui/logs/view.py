@@ -9,9 +9,10 @@ import logging
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE, LogSource, LogTable
+from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
 
 UPDATE_MS = 500
@@ -29,14 +30,7 @@ class LogPage(QWidget):
         self.open_button = SlimButton(self.tr("&Search and diagnostics…"), self)
         self.open_button.setAccessibleName(self.tr("Open the whole log"))
         self.open_button.clicked.connect(self.dialog_wanted)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.open_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 4)
-        column.setSpacing(4)
-        column.addWidget(self.view, 1)
-        column.addLayout(foot)
+        form.column((self.view, 1), form.row(None, self.open_button), within=self, spacing=4, margins=(0, 0, 0, 4))
         self._timer = QTimer(self, interval=UPDATE_MS)
         self._timer.timeout.connect(self.view.catch_up)
 

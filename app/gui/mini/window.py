@@ -23,7 +23,7 @@ from PySide6.QtGui import (
     QTextLayout,
     QTextOption,
 )
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
 from app.conversation import events as e
 from app.gui.design.fonts import set_size
@@ -33,6 +33,7 @@ from app.gui.design.plain import PlainLabel, elided
 from app.gui.design.theme import tokens
 from app.gui.sound.mute_button import MuteButton
 from app.gui.sound.talk_button import TalkButton
+from app.gui.widgets.form import column, row
 
 ELLIPSIS = "…"
 
@@ -195,20 +196,10 @@ class MiniWindow(QWidget):
 
     def _lay_out(self) -> None:
         unit = tokens().unit
-        head = QHBoxLayout()
-        head.setSpacing(unit)
-        head.addWidget(self.model, 1)
-        for button in (self.mute, self.silence, self.back):
-            head.addWidget(button)
-        column = QVBoxLayout()
-        column.setSpacing(unit)
-        column.addLayout(head)
-        column.addWidget(self.words, 1)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(2 * unit, 2 * unit, 3 * unit, 2 * unit)
-        row.setSpacing(2 * unit)
-        row.addWidget(self.button)
-        row.addLayout(column, 1)
+        head = row((self.model, 1), self.mute, self.silence, self.back, spacing=unit)
+        side = column(head, (self.words, 1), spacing=unit)
+        margins = (2 * unit, 2 * unit, 3 * unit, 2 * unit)
+        row(self.button, (side, 1), within=self, spacing=2 * unit, margins=margins)
 
     def _fit(self) -> None:
         set_size(self.words, "body")

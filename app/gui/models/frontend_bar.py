@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
 from app.gui.models.downloads import ModelsController
-from app.gui.widgets.form import label_of, push_button, row, wrapped
+from app.gui.widgets.form import column, label_of, push_button, row, wrapped
 from app.gui.widgets.formats import clock_words
 from app.settings.declarations import Settings
 
@@ -52,11 +52,8 @@ class FrontEndBar(QWidget):
         self.memory.setMinimumWidth(max(120, self.memory.fontMetrics().horizontalAdvance("00:00 of 00:00") + 24))
         self.note = wrapped(self)
         self.get_button = push_button(self.tr("Download…"), self.tr("Download the weights"), self)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(6)
-        rows.addLayout(row(label_of(self.memory, self.tr("Memory"), self), self.memory, spacing=12, stretch=1))
-        rows.addLayout(row(self.note, self.get_button, stretch=0))
+        memory = row(label_of(self.memory, self.tr("Memory"), self), self.memory, spacing=12, stretch=1)
+        column(memory, row(self.note, self.get_button, stretch=0), within=self, spacing=6)
         self.get_button.clicked.connect(lambda: self.download_wanted.emit(settings.frontend))
         if models is not None:
             models.arrived.connect(self._on_arrived)

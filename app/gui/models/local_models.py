@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from app.gui.models.downloads import ModelsController
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.form import StatusLine, progress_bar, push_button, row, set_share
+from app.gui.widgets.form import StatusLine, column, progress_bar, push_button, row, set_share
 from app.gui.widgets.panel import Quiet
 from app.services.machine_service import MachineView
 from app.services.model_service import ModelKind, ModelView, VoiceView
@@ -341,12 +341,7 @@ class LocalModels(QWidget):
             self.remove_button,
             None,
         )
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.list, 1)
-        for widget in (self.words, self.said, self.bar):
-            column.addWidget(widget)
-        column.addLayout(buttons)
+        column((self.list, 1), self.words, self.said, self.bar, buttons, within=self)
 
     def _connect(self) -> None:
         controller = self._controller

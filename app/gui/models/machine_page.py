@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.design.icons import icon
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.models.downloads import GraphicsController
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.form import PERMILLE, bold, grid, progress_bar, push_button, row, set_share, wrapped
+from app.gui.widgets import form
+from app.gui.widgets.form import PERMILLE, bold, grid, progress_bar, push_button, set_share, wrapped
 from app.gui.widgets.panel import Boxed, Quiet
 from app.services.graphics_service import GraphicsOffer
 from app.services.machine_service import MachineService, MachineView, State
@@ -55,7 +56,7 @@ class GraphicsStrip(Boxed):
         self.buttons = (self.get_button, self.stop_button, self.restart_button)
         self.column.addWidget(self.words)
         self.column.addWidget(self.bar)
-        self.column.addLayout(row(self.note, *self.buttons, spacing=10, stretch=0))
+        self.column.addLayout(form.row(self.note, *self.buttons, spacing=10, stretch=0))
         if controller is not None:
             self.get_button.clicked.connect(lambda: self._install(controller))
             self.stop_button.clicked.connect(lambda: self._stop(controller))
@@ -189,17 +190,8 @@ class MachinePage(QWidget):
         self.box.column.addWidget(self.advice)
         self.graphics = GraphicsStrip(graphics, self)
         self.again = push_button(self.tr("Check a&gain"), self.tr("Check this machine again"), self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.bar)
-        column.addWidget(self.progress)
-        column.addLayout(self.rows)
-        column.addSpacing(4)
-        column.addWidget(self.graphics)
-        column.addWidget(self.box)
-        column.addLayout(row(self.again, None))
-        column.addStretch(1)
+        parts = (self.bar, self.progress, self.rows, 4, self.graphics, self.box, form.row(self.again, None), None)
+        form.column(*parts, within=self, spacing=8)
         self.again.clicked.connect(self.check)
         self._show(busy=False)
 

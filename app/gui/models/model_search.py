@@ -7,13 +7,13 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.gui.models.favourites import Favourites
 from app.gui.models.model_list import ModelListView, model_rows
 from app.gui.models.model_lists import ModelLists
 from app.gui.state.choice import backend_choice
-from app.gui.widgets.form import wrapped
+from app.gui.widgets.form import column, wrapped
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
@@ -59,10 +59,7 @@ class ModelSearch(QWidget):
         self.list = ModelListView(self)
         self.empty = wrapped(self, text=self.tr("No match. “Models and servers” takes any model and server by name."))
         self._later = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.field, self.list, self.empty):
-            column.addWidget(widget)
+        column(self.field, self.list, self.empty, within=self)
         self.field.installEventFilter(self)
         self.field.textChanged.connect(lambda _: self._later.start())
         self._later.timeout.connect(self.refresh)

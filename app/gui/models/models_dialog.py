@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QFrame, QListWidgetItem, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QListWidgetItem, QScrollArea, QStackedWidget, QWidget
 
 from app.gui.design.fonts import set_size
 from app.gui.models.local_models import LocalModels
 from app.gui.models.machine_page import MachinePage
 from app.gui.models.model_lists import ModelLists
 from app.gui.models.server_form import ServerForm
-from app.gui.widgets.form import row, wrapped
+from app.gui.widgets.form import column, row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
 from app.gui.widgets.side_list import SideList
 from app.session.control import ROUTER, BackendChoice
@@ -40,11 +40,7 @@ class ModelsDialog(Panel):
         self.stack = QStackedWidget(self)
         self._holders: dict[str, QWidget] = {}
         self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
-        side = QVBoxLayout()
-        side.addWidget(self.title)
-        side.addWidget(self.lead)
-        side.addSpacing(6)
-        side.addWidget(self.stack, 1)
+        side = column(self.title, self.lead, 6, (self.stack, 1))
         self.column.addLayout(row(self.places, side, spacing=16, stretch=1), 1)
         self.foot(self.close_button)
         self.close_button.setDefault(False)  # Enter in the key field saves the key

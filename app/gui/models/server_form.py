@@ -10,14 +10,14 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.gui.design.plain import set_tip
 from app.gui.models.backend_fields import BackendFields
 from app.gui.models.model_lists import ModelLists
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, may_have_key
-from app.gui.widgets.form import StatusLine, api_key_field, bold, progress_bar, push_button, row, set_share
+from app.gui.widgets.form import StatusLine, api_key_field, bold, column, progress_bar, push_button, row, set_share
 from app.gui.widgets.panel import Quiet
 from app.services.api_keys import KeyPlace
 from app.services.backend_service import BackendService, ProviderView
@@ -169,13 +169,9 @@ class PullBox(QWidget):
         self.cancel_button = push_button(self.tr("Stop"), self.tr("Stop the download"), self)
         self.bar = progress_bar(self.tr("Download of the model"), self)
         self.words = StatusLine(self.tr("State of the download"), self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 6, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(bold(self.tr("Download a model"), self))
-        column.addLayout(row(self.name, self.fetch_button, self.cancel_button))
-        column.addWidget(self.bar)
-        column.addWidget(self.words)
+        heading = bold(self.tr("Download a model"), self)
+        fetch = row(self.name, self.fetch_button, self.cancel_button)
+        column(heading, fetch, self.bar, self.words, within=self, spacing=8, margins=(0, 6, 0, 0))
         self.name.returnPressed.connect(self._fetch)
         self.fetch_button.clicked.connect(self._fetch)
         self.cancel_button.clicked.connect(self._cancel)
@@ -383,15 +379,7 @@ class ServerForm(QWidget):
 
     def _lay_out(self) -> None:
         key = self.key_box
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(self.fields.grid())
-        column.addSpacing(6)
-        column.addWidget(key.heading)
-        column.addWidget(key.words)
-        column.addLayout(row(key.field, key.save_button, key.forget_button))
-        column.addWidget(self.pull)
-        column.addStretch(1)
-        column.addWidget(self.answer)
-        column.addLayout(row(self.test_button, None, self.use_button))
+        keys = row(key.field, key.save_button, key.forget_button)
+        foot = row(self.test_button, None, self.use_button)
+        parts = (self.fields.grid(), 6, key.heading, key.words, keys, self.pull, None, self.answer, foot)
+        column(*parts, within=self, spacing=8)

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.gui.cards.card import SIDE, Card, laid_out_once
 from app.gui.cards.view import CardView
@@ -20,6 +20,7 @@ from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.elided import ElidedLabel
+from app.gui.widgets.form import column, row
 
 SCALE = 20 / 15
 """Text size relative to the transcript."""
@@ -64,9 +65,7 @@ class ThoughtCard(QWidget):
         )
         self._before = _Before(self)
         self._thought: object = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.view)
+        column(self.view, within=self)
 
     def show_card(self, card: Card, thought: object) -> None:
         """Shows the card of `thought`, whose identity determines whether this is a new thought."""
@@ -138,18 +137,10 @@ class OracleColumn(QWidget):
         self.hand_button = QPushButton(self.tr("S&witch"), self.heading)
         self.view = CardView(parent=self)
         self.view.setAccessibleName(self.tr("Oracle revisions"))
-        row = QHBoxLayout(self.heading)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.backend, 1)
-        row.addWidget(self.mark)
-        row.addWidget(self.hand_button)
-        # Both columns' headings have the same height, with or without the button.
+        row(self.backend, self.mark, self.hand_button, within=self.heading, stretch=0)
+        # Both columns' headings have the same height, with the button or without.
         self.heading.setMinimumHeight(self.hand_button.sizeHint().height())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addWidget(self.heading)
-        column.addWidget(self.view, 1)
+        column(self.heading, self.view, within=self, spacing=6, stretch=1)
         self.heading.hide()
         self.hand_button.clicked.connect(self.hand_over)
         self._shown: list[ShownRevision] = []

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QFont, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.conversation import events as e
 from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.widgets.elided import ElidedLabel
+from app.gui.widgets.form import column, row
 from app.gui.widgets.formats import backend_words
 
 
@@ -109,18 +110,8 @@ class OracleHeader(QWidget):
                 "The comparison model answers from now on, and the present one becomes the comparison ({0})."
             ).format(keys),
         )
-        upper, lower = QHBoxLayout(), QHBoxLayout()
-        upper.addWidget(heading, 1)
-        upper.addWidget(self.earlier)
-        upper.addWidget(self.details)
-        upper.addWidget(self.switch)
-        lower.addWidget(self.who, 1)
-        lower.addWidget(self.hand_button)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(6)
-        rows.addLayout(upper)
-        rows.addLayout(lower)
+        upper = row(heading, self.earlier, self.details, self.switch, stretch=0)
+        column(upper, row(self.who, self.hand_button, stretch=0), within=self, spacing=6)
         self.earlier.toggled.connect(self.earlier_toggled)
         self.details.toggled.connect(self.details_toggled)
         self.switch.clicked.connect(lambda: self.secondary_wanted.emit(not self.comparison))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from app.conversation.events import BackendChanged, Event, OracleRequested, SecondaryChanged, SessionStarted
 from app.gui.cards.card import Card
@@ -21,6 +21,7 @@ from app.gui.oracle.card import OracleCards
 from app.gui.oracle.column import OracleColumn, ThoughtCard
 from app.gui.oracle.header import OracleHeader
 from app.gui.oracle.revisions import OracleLog, ShownRevision
+from app.gui.widgets import form
 from app.gui.widgets.formats import SessionTime, backend_words
 
 WAIT_STEP_MS = 1000
@@ -66,18 +67,14 @@ class OraclePane(QWidget):
         self._split = QSplitter(Qt.Orientation.Horizontal, self)
         self._split.setChildrenCollapsible(False)
         self._split.setHandleWidth(8)
-        for column in self.columns:
-            self._split.addWidget(column)
-            set_tip(column.hand_button, self.header.hand_button.toolTip())
-            column.hand_over.connect(self.header.hand_over)
-            self.header.running_changed.connect(column.hand_button.setEnabled)
+        for side in self.columns:
+            self._split.addWidget(side)
+            set_tip(side.hand_button, self.header.hand_button.toolTip())
+            side.hand_over.connect(self.header.hand_over)
+            self.header.running_changed.connect(side.hand_button.setEnabled)
         self.columns[1].hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PAD_PX, GAP_PX, PAD_PX, PAD_PX)
-        layout.setSpacing(GAP_PX)
-        layout.addWidget(self.header)
-        layout.addWidget(self._split, 1)
-        layout.addWidget(self.thought, 1)
+        parts = (self.header, (self._split, 1), (self.thought, 1))
+        form.column(*parts, within=self, spacing=GAP_PX, margins=(PAD_PX, GAP_PX, PAD_PX, PAD_PX))
         self._split.hide()
 
     @property

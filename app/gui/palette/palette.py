@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
     QGraphicsDropShadowEffect,
     QLineEdit,
     QListView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,6 +33,7 @@ from app.gui.design.theme import tokens
 from app.gui.palette.command import Command, Provider
 from app.gui.palette.delegate import COMMAND_ROLE, MATCH_ROLE, CommandDelegate
 from app.gui.palette.ranking import ranked, with_newest
+from app.gui.widgets.form import column
 from app.gui.widgets.panel import Quiet
 
 WIDEST_PX, EDGE_PX, ROWS = 640, 8, 9
@@ -79,11 +79,7 @@ class CommandPalette(QFrame):
         self.list.setItemDelegate(CommandDelegate(self.list))
         self._model = QStandardItemModel(self)
         self.list.setModel(self._model)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(EDGE_PX, EDGE_PX, EDGE_PX, EDGE_PX)
-        column.setSpacing(EDGE_PX)
-        for widget in (self.field, self.nothing, self.list):
-            column.addWidget(widget)
+        column(self.field, self.nothing, self.list, within=self, spacing=EDGE_PX, margins=EDGE_PX)
         self._shadow = QGraphicsDropShadowEffect(self)
         self._shadow.setBlurRadius(40)
         self._shadow.setOffset(0, 8)

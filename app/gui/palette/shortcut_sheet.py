@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QWidget
 
 from app.gui.design.fonts import set_size, sized
 from app.gui.design.theme import tokens
 from app.gui.palette.delegate import caps_size, paint_caps
 from app.gui.palette.shortcuts import KeyGroup
-from app.gui.widgets.form import row, wrapped
+from app.gui.widgets.form import add_items, column, row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
 
 SIZE_PX = 800, 560
@@ -56,13 +56,10 @@ class _Group(QWidget):
     def __init__(self, group: KeyGroup, parent: QWidget) -> None:
         super().__init__(parent)
         self.title = Quiet(group.title, self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.title)
-        for key in group.keys:
-            words = wrapped(self, text=key.words)
-            column.addLayout(row(words, KeyCaps(key.keys, self), spacing=12, stretch=0))
+        lines = [
+            row(wrapped(self, text=key.words), KeyCaps(key.keys, self), spacing=12, stretch=0) for key in group.keys
+        ]
+        column(self.title, *lines, within=self, spacing=8)
         set_size(self.title, "small", QFont.Weight.DemiBold)
 
 
@@ -88,9 +85,7 @@ class ShortcutSheet(Panel):
         self.area.setWidget(self._halves)
         self.guide_button = self.button(self.tr("Open the &guide"))
         self.close_button = self.button(self.tr("Close"))
-        self.column.addWidget(self.area, 1)
-        self.column.addSpacing(4)
-        self.column.addLayout(row(self.guide_button, None, self.close_button))
+        add_items(self.column, (self.area, 1), 4, row(self.guide_button, None, self.close_button))
         self.guide_button.clicked.connect(self._open_guide)
         self.close_button.clicked.connect(self.close)
         room = self.screen().availableSize()
@@ -103,14 +98,9 @@ class ShortcutSheet(Panel):
             if (widget := old.widget()) is not None:
                 widget.deleteLater()
         for half in _halves(self.groups):
-            column = QWidget(self._halves)
-            layout = QVBoxLayout(column)
-            layout.setContentsMargins(0, 0, 0, 0)
-            layout.setSpacing(24)
-            for group in half:
-                layout.addWidget(_Group(group, column))
-            layout.addStretch(1)
-            self._columns.addWidget(column, 1)
+            side = QWidget(self._halves)
+            column(*(_Group(group, side) for group in half), None, within=side, spacing=24)
+            self._columns.addWidget(side, 1)
         self._arrange()
         self.appear()
         self.close_button.setFocus()

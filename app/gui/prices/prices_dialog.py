@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from app.gui.prices.price_table import MODEL, READ, PriceTable, PriceView
-from app.gui.widgets.form import StatusLine, row
+from app.gui.widgets.form import StatusLine, add_items, row
 from app.gui.widgets.panel import Panel, Quiet
 from app.services.price_service import PriceRow, PriceService
 from app.session.errors import UserError
@@ -137,12 +137,8 @@ class PricesDialog(Panel):
 
     def _lay_out(self) -> None:
         lead = self.tr("US dollars per million tokens. Your own prices are in bold.")
-        self.column.addWidget(Quiet(lead, self))
-        self.column.addWidget(self.trouble)
-        self.column.addWidget(self.view, 1)
-        self.column.addWidget(self.answer)
-        self.column.addLayout(row(self.add_button, self.remove_button, self.back_button, None))
-        self.column.addSpacing(4)
+        buttons = row(self.add_button, self.remove_button, self.back_button, None)
+        add_items(self.column, Quiet(lead, self), self.trouble, (self.view, 1), self.answer, buttons, 4)
         note = self.tr(
             "The app's prices are those that the providers listed when this version was made. Check them with the "
             "provider: prices change."

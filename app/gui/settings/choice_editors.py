@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QRectF, QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QRadioButton, QSlider, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QRadioButton, QSlider, QSpinBox, QWidget
 
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
@@ -15,6 +15,7 @@ from app.gui.design.tokens import ACCENTS
 from app.gui.prices.dollar_box import DollarBox
 from app.gui.settings.text_editors import Editor, Folder, Folders, Keys, Line, Lines
 from app.gui.widgets.buttons import Toggle
+from app.gui.widgets.form import row
 from app.gui.widgets.pick_list import PickList
 from app.gui.widgets.translation import said
 from app.settings.setting import Setting
@@ -288,13 +289,10 @@ class Swatches(Editor):
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
         self.dots: dict[str, Dot] = {}
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
         for key, word in declared.words.items():
             dot = self.dots[key] = Dot(key, said(word), self)
             dot.clicked.connect(lambda _=False, key=key: self._pick(key))
-            row.addWidget(dot)
+        row(*self.dots.values(), within=self, spacing=0)
         self.setAccessibleName(said(declared.label))
         self.revert()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.gui.settings.choice_editors import Choice
 from app.gui.settings.pages import PageList, SettingsArea
@@ -40,12 +40,8 @@ class ResetBar(QWidget):
         self.confirm_button = push_button(self.tr("&Reset them"), self.tr("Reset all settings now"), self)
         self.keep_button = push_button(self.tr("&Keep them"), self.tr("Keep the settings as they are"), self)
         self.undo_button = push_button(self.tr("&Undo"), self.tr("Undo the reset"), self)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.reset_button)
-        layout.addWidget(self.note, 1)
-        for button in (self.confirm_button, self.keep_button, self.undo_button):
-            layout.addWidget(button)
+        buttons = (self.confirm_button, self.keep_button, self.undo_button)
+        form.row(self.reset_button, (self.note, 1), *buttons, within=self)
         self.reset_button.clicked.connect(self._ask)
         self.confirm_button.clicked.connect(self._confirm)
         self.keep_button.clicked.connect(self.decline)
@@ -264,14 +260,9 @@ class SettingsDialog(Panel):
     # -- building
 
     def _lay_out(self) -> None:
-        side = QVBoxLayout()
-        side.setSpacing(12)
-        side.addWidget(self.search)
-        side.addWidget(self.pages, 1)
+        side = form.column(self.search, self.pages, spacing=12, stretch=1)
         foot = form.row(self.reset_bar, self.close_button, stretch=0)
-        self.column.addLayout(form.row(side, self.area, spacing=8, stretch=1), 1)
-        self.column.addSpacing(4)
-        self.column.addLayout(foot)
+        form.add_items(self.column, (form.row(side, self.area, spacing=8, stretch=1), 1), 4, foot)
         self._fit_widths()
         room = self.screen().availableSize()
         self.resize(min(SIZE_PX[0], room.width()), min(SIZE_PX[1], room.height()))

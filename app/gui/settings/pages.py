@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from app.gui.design.fonts import POINTS_PER_PX, set_size
 from app.gui.design.icons import icon
 from app.gui.design.theme import tokens
 from app.gui.settings.rows import LINKS, LinkRow, Section, SettingRow
-from app.gui.widgets.form import wrapped
+from app.gui.widgets.form import column, wrapped
 from app.gui.widgets.panel import Quiet
 from app.gui.widgets.side_list import SideList
 from app.gui.widgets.translation import said
@@ -77,11 +77,6 @@ class SettingsArea(QScrollArea):
         usable = [link for link in LINKS if link.target in self.rows or link.target in dialogs]
         self.links = [LinkRow(link, self._inside) for link in usable]
         self.sections: dict[str, Section] = {}
-        column = QVBoxLayout(self._inside)
-        column.setContentsMargins(EDGE_PX, EDGE_PX, EDGE_PX, EDGE_PX)
-        column.setSpacing(SECTION_PX)
-        column.addWidget(self.title)
-        column.addWidget(self.nothing)
         for page in Settings.pages.values():
             for key, title in page.sections.items():
                 section = self.sections[key] = Section(said(title), said(page.label), self._inside)
@@ -91,8 +86,8 @@ class SettingsArea(QScrollArea):
                 for link in self.links:
                     if link.link.section == key:
                         section.add(link)
-                column.addWidget(section)
-        column.addStretch(1)
+        parts = (self.title, self.nothing, *self.sections.values(), None)
+        column(*parts, within=self._inside, spacing=SECTION_PX, margins=EDGE_PX)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAutoFillBackground(False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QGridLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QToolButton, QWidget
 
 from app.gui.design.fonts import set_size
 from app.gui.design.icons import icon
@@ -15,7 +15,7 @@ from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.settings.choice_editors import EDITORS, Choice
 from app.gui.settings.text_editors import Lines
-from app.gui.widgets.form import label_of, push_button, wrapped
+from app.gui.widgets.form import column, label_of, push_button, wrapped
 from app.gui.widgets.panel import Quiet, Trouble
 from app.gui.widgets.translation import said
 from app.settings.declarations import Settings, declarations, page_of
@@ -266,9 +266,7 @@ class _Card(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(0)
+        self.column = column(within=self, spacing=0)
         self.rows: list[QWidget] = []
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -295,11 +293,7 @@ class Section(QWidget):
         self._title, self._page = title, page
         self.heading = Quiet(title, self)
         self._card = _Card(self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(HEAD_PX)
-        column.addWidget(self.heading)
-        column.addWidget(self._card)
+        column(self.heading, self._card, within=self, spacing=HEAD_PX)
         self._dress()
 
     def add(self, row: QWidget) -> None:

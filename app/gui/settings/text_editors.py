@@ -9,17 +9,15 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
-from app.gui.widgets.form import push_button
+from app.gui.widgets.form import column, push_button, row
 from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.translation import said
 from app.settings.setting import Setting
@@ -86,11 +84,7 @@ class Editor(QWidget):
         """Makes `control` the widget for focus and screen readers, with `more` to its right."""
         control.setAccessibleName(said(self.declared.label))
         self.setFocusProxy(control)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(control, 1)
-        for widget in more:
-            row.addWidget(widget)
+        row(control, *more, within=self, stretch=0)
 
     def _submit(self, value: Any) -> None:
         if value != self.value:
@@ -199,10 +193,7 @@ class Folders(Lines):
         self.chooser = _chooser(self.tr("Add…"), self.tr("Add a folder: {0}"), self)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         side = QWidget(self)
-        column = QVBoxLayout(side)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.chooser)
-        column.addStretch(1)
+        column(self.chooser, None, within=side)
         self._set_control(self.text, side)
         self.chooser.clicked.connect(lambda: _choose_folder(self, "", self._add))
 
@@ -226,9 +217,7 @@ class Keys(Editor):
         self.taken: tuple[str, ...] = ()
         """Keys already assigned to something else."""
         self.setFocusProxy(self.field)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.field)
+        row(self.field, within=self)
         self.field.entered.connect(self.typing)
         self.field.wanted.connect(self._pressed)
         self.revert()

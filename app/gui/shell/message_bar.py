@@ -9,12 +9,13 @@ from typing import get_args
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.conversation.events import About
 from app.conversation.sound_processing import DeviceKind
 from app.gui.shell.message_row import Level, Message, MessageRow, reading_ms
 from app.gui.state.choice import MODELLED
+from app.gui.widgets.form import column
 from app.session.control import BackendChoice
 
 MOST = 3
@@ -46,9 +47,7 @@ class MessageBar(QWidget):
         """Returns how many milliseconds a notice without an offer is shown."""
         self.rows: list[MessageRow] = []
         self._focus_before: QWidget | None = None
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(4)
+        self._layout = column(within=self, spacing=4)
         self.setAccessibleName(self.tr("Messages"))
         app = QApplication.instance()
         assert isinstance(app, QApplication)

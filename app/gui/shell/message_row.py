@@ -18,10 +18,11 @@ from PySide6.QtGui import (
     QPalette,
     QPen,
 )
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QPushButton, QStyle, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QStyle, QWidget
 
 from app.gui.design.look import Look, blend
 from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.widgets.form import row
 from app.session.control import BackendChoice
 
 LONGEST = 480
@@ -148,13 +149,8 @@ class MessageRow(QWidget):
         self.close_button = self._button(self.tr("Close"), self.closed)
         self.close_button.setAccessibleName(self.tr("Close this message"))
         self.close_button.setToolTip(self.tr("Close this message (Esc)"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(10, 6, 6, 6)
-        row.addWidget(self.icon, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.addSpacing(2)
-        row.addWidget(self.label, 1)
-        for widget in (self.count, *self.buttons):
-            row.addWidget(widget)
+        icon = (self.icon, 0, Qt.AlignmentFlag.AlignVCenter)
+        row(icon, 2, (self.label, 1), self.count, *self.buttons, within=self, margins=(10, 6, 6, 6))
         self.reading = QTimer(self, singleShot=True)
         """Runs until a notice counts as read; stopped while the row is `held`."""
         self._pointed = False

@@ -8,9 +8,10 @@ import logging
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from app.gui.state.settings_controller import SettingsController
+from app.gui.widgets.form import column
 
 SAVE_AFTER_MS = 800
 HANDLE_PX = 4
@@ -38,11 +39,9 @@ class Panes(QWidget):
         self, conversations: QWidget, talk: QWidget, oracle: QWidget, inspector: QWidget, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        # Build from the outside in: reparenting a filled pane is as expensive as creating it.
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        # From the outside in: a pane that moves with all that is in it costs as much as it cost to make.
         self.rows = QSplitter(Qt.Orientation.Vertical, self)
-        layout.addWidget(self.rows)
+        column(self.rows, within=self)
         self.columns = QSplitter(Qt.Orientation.Horizontal, self.rows)
         self.rows.addWidget(self.columns)
         self._inspector = inspector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
 from app.conversation.latency import Figures
@@ -15,6 +15,7 @@ from app.gui.design.theme import tokens
 from app.gui.state.talk_state import TalkState
 from app.gui.widgets.buttons import LinkButton
 from app.gui.widgets.elided import ElidedLabel
+from app.gui.widgets.form import row
 from app.gui.widgets.formats import backend_words, dollars
 from app.gui.widgets.formats import tokens as token_words
 
@@ -46,14 +47,8 @@ class StatusLine(QWidget):
         self.counts.setAccessibleName(self.tr("Usage of this conversation"))
         self.state = ElidedLabel(parent=self)
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 2, 12, 2)
-        row.setSpacing(SPACING_PX)
-        row.addWidget(self.inspector_button)
-        row.addWidget(self.response)
-        row.addWidget(middle, 1)
-        row.addWidget(self.counts)
-        row.addWidget(self.state)
+        parts = (self.inspector_button, self.response, middle, self.counts, self.state)
+        row(*parts, within=self, spacing=SPACING_PX, margins=(8, 2, 12, 2), stretch=2)
         self._parts: list[str] = []
         self._gaps = 0
         self.usage = ConversationUsage()

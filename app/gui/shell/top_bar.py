@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QRectF
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.gui.design.icon_button import IconButton
 from app.gui.design.theme import tokens
 from app.gui.models.model_pill import ModelPill
+from app.gui.widgets.form import row
 
 
 class TopBar(QWidget):
@@ -35,17 +36,9 @@ class TopBar(QWidget):
         self.new_button.setVisible(not sidebar.isChecked())  # the sidebar has one as well
         sidebar.toggled.connect(lambda on: self.new_button.setVisible(not on))
         header.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        row = QHBoxLayout(self)
         unit = tokens().unit
-        row.setContentsMargins(2 * unit, unit, 2 * unit, unit)
-        row.setSpacing(unit)
-        row.addWidget(self.sidebar_button)
-        row.addWidget(self.new_button)
-        row.addSpacing(unit)
-        row.addWidget(header, 1)
-        row.addSpacing(unit)
-        for widget in (self.pill, self.oracle_button, self.menu_button):
-            row.addWidget(widget)
+        items = (self.sidebar_button, self.new_button, unit, (header, 1), unit, self.pill, self.oracle_button)
+        row(*items, self.menu_button, within=self, spacing=unit, margins=(2 * unit, unit, 2 * unit, unit))
         self._fit()
 
     def open_menu(self) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app.conversation.events import SoundMeasured
 from app.conversation.sound_processing import Processing
 from app.gui.sound.talk_button_box import Measurements, TalkButtonBox
 from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.widgets.form import add_items, column
 from app.gui.widgets.panel import Panel, Quiet
 from app.services.sound_service import SoundTestService
 from app.settings.declarations import Settings
@@ -28,9 +29,7 @@ class ProcessingBox(QWidget):
         self.echo = QCheckBox(self.tr("&Echo cancellation"), self)
         self.noise = QCheckBox(self.tr("&Noise suppression"), self)
         self.gain = QCheckBox(self.tr("Automatic &gain"), self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
+        layout = column(within=self, spacing=8)
         for box, words in (
             (self.echo, self.tr("Removes the app's own voice, so that you can interrupt it while using loudspeakers.")),
             (self.noise, self.tr("Removes steady noise, such as a fan's; a voice may lose some brightness.")),
@@ -41,9 +40,7 @@ class ProcessingBox(QWidget):
             box.setAccessibleName(box.text().replace("&", ""))
             box.setAccessibleDescription(words)
             box.clicked.connect(lambda: self.changed.emit(self.processing))
-            column.addWidget(box)
-            column.addSpacing(-6)
-            column.addWidget(explanation)
+            add_items(layout, box, -6, explanation)
 
     @property
     def processing(self) -> Processing:

@@ -6,11 +6,13 @@ The latter describes the measured echo, clock drift and losses.
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QRadioButton, QWidget
 
 from app.conversation.events import SoundMeasured
 from app.gui.design.plain import PlainLabel
 from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
+from app.gui.widgets import form
+from app.gui.widgets.form import label_of
 from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.panel import Quiet
 from app.platform import single_instance
@@ -200,22 +202,10 @@ class TalkButtonBox(QWidget):
         )
 
     def _lay_out(self) -> None:
-        column = self._column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        modes = QHBoxLayout()
-        modes.setSpacing(18)
-        modes.addWidget(self.hold)
-        modes.addWidget(self.toggle)
-        modes.addStretch(1)
-        column.addLayout(modes)
-        column.addWidget(self.keys_label)
         grid = label_grid()
-        for row, (text, field) in enumerate(((self.tr("&Talk"), self.talk_keys), (self.tr("&Mute"), self.mute_keys))):
-            label = PlainLabel(text, self)
-            label.setBuddy(field.edit)
-            grid.addWidget(label, row, 0)
-            grid.addWidget(field, row, 1)
-        column.addLayout(grid)
-        for part in (self.granted, self.refusal, self.trouble):
-            column.addWidget(part)
+        for line, (text, field) in enumerate(((self.tr("&Talk"), self.talk_keys), (self.tr("&Mute"), self.mute_keys))):
+            grid.addWidget(label_of(field.edit, text, self), line, 0)
+            grid.addWidget(field, line, 1)
+        modes = form.row(self.hold, self.toggle, None, spacing=18)
+        parts = (modes, self.keys_label, grid, self.granted, self.refusal, self.trouble)
+        self._column = form.column(*parts, within=self, spacing=8)

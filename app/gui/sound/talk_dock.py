@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import set_tip
@@ -11,6 +11,7 @@ from app.gui.design.theme import tokens
 from app.gui.sound.mute_button import MuteButton
 from app.gui.sound.talk_button import TalkButton
 from app.gui.state.talk_state import TalkState
+from app.gui.widgets.form import row
 
 
 class TalkDock(QWidget):
@@ -39,17 +40,8 @@ class TalkDock(QWidget):
             (left, (self.mute, self.devices_button, None)),
             (right, (None, self.silence, self.duplex)),
         ):
-            row = QHBoxLayout(side)
-            row.setContentsMargins(0, 0, 0, 0)
-            row.setSpacing(tokens().unit)
-            for widget in widgets:
-                row.addStretch(1) if widget is None else row.addWidget(widget)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2 * tokens().unit)
-        row.addWidget(left, 1)
-        row.addWidget(self.button)
-        row.addWidget(right, 1)
+            row(*widgets, within=side, spacing=tokens().unit)
+        row((left, 1), self.button, (right, 1), within=self, spacing=2 * tokens().unit)
 
     def show_state(self, state: TalkState, progress: str) -> None:
         """Shows the state on the button; `progress` describes what is being prepared."""

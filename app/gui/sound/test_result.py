@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.design.plain import PlainLabel
+from app.gui.widgets.form import column
 from app.gui.widgets.panel import Quiet
 from app.services.microphone_check import MicrophoneTest
 
@@ -22,11 +23,7 @@ class SoundTestResult(QWidget):
         self.state.setAccessibleName(self.tr("How the test goes"))
         self.verdict = Quiet(parent=self, selectable=True)
         self.verdict.setAccessibleName(self.tr("What the test found"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.state)
-        column.addWidget(self.verdict)
+        column(self.state, self.verdict, within=self, spacing=4)
         self.show_text("")
 
     def show_text(self, state: str, verdict: str = "") -> None:

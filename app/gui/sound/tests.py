@@ -11,12 +11,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
 from app.gui.design.plain import set_tip
 from app.gui.sound.test_result import SoundTestResult
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.elided import ElidedLabel
+from app.gui.widgets.form import row
 from app.gui.widgets.level_meter import LevelMeter
 from app.services.microphone_check import MicrophoneTest
 from app.services.sound_service import SoundTestService
@@ -216,10 +217,5 @@ class SoundTests(QWidget):
         grid.addWidget(self.microphone, 1, 0)
         grid.addWidget(self.loudspeaker, 1, 1)
         for column, buttons in enumerate(((self.say_button, self.back_button), (self.play_button,))):
-            row = QHBoxLayout()
-            row.setSpacing(8)
-            for button in buttons:
-                row.addWidget(button)
-            row.addStretch(1)
-            grid.addLayout(row, 2, column)
+            grid.addLayout(row(*buttons, None, spacing=8), 2, column)
         grid.addWidget(self.answer, 3, 0, 1, 2)

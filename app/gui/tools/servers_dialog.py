@@ -16,13 +16,12 @@ from PySide6.QtWidgets import (
     QListWidget,
     QPlainTextEdit,
     QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.gui.design.plain import PlainLabel
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.form import StatusLine, label_of, row
+from app.gui.widgets.form import StatusLine, add_items, column, label_of, row
 from app.gui.widgets.panel import Panel, Quiet
 from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
 
@@ -360,17 +359,10 @@ class ServersDialog(Panel):
     def _lay_out(self) -> None:
         lead = self.tr("Programs and addresses that offer tools (MCP). They run only in a conversation that uses them.")
         self.column.addWidget(Quiet(lead, self))
-        buttons = QVBoxLayout()
-        buttons.addWidget(self.add_button)
-        buttons.addWidget(self.remove_button)
-        buttons.addStretch(1)
-        self.column.addLayout(row(self.servers, buttons, stretch=0))
-        self.column.addWidget(self.trouble)
+        buttons = column(self.add_button, self.remove_button, None)
+        add_items(self.column, row(self.servers, buttons, stretch=0), self.trouble)
         self.heading_of_form = self.heading(self.tr("The server"))
-        self.column.addWidget(self.form)
-        self.column.addLayout(row(self.test_button, self.stop_button, None))
-        self.column.addWidget(self.answer)
-        self.column.addStretch(1)
+        add_items(self.column, self.form, row(self.test_button, self.stop_button, None), self.answer, None)
         self.foot(self.save_button, self.close_button)
 
     def _connect(self) -> None:

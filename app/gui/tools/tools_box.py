@@ -10,15 +10,13 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
     QFileDialog,
-    QHBoxLayout,
     QListWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.gui.design.plain import set_tip, verbatim
 from app.gui.state.choice import SERVER_PREFIX, with_servers_moved
-from app.gui.widgets.form import push_button, row
+from app.gui.widgets.form import column, push_button, row
 from app.gui.widgets.panel import NARROWEST_PX, Quiet
 from app.session.control import ToolChoice
 
@@ -54,19 +52,14 @@ class ToolsBox(QWidget):
             switch = self.switches[key] = QCheckBox(text, self)
             switch.setAccessibleName(self.tr("Tool: {0}").format(text.replace("&", "")))
             set_tip(switch, help)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
-        column.addLayout(row(*self.switches.values(), None, spacing=GAP_PX))
-        self._server_part = QVBoxLayout()
-        self._server_part.setSpacing(6)
-        column.addLayout(self._server_part)
+        self._server_part = column(spacing=6)
         self._server_rows: list[QWidget] = []
         self.servers_button = push_button(self.tr("Tool ser&vers…"), self.tr("Tool servers"), self)
         self.servers_button.setToolTip(self.tr("Add, test and remove servers that offer tools (MCP)."))
-        column.addLayout(row(self.servers_button, None))
         self._folder_part = self._make_folders()
-        column.addWidget(self._folder_part)
+        switches = row(*self.switches.values(), None, spacing=GAP_PX)
+        parts = (switches, self._server_part, row(self.servers_button, None), self._folder_part)
+        column(*parts, within=self, spacing=6)
         self.switches["files"].toggled.connect(self._files_switched)
         self.folders.itemSelectionChanged.connect(self._show_removable)
         self.add_button.clicked.connect(self._ask_folder)
@@ -117,9 +110,7 @@ class ToolsBox(QWidget):
             layout = self._server_rows[-1].layout() if self._server_rows else None
             if layout is None or layout.count() == 3 or needed > left:
                 line = QWidget(self)
-                layout = QHBoxLayout(line)
-                layout.setContentsMargins(0, 0, 0, 0)
-                layout.setSpacing(GAP_PX)
+                layout = row(within=line, spacing=GAP_PX)
                 layout.setAlignment(Qt.AlignmentFlag.AlignLeft)
                 self._server_part.addWidget(line)
                 self._server_rows.append(line)
@@ -156,16 +147,9 @@ class ToolsBox(QWidget):
         self.folders.setTabKeyNavigation(False)
         self.add_button = push_button(self.tr("Add fol&der…"), self.tr("Add a folder"), self)
         self.remove_button = push_button(self.tr("&Remove"), self.tr("Remove the folder"), self)
-        buttons = QVBoxLayout()
-        buttons.addWidget(self.add_button)
-        buttons.addWidget(self.remove_button)
-        buttons.addStretch(1)
-        across = row(self.folders, buttons, stretch=0)
+        across = row(self.folders, column(self.add_button, self.remove_button, None), stretch=0)
         part = QWidget(self)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(Quiet(self.tr("It may read what is in these folders:"), self))
-        column.addLayout(across)
+        column(Quiet(self.tr("It may read what is in these folders:"), self), across, within=part)
         return part
 
     def _files_switched(self, on: bool) -> None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.gui.cards.card import LONGEST_BODY
 from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import shortened, show_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import Phase
+from app.gui.widgets.form import row
 
 MOST_KEPT = 50
 """How many sent texts can be recalled with the arrow keys."""
@@ -131,12 +132,9 @@ class Composer(QWidget):
         self.button = IconButton("arrow-up", self.tr("Send what you typed"), self, keys=self.tr("Enter"))
         self.button.setProperty("primary", True)
         self.button.setEnabled(False)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(SIDE_PX, SIDE_PX, SIDE_PX, SIDE_PX)
-        row.setSpacing(SIDE_PX)
-        row.addWidget(self.attach, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addWidget(self.field, 1)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
+        bottom = Qt.AlignmentFlag.AlignBottom
+        items = (self.attach, 0, bottom), (self.field, 1), (self.button, 0, bottom)
+        row(*items, within=self, spacing=SIDE_PX, margins=SIDE_PX)
         self.field.textChanged.connect(lambda: self.button.setEnabled(bool(self.field.text().strip())))
         self.field.returned.connect(self.send)
         self.field.recalled.connect(lambda step: self._recall(self._place + step))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document, given_words
 from app.gui.design.icon_button import IconButton
@@ -15,6 +15,7 @@ from app.gui.design.icons import paint_icon
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.widgets.elided import ElidedLabel
+from app.gui.widgets.form import row
 
 ICON_PX, ROUND_PX, GAP_PX, WIDEST_PX = 16, 8, 8, 320
 MOST_ROWS = 2
@@ -37,12 +38,8 @@ class DocumentChip(QWidget):
         )
         self.remove = IconButton("x", self.tr("Remove {0}").format(document.name), self, size=14)
         self.remove.clicked.connect(self.removed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(ICON_PX + 16, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self.name, 1)
-        row.addWidget(self.size_label)
-        row.addWidget(self.remove)
+        parts = (self.name, self.size_label, self.remove)
+        row(*parts, within=self, spacing=8, margins=(ICON_PX + 16, 0, 0, 0), stretch=0)
         self.setMaximumWidth(WIDEST_PX)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.show_given(given)

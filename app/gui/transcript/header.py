@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import set_tip
 from app.gui.state.choice import SERVER_PREFIX
 from app.gui.widgets.elided import ElidedLabel
+from app.gui.widgets.form import row
 from app.history.base import LONGEST_TITLE
 from app.session.control import Style, ToolChoice
 from app.untrusted.text import one_line
@@ -29,13 +30,7 @@ class TranscriptHeader(QWidget):
         self.words = ElidedLabel(parent=self, dim=True)
         self.words.setAccessibleName(self.tr("Settings of the conversation"))
         self.button = IconButton("sliders-horizontal", self.tr("Style and tools of the conversation"), self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.heading, 30)
-        row.addSpacing(8)
-        row.addWidget(self.words, 20)
-        row.addStretch(1)
-        row.addWidget(self.button)
+        row((self.heading, 30), 8, (self.words, 20), None, self.button, within=self)
         self.button.clicked.connect(self.style_wanted)
         self.show_title("")
         self.show_choice(Style(), ToolChoice(), 0.0)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRectF, Qt, QTime, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
@@ -27,6 +27,7 @@ from app.gui.transcript.entries import THOUGHTS, Entry, TranscriptCards, Transcr
 from app.gui.transcript.header import TranscriptHeader
 from app.gui.transcript.past_talk import PastTalk
 from app.gui.transcript.welcome import Welcome
+from app.gui.widgets.form import column, row
 
 BUTTON_SIDE_PX, EDGE_PX = 2, 8
 
@@ -43,12 +44,10 @@ class TurnActions(QWidget):
         self.ask = IconButton("refresh-cw", self.tr("Ask again"), self, size=16)
         self.other = IconButton("repeat-2", self.tr("Ask with another model"), self, size=16)
         self.edit = IconButton("pencil", self.tr("Edit and ask"), self, size=16)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(BUTTON_SIDE_PX, BUTTON_SIDE_PX, BUTTON_SIDE_PX, BUTTON_SIDE_PX)
-        row.setSpacing(0)
-        for button in (self.copy, self.hear, self.ask, self.other, self.edit):
-            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # with the keyboard, the context menu offers the same
-            row.addWidget(button)
+        buttons = (self.copy, self.hear, self.ask, self.other, self.edit)
+        for button in buttons:
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the context menu has all of it for the keyboard
+        row(*buttons, within=self, spacing=0, margins=BUTTON_SIDE_PX)
         self.hide()
 
     def show_for(self, turn: Turn, box: QRectF, *, playable: bool, askable: bool) -> None:
@@ -132,9 +131,7 @@ class TranscriptPane(QWidget):
         """The most recent context menu of a turn."""
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.Base)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
+        self._column = column(within=self, spacing=0)
         self._add_in_column(self.find_bar)
         self.welcome = Welcome(self)
         self.pages = QStackedWidget(self)
@@ -162,12 +159,7 @@ class TranscriptPane(QWidget):
 
     def _add_in_column(self, widget: QWidget) -> None:
         widget.setMaximumWidth(tokens().column)
-        row = QHBoxLayout()
-        row.setContentsMargins(SIDE_PX, 0, SIDE_PX, GAP_PX)
-        row.addStretch(1)
-        row.addWidget(widget, 1000)
-        row.addStretch(1)
-        self._column.addLayout(row)
+        self._column.addLayout(row(None, (widget, 1000), None, margins=(SIDE_PX, 0, SIDE_PX, GAP_PX)))
 
     # -- sessions
 

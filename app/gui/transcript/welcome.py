@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.gui.design.fonts import set_size
 from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
+from app.gui.widgets.form import column
 from app.gui.widgets.panel import Quiet
 
 
@@ -57,19 +57,13 @@ class Welcome(QScrollArea):
         self._grid.setSpacing(2 * unit)
         page, inner = QWidget(self), QWidget(self)
         inner.setMaximumWidth(tokens().column)
-        around = QHBoxLayout(page)
+        around = QHBoxLayout(page)  # with the style's margins
         around.addStretch(1)
         around.addWidget(inner, 1000)
         around.addStretch(1)
-        column = self._column = QVBoxLayout(inner)
+        items = (None, self.heading, self.sentence, 2 * unit, self._grid, None)
+        self._column = column(*items, within=inner, spacing=2 * unit)
         self._set_air(4)
-        column.setSpacing(2 * unit)
-        column.addStretch(1)
-        column.addWidget(self.heading)
-        column.addWidget(self.sentence)
-        column.addSpacing(2 * unit)
-        column.addLayout(self._grid)
-        column.addStretch(1)
         self._cards: QWidget | None = None
         self.setWidget(page)
         self.setWidgetResizable(True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QBoxLayout,
     QGridLayout,
     QHBoxLayout,
     QHeaderView,
@@ -14,6 +18,7 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QTableView,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +26,7 @@ from app.gui.design.plain import PlainLabel
 from app.gui.widgets.panel import Quiet
 
 PERMILLE = 1000
+_Box = TypeVar("_Box", QHBoxLayout, QVBoxLayout)
 
 
 class StatusLine(Quiet):
@@ -37,25 +43,63 @@ class StatusLine(Quiet):
         self.setVisible(bool(sentence))
 
 
-def row(*items: QWidget | QLayout | int | None, spacing: int | None = None, stretch: int = -1) -> QHBoxLayout:
-    """Returns a row of widgets and layouts; an int is a gap in pixels. None, or the item at index `stretch`, takes up
-    the remaining space.
+Item = QWidget | QLayout | int | tuple[Any, ...] | None
+"""A widget, a layout, a gap in pixels, or None for a stretch. A tuple adds the stretch factor and the alignment."""
+
+
+def row(
+    *items: Item,
+    within: QWidget | None = None,
+    spacing: int | None = None,
+    margins: int | tuple[int, int, int, int] = 0,
+    stretch: int = -1,
+) -> QHBoxLayout:
+    """Returns a layout with the items side by side.
+
+    Args:
+        within: the widget that gets the layout.
+        spacing: the gap between items in pixels; the style's if None.
+        margins: the space around all items, on every side or left, top, right and bottom.
+        stretch: the number of the item that takes the remaining space.
     """
-    layout = QHBoxLayout()
+    return _laid_out(QHBoxLayout(within), items, spacing, margins, stretch)
+
+
+def column(
+    *items: Item,
+    within: QWidget | None = None,
+    spacing: int | None = None,
+    margins: int | tuple[int, int, int, int] = 0,
+    stretch: int = -1,
+) -> QVBoxLayout:
+    """Returns a layout with the items one below the other; the arguments are those of `row`."""
+    return _laid_out(QVBoxLayout(within), items, spacing, margins, stretch)
+
+
+def _laid_out(
+    layout: _Box, items: Iterable[Item], spacing: int | None, margins: int | tuple[int, int, int, int], stretch: int
+) -> _Box:
     if spacing is not None:
         layout.setSpacing(spacing)
-    for item in items:
-        if item is None:
-            layout.addStretch(1)
-        elif isinstance(item, int):
-            layout.addSpacing(item)
-        elif isinstance(item, QWidget):
-            layout.addWidget(item)
-        else:
-            layout.addLayout(item)
+    layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+    add_items(layout, *items)
     if stretch >= 0:
         layout.setStretch(stretch, 1)
     return layout
+
+
+def add_items(layout: QBoxLayout, *items: Item) -> None:
+    """Appends items to a row or column."""
+    for item in items:
+        part, *how = item if isinstance(item, tuple) else (item,)
+        if part is None:
+            layout.addStretch(*(how or (1,)))
+        elif isinstance(part, int):
+            layout.addSpacing(part)
+        elif isinstance(part, QWidget):
+            layout.addWidget(part, *how)
+        else:
+            layout.addLayout(part, *how)
 
 
 def grid(across: int, down: int, *, stretch: int) -> QGridLayout:

@@ -6,7 +6,9 @@ import contextlib
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QKeySequenceEdit, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QKeySequenceEdit, QLineEdit, QPushButton, QWidget
+
+from app.gui.widgets.form import row
 
 _KEYS = QKeySequence.SequenceFormat
 
@@ -73,10 +75,7 @@ class KeyField(QWidget):
         self.none_button.setAutoDefault(False)
         self.none_button.setAccessibleName(self.tr("{0}: none").format(name))
         self.setFocusProxy(self.edit)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.edit, 1)
-        row.addWidget(self.none_button)
+        row(self.edit, self.none_button, within=self, stretch=0)
         self.edit.keySequenceChanged.connect(self._pressed)
         self.edit.abandoned.connect(self._restore)
         self.edit.entered.connect(self.entered)

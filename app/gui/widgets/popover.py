@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from app.gui.design.theme import tokens
+from app.gui.widgets.form import column
 
 GAP_PX = 6
 EDGE_PX = 8
@@ -29,9 +30,7 @@ class Popover(QWidget):
         self._width = 0
         self._watched: list[QObject] = []
         self._inner = QWidget()
-        self.column = QVBoxLayout(self._inner)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(8)
+        self.column = column(within=self._inner, spacing=8)
         area = self._area = QScrollArea(self)
         area.setWidget(self._inner)
         area.setWidgetResizable(True)
@@ -40,10 +39,7 @@ class Popover(QWidget):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for part in (area.viewport(), self._inner):
             part.setAutoFillBackground(False)
-        around = QVBoxLayout(self)
-        side = SHADOW_PX + PAD_PX
-        around.setContentsMargins(side, side, side, side)
-        around.addWidget(area)
+        column(area, within=self, margins=SHADOW_PX + PAD_PX)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.hide()
 

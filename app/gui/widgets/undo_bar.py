@@ -17,10 +17,11 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend
 from app.gui.design.plain import PlainLabel
+from app.gui.widgets.form import add_items, row
 
 UNDO_MS = 10_000
 """How long an action can be undone; the countdown pauses while the bar is hovered or its button has focus."""
@@ -42,11 +43,8 @@ class NoteBox(QWidget):
         self._parts = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._parts.setContentsMargins(9, 6, 6, 6)
         self._parts.setSpacing(6)
-        self._parts.addWidget(self.label, 1)
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(4)
-        self._buttons.addStretch(1)
-        self._parts.addLayout(self._buttons)
+        self._buttons = row(None, spacing=4)
+        add_items(self._parts, (self.label, 1), self._buttons)
         self.hide()
 
     @property

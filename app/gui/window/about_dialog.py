@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal, qVersion
 from PySide6.QtGui import QColor, QFont, QIcon, QKeyEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.gui.design.fonts import Size, set_size, sized
 from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
-from app.gui.widgets.form import row, wrapped
+from app.gui.widgets.form import column, row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
 from app.gui.window.licence_text import Block, Kind, read_blocks
 from app.platform.installation import installed, resource
@@ -136,20 +136,9 @@ class AboutDialog(Panel):
         self.licence = Quiet(
             self.tr("Free software under the Apache License 2.0. What it is made of has licences of its own."), page
         )
-        names = QVBoxLayout()
-        names.setSpacing(4)
-        names.addStretch(1)
-        names.addWidget(self.name)
-        names.addWidget(self.version)
-        names.addStretch(1)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(16)
-        column.addLayout(row(icon, names, spacing=16, stretch=1))
-        column.addWidget(self.what)
-        column.addWidget(self.sources)
-        column.addWidget(self.licence)
-        column.addStretch(1)
+        names = column(None, self.name, self.version, None, spacing=4)
+        head = row(icon, names, spacing=16, stretch=1)
+        column(head, self.what, self.sources, self.licence, None, within=page, spacing=16, margins=16)
         self._dress()
         return page
 
