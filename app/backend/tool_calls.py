@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from app.backend.base import (
     Backend,
@@ -21,7 +21,9 @@ from app.backend.base import (
     ToolMessage,
     ToolStarted,
 )
-from app.tools.base import ToolResult, ToolSpec
+
+if TYPE_CHECKING:
+    from app.tools.toolbox import Toolbox
 
 MOST_ROUNDS = 4
 MOST_CALLS = 6
@@ -31,19 +33,8 @@ BRIDGE = "One moment, I'm looking that up."
 """Spoken if a tool takes longer than users will wait and the model has produced no words yet."""
 
 
-class Tools(Protocol):
-    """The part of `app.tools.toolbox.Toolbox` that a stream needs."""
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]: ...
-
-    async def call(self, name: str, arguments: str) -> ToolResult:
-        """Runs one tool; never raises."""
-        ...
-
-
 def stream_with_tools(
-    backend: Backend, request: ChatRequest, tools: Tools
+    backend: Backend, request: ChatRequest, tools: Toolbox
 ) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
     """Opens `backend.stream(request)` with `tools` available to the model. Raises BackendError.
 
@@ -56,12 +47,12 @@ def stream_with_tools(
 
 
 @asynccontextmanager
-async def _stream(backend: Backend, request: ChatRequest, tools: Tools) -> AsyncIterator[AsyncIterator[StreamItem]]:
+async def _stream(backend: Backend, request: ChatRequest, tools: Toolbox) -> AsyncIterator[AsyncIterator[StreamItem]]:
     async with aclosing(_rounds(backend, request, tools)) as items:
         yield items
 
 
-async def _rounds(backend: Backend, request: ChatRequest, tools: Tools) -> AsyncGenerator[StreamItem, None]:
+async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> AsyncGenerator[StreamItem, None]:
     spoke = False
     for number in range(MOST_ROUNDS + 1):
         calls: list[ToolCall] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from app.conversation.events import Event
 from app.conversation.frame import SAMPLE_RATE
 from app.demo.base import SIDES, DemoFigure, DemoQuestion, Side, choice_of
 from app.demo.side import SideState
-from app.session.control import BackendChoice, SessionChoice, SessionControl
+from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError
+
+if TYPE_CHECKING:
+    from app.session.session import Session
 
 LEAD_SECONDS = 0.6
 """Of silence before the question."""
@@ -146,7 +149,7 @@ class Asker(Protocol):
 class Stage(Protocol):
     """Starts sessions that nobody hears."""
 
-    async def start(self, choice: SessionChoice) -> tuple[SessionControl, Asker]:
+    async def start(self, choice: SessionChoice) -> tuple[Session, Asker]:
         """Starts a session, with a microphone that hears only what it is given. Raises UserError."""
         ...
 
@@ -194,7 +197,7 @@ class Recorder:
         self,
         side: Side,
         question: DemoQuestion,
-        session: SessionControl,
+        session: Session,
         microphone: Asker,
         state: SideState,
         events: list[Event],

@@ -23,7 +23,7 @@ from app.models.selection import language_model_here
 from app.platform.installation import resource
 from app.services import backends
 from app.services.backend_service import BackendService
-from app.session.control import BackendChoice, SessionChoice, SessionControl, SessionFactory
+from app.session.control import BackendChoice, SessionChoice, SessionFactory
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class DemoService:
         models = [name for name in offer.models if "embed" not in name and "cloud" not in name]
         return [DemoBackend(BackendChoice("ollama", name), f"Ollama: {name}") for name in models[:OLLAMA_MODELS]]
 
-    async def start(self, choice: SessionChoice) -> tuple[SessionControl, PacedAsker]:
+    async def start(self, choice: SessionChoice) -> tuple[Session, PacedAsker]:
         """Starts a session that hears only the demo's questions, and that nobody hears. Raises UserError."""
         from app.audio.devices.paced import PacedAsker, PacedListener
 

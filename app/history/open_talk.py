@@ -174,18 +174,18 @@ class OpenTalk:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenTalkLog:
-    """The `TalkLog` handed to a session."""
+class TalkLog:
+    """The log of a running talk. Both methods return immediately, on any thread, and never raise."""
 
     talk: OpenTalk
     post: Callable[[OpenTalk, e.Event | None], None]
 
     def put(self, event: e.Event) -> None:
-        """Passes an event to the writer."""
+        """Stores an event within half a second; events for meters are left out."""
         self.post(self.talk, event)
 
     def end(self) -> None:
-        """Notifies the writer that the talk is over."""
+        """Marks the talk as over. Nothing is lost without this call, either."""
         self.post(self.talk, None)
 
 

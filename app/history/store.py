@@ -1,4 +1,4 @@
-"""The `HistoryService` that stores the user's conversations on disk, on top of the writer thread.
+"""The user's conversations on disk, over the thread that writes them.
 
 Nothing here blocks the event loop: database access goes through the writer's job queue, other file access through
 worker threads.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from app.history import erasing, queries
 from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.history.database import OpenDatabase
-from app.history.open_talk import OpenTalk, OpenTalkLog
+from app.history.open_talk import OpenTalk, TalkLog
 from app.history.serialization import kept_title, known_events
 from app.history.writer import Writer
 from app.session.errors import UserError
@@ -32,7 +32,9 @@ Result = TypeVar("Result")
 
 
 class HistoryStore:
-    """The conversations in the file `path`, which is created along with its folder if missing.
+    """The conversations in the file `path`, which is created, with its folder, if it doesn't exist.
+
+    The coroutines never block the loop, and raise UserError.
 
     - `recordings`: recordings in this folder are erased along with their conversation; if None, none are.
     - `tidy`: erases removed and unused conversations on start and close; False for a second store alongside the
@@ -50,51 +52,69 @@ class HistoryStore:
 
     @property
     def trouble(self) -> str:
+        """Why conversations can't be stored, in a sentence; empty while they can."""
         return self._writer.trouble
 
     @property
     def notice(self) -> str:
+        """What became of a file that could not be used, in a sentence to be shown once; empty if it could."""
         return self._writer.notice
 
-    def begin(self, key: str, setup: Setup, folder: Path | None = None) -> OpenTalkLog:
+    def begin(self, key: str, setup: Setup, folder: Path | None = None) -> TalkLog:
+        """Starts a talk in the conversation `key`, which is created if it doesn't exist.
+
+        An unused conversation is not listed, and is erased. `folder`: of the talk's recording. Returns immediately;
+        `trouble` reports failures.
+        """
         talk = OpenTalk(key, setup, folder, self._clock())
         self._writer.start_talk(talk)
-        return OpenTalkLog(talk, self._writer.put)
+        return TalkLog(talk, self._writer.put)
 
     async def conversations(self, words: str = "") -> tuple[ConversationView, ...]:
+        """Returns all conversations, newest first; with `words`, those that contain all of them in title or turns."""
         return await self._do(lambda file: queries.search(file.connection, harmless(words), file.indexed))
 
     async def talks(self, key: str) -> tuple[KeptTalk, ...]:
+        """Returns the talks of a conversation."""
         found = await self._do(lambda file: queries.talks(file.connection, key))
         return await asyncio.to_thread(_parse, found)
 
     async def rename(self, key: str, title: str) -> None:
+        """Sets the title of a conversation; an empty one restores the title made from its words."""
         await self._do(lambda file: queries.rename(file.connection, key, kept_title(title)))
 
     async def pin(self, key: str, pinned: bool) -> None:
+        """Pins or unpins a conversation, without changing when it was last used."""
         await self._do(lambda file: queries.pin(file.connection, key, pinned))
 
     async def move(self, key: str, folder: str) -> None:
+        """Puts a conversation into a folder, which need not exist; with an empty name, into none."""
         await self._do(lambda file: queries.move(file.connection, key, kept_title(folder)))
 
     async def rename_folder(self, folder: str, name: str) -> None:
+        """Renames a folder; the name of another one merges both, an empty one dissolves the folder."""
         await self._do(lambda file: queries.rename_folder(file.connection, folder, kept_title(name)))
 
     async def keep_setup(self, key: str, setup: Setup) -> None:
+        """Stores the setup of a conversation."""
         await self._do(lambda file: queries.store_setup(file.connection, key, setup, self._clock()))
 
     async def duplicate(self, key: str, setup: Setup) -> ConversationView:
+        """Copies the turns of a conversation into a new one: without sound, not pinned, in the same folder."""
         return await self._do(
             lambda file: queries.duplicate(file.connection, key, uuid.uuid4().hex, setup, self._clock())
         )
 
     async def remove(self, keys: Sequence[str]) -> None:
+        """Removes conversations from the list. They stay on disk until `purge`, or the next start at the latest."""
         await self._do(lambda file: queries.mark_removed(file.connection, keys, True))
 
     async def restore(self, keys: Sequence[str]) -> None:
+        """Undoes `remove`."""
         await self._do(lambda file: queries.mark_removed(file.connection, keys, False))
 
     async def purge(self) -> None:
+        """Erases what was removed, including its sound; nothing of it is left in any file."""
         left = await self._do(lambda file: self._writer.erase())
         if left:
             raise UserError(
@@ -103,12 +123,14 @@ class HistoryStore:
             )
 
     async def export(self, key: str, path: Path, form: ExportFormat) -> str:
+        """Writes a conversation to `path` atomically; returns a sentence that says what was written."""
         view, found = await self._do(
             lambda file: (queries.view(file.connection, key), queries.talks(file.connection, key))
         )
         return await asyncio.to_thread(_export, path, form, view, found)
 
     async def bring_in(self, path: Path) -> ConversationView:
+        """Imports a conversation from an exported JSON file, or from the folder of a recorded talk."""
         imported = await asyncio.to_thread(_import, path)
         key, copied = uuid.uuid4().hex, None
         folder, recordings = imported.folder, self._recordings

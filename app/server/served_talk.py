@@ -9,7 +9,7 @@ import asyncio
 import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from app.audio.io.pushed import PushedSource, SendingSink
 from app.conversation import events as e
 from app.frontend.remote.protocol import RELAYED, Welcome, event_json
 from app.session.session import Session
+
+if TYPE_CHECKING:
+    from app.server.connection import ClientConnection
 
 MOST_EVENTS = 2_000
 """The most events buffered: some hundred per second for as long as a session waits for its client."""
@@ -63,22 +66,6 @@ MakeTalk = Callable[[PushedSource, SendingSink], Awaitable[Session]]
 """Creates a session between a source and a sink without blocking the running loop, on which it is to be entered."""
 
 
-class Client(Protocol):
-    """The receiver of a session's output, called on the event loop's thread. No call blocks."""
-
-    def hear(self, samples: np.ndarray) -> None:
-        """Receives a frame of the assistant's voice."""
-        ...
-
-    def learn(self, event: e.Event) -> None:
-        """Receives an event."""
-        ...
-
-    def replaced(self) -> None:
-        """Disconnects, since another client has taken over."""
-        ...
-
-
 class ServedTalk:
     """A session to which clients connect one at a time, with `join` and `leave`.
 
@@ -93,7 +80,7 @@ class ServedTalk:
         """The loop time since which no client is connected; None while one is."""
         self._make = make
         self._tell = tell
-        self._client: Client | None = None
+        self._client: ClientConnection | None = None
         self._log = EventLog()
         self._session: Session | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -125,8 +112,8 @@ class ServedTalk:
         if self._ending is not None:
             await self._ending
 
-    def join(self, client: Client, *, resumed: bool = False, after: int | None = 0) -> Welcome:
-        """Connects `client` and sends it the buffered events after number `after`; None: only future events.
+    def join(self, client: ClientConnection, *, resumed: bool = False, after: int | None = 0) -> Welcome:
+        """Lets `client` hear from now on, and gives it the events that are kept after number `after`.
 
         Disconnects any previous client. Returns the welcome message for the new one.
         """
@@ -140,8 +127,8 @@ class ServedTalk:
         parts = self._session.parts
         return Welcome(self.token, parts.frontend.name, parts.backend.name, parts.backend.model, resumed, before)
 
-    def leave(self, client: Client) -> None:
-        """Disconnects `client`, unless another one has taken its place."""
+    def leave(self, client: ClientConnection) -> None:
+        """The client is gone, unless another has taken its place."""
         if self._client is client:
             self._client, self.left_at = None, self._loop.time()
 

@@ -1,16 +1,17 @@
-"""What a session should be, as values, and what may be asked of a running one, as a protocol."""
+"""What a session should be, as values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-import numpy as np
-
-from app.conversation.events import AnswerMode, Event
+from app.conversation.events import AnswerMode
 from app.conversation.prompt import ChatMessage, Document, Length
 from app.conversation.sound_processing import USUAL_PROCESSING, Processing
+
+if TYPE_CHECKING:
+    from app.session.session import Session
 
 Speaker = Literal["user", "assistant"]
 Reopened = Literal["backend", "secondary", "tools"]
@@ -141,74 +142,10 @@ def _fixed(choice: SessionChoice) -> tuple[object, ...]:
     return choice.frontend, model.weights, model.precision, model.device, model.context
 
 
-class SessionControl(Protocol):
-    """A running session. All calls come from the event loop's thread; none blocks."""
-
-    def add_listener(self, listener: Callable[[Event], None]) -> None:
-        """Call `listener` with every event from now on, on the event loop's thread; the first one also gets what
-        happened before.
-        """
-        ...
-
-    def press(self) -> None:
-        """The talk button went down."""
-        ...
-
-    def release(self) -> None:
-        """The talk button went up."""
-        ...
-
-    def write(self, text: str) -> None:
-        """The user has typed a turn: it interrupts, and is answered like one that was spoken."""
-        ...
-
-    def ask_aloud(self, samples: np.ndarray) -> None:
-        """Hear these samples (float32 mono 24 kHz) in the place of the microphone, until their turn has ended.
-
-        They are also played on the loudspeaker, and make a turn of the user's in either mode. The talk button and a
-        typed turn end them.
-        """
-        ...
-
-    def stop_asking(self) -> None:
-        """Stop the question that is asked aloud: what was heard of it stays, and is not answered."""
-        ...
-
-    def silence(self) -> None:
-        """Stop the answer that is spoken, held or still being worked out for a finished turn; else do nothing.
-
-        The voice fades out within two frames. What was said stays, the rest is never spoken, and the turn's requests
-        are cancelled. A model that speaks by itself (KAME, Moshi) can't be told to stop: it loses its oracle, and is
-        kept silent until the user has spoken again or typed.
-        """
-        ...
-
-    def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
-        """Return a side's sound between two session times in seconds, float32 mono 24 kHz; None when it is no longer
-        kept.
-        """
-        ...
-
-    def apply(self, choice: SessionChoice, *, reopen: Collection[Reopened] = ()) -> None:
-        """Bring the session from what it is to `choice`, part by part, while it goes on.
-
-        Returns at once; what takes time (another back-end, tools, a voice) comes into force when it is ready, and of
-        several wishes for one part the last one counts. What could not be had is told in `ChangeRefused` or `Failure`
-        events, and the session goes on with what it had. What `needs_restart` names stays as it is.
-        `reopen`: parts to open again though the choice of them is the same: a back-end whose key, server or routes have
-        changed, tools whose servers have.
-        """
-        ...
-
-    async def stop(self) -> None:
-        """End the session and wait until all of it has ended; safe to call twice."""
-        ...
-
-
 class SessionFactory(Protocol):
     """Builds and starts sessions for the window; the composition root gives it one."""
 
-    async def __call__(self, choice: SessionChoice, progress: Callable[[str], None]) -> SessionControl:
+    async def __call__(self, choice: SessionChoice, progress: Callable[[str], None]) -> Session:
         """Load everything off the event loop's thread, report progress in words, and start.
 
         Raises UserError with a sentence when the user can put it right.

@@ -432,7 +432,10 @@ class Session:
     # -- commands ----------------------------------------------------------------------------------
 
     def add_listener(self, listener: Callable[[e.Event], None]) -> None:
-        """Call `listener` with every event from now on; the first one also gets what happened before."""
+        """Call `listener` with every event from now on, on the event loop's thread.
+
+        The first listener also gets what happened before.
+        """
         self._events.add_listener(listener)
 
     def press(self) -> None:
@@ -444,25 +447,34 @@ class Session:
         self.mailbox.post(TalkButton(False))
 
     def write(self, text: str) -> None:
-        """The user has typed a turn."""
+        """Add a typed turn: it interrupts, and is answered like a spoken one."""
         if words := " ".join(harmless(text).split()):
             self.mailbox.post(TypedWords(words))
 
     def ask_aloud(self, samples: np.ndarray) -> None:
-        """Hear a question in the place of the microphone, see `SessionControl.ask_aloud`."""
+        """Feed these samples (float32 mono 24 kHz) in place of the microphone, until their turn has ended.
+
+        They are also played on the loudspeaker, and make a user turn in either mode. The talk button and a typed turn
+        end them.
+        """
         self.mailbox.post(AskAloud(samples))
 
     def stop_asking(self) -> None:
-        """Stop the question that is asked aloud, and don't answer it."""
+        """Stop the question that is asked aloud: what was heard of it stays, and is not answered."""
         self.mailbox.post(AskAloud(None))
 
     def silence(self) -> None:
-        """Stop the answer, see `SessionControl.silence`."""
+        """Stop the answer that is spoken, held or being worked out for a finished turn; else do nothing.
+
+        The voice fades out within two frames. What was said stays, the rest is never spoken, and the turn's requests
+        are cancelled. A model that speaks by itself (KAME, Moshi) can't be stopped: it loses its oracle, and is kept
+        silent until the user has spoken again or typed.
+        """
         if not self.quiet:
             self.mailbox.post(SilenceAnswer())
 
     def sound_of(self, speaker: Speaker, begin: float, end: float) -> np.ndarray | None:
-        """Return a side's sound between two session times, float32 mono 24 kHz; None when it is no longer there."""
+        """Return a side's sound between two session times in seconds, float32 mono 24 kHz; None if no longer kept."""
         return self.sound.cut(speaker, begin, end) if self.sound is not None else None
 
     @property
@@ -472,7 +484,14 @@ class Session:
         return replace(self._choice, backend=backend, secondary=secondary, tools=tools)
 
     def apply(self, choice: SessionChoice, *, reopen: Collection[Reopened] = ()) -> None:
-        """Bring the session to `choice`, part by part, while it goes on; see `SessionControl.apply` for the rules."""
+        """Bring the running session to `choice`, part by part.
+
+        Returns immediately. What takes time (another back-end, tools, a voice) takes effect when it is ready; of
+        several requests for one part the last one counts. Failures are reported in `ChangeRefused` or `Failure` events,
+        and the session keeps what it had. What `needs_restart` names stays as it is.
+        `reopen`: parts to open again although the choice of them is unchanged: a back-end whose key, server or routes
+        have changed, tools whose servers have.
+        """
         before, self._choice = self.choice, choice
         post, at = self.mailbox.post, self.clock()
         if choice.duplex != before.duplex:

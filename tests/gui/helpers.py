@@ -19,15 +19,15 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 
 from app.conversation import events as e
 from app.demo.service import DemoService
+from app.diagnostics.logs import Log
 from app.gui.controllers.asker import Speaking
 from app.gui.controllers.sound_controller import DeviceLister
 from app.gui.design.theme import apply_theme
-from app.gui.logs.table_model import LogSource
 from app.gui.models.model_list import ModelListView, ModelRow
 from app.gui.state.choice import WindowChoices, backend_choice
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import StartAtLogin, WindowServices
-from app.history.base import HistoryService
+from app.history.store import HistoryStore
 from app.services.backend_service import BackendService
 from app.services.graphics_service import GraphicsService
 from app.services.machine_service import MachineService
@@ -115,10 +115,10 @@ async def shown(
     missing_weights: Callable[[str], str] = lambda frontend: "",
     service: BackendService | None = None,
     sound_service: SoundTestService | None = None,
-    history: HistoryService | None = None,
+    history: HistoryStore | None = None,
     machine: MachineService | None = None,
     graphics: GraphicsService | None = None,
-    log: LogSource | None = None,
+    log: Log | None = None,
     demo: DemoService | None = None,
     asking: Speaking | None = None,
     models: ModelService | None = None,

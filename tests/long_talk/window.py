@@ -16,7 +16,8 @@ from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
 from app.history.store import HistoryStore
 from app.research.window.window import ManualClock, ReplaySession
-from app.session.control import SessionChoice, SessionControl
+from app.session.control import SessionChoice
+from app.session.session import Session
 from app.settings.declarations import Settings
 from tests.long_talk.process import Held, held
 from tests.long_talk.talk import LongTalk
@@ -36,8 +37,8 @@ class LongWindow:
         self.session = ReplaySession()
         self.store = HistoryStore(folder / "history.sqlite3", None)
 
-        async def factory(choice: SessionChoice, progress: Callable[[str], None]) -> SessionControl:
-            return cast(SessionControl, self.session)
+        async def factory(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
+            return cast(Session, self.session)
 
         settings = Settings(path=folder / "settings.json")
         services = WindowServices(

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from app.conversation import events as e
-from app.history.base import HistoryService, Setup
+from app.history.base import Setup
 from app.history.store import HistoryStore
 
 MOON = ("How far away is the moon tonight?", "Some 384,000 kilometres, give or take.")
@@ -88,7 +88,7 @@ async def kept(folder: Path, **options: object) -> AsyncIterator[HistoryStore]:
         await history.close()
 
 
-def hold(history: HistoryService, key: str, *pairs: tuple[str, str], setup: Setup = Setup(), **options: object) -> list:  # noqa: B008
+def hold(history: HistoryStore, key: str, *pairs: tuple[str, str], setup: Setup = Setup(), **options: object) -> list:  # noqa: B008
     """Stores a talk in a conversation; returns its events."""
     events = talk(*pairs, **options)
     log = history.begin(key, setup)

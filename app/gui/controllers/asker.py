@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -13,7 +13,9 @@ from app.conversation.languages import AUTOMATIC
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.widgets.translation import window_language
-from app.session.control import SessionControl
+
+if TYPE_CHECKING:
+    from app.session.session import Session
 
 PATIENCE_MS = 8_000
 """How long after its sound a question counts as being asked where no turn ends."""
@@ -44,7 +46,7 @@ class Asker(QObject):
         self._service = service
         self._manager = manager
         self._background = background
-        self._session: SessionControl | None = None
+        self._session: Session | None = None
         """The one that is being asked."""
         self._text = ""
         self._patience = QTimer(self, singleShot=True)

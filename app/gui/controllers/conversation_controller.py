@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, QTimer, Signal
 
@@ -21,10 +21,14 @@ from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.past_talk import PastTalk, past_talks
-from app.history.base import ConversationView, HistoryService, Setup, TalkLog
+from app.history.base import ConversationView, Setup
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
+
+if TYPE_CHECKING:
+    from app.history.open_talk import TalkLog
+    from app.history.store import HistoryStore
 
 KEEP_AFTER_MS = 500
 """How soon a change of how a conversation is held is written down."""
@@ -54,7 +58,7 @@ class ConversationController(QObject):
 
     def __init__(
         self,
-        service: HistoryService | None,
+        service: HistoryStore | None,
         settings: Settings,
         manager: SessionManager,
         transcript: TranscriptPane,

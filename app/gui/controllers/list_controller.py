@@ -5,6 +5,7 @@ one.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -16,8 +17,11 @@ from app.gui.conversations.pane import ConversationsPane
 from app.gui.shell.menu import TalkMenu
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
-from app.history.base import ConversationView, HistoryService, Setup
+from app.history.base import ConversationView, Setup
 from app.session.control import BackendChoice
+
+if TYPE_CHECKING:
+    from app.history.store import HistoryStore
 
 
 class ConversationListController(QObject):
@@ -33,7 +37,7 @@ class ConversationListController(QObject):
 
     def __init__(
         self,
-        service: HistoryService | None,
+        service: HistoryStore | None,
         talks: ConversationController,
         manager: SessionManager,
         dialogs: Dialogs,

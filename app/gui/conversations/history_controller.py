@@ -8,15 +8,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.gui.conversations.pane import ConversationsPane
 from app.gui.state.background_tasks import CLOSE_SECONDS, BackgroundTasks
-from app.history.base import ConversationView, ExportFormat, HistoryService, Setup
+from app.history.base import ConversationView, ExportFormat, Setup
 from app.platform.files import is_device
+
+if TYPE_CHECKING:
+    from app.history.store import HistoryStore
 
 LONGEST_FILE_NAME = 60
 
@@ -32,7 +35,7 @@ class HistoryFiles(QObject):
     told = Signal(str)
     failed = Signal(str)
 
-    def __init__(self, service: HistoryService, background: BackgroundTasks, window: QWidget) -> None:
+    def __init__(self, service: HistoryStore, background: BackgroundTasks, window: QWidget) -> None:
         super().__init__(window)
         self._service = service
         self._background = background
@@ -149,7 +152,7 @@ class HistoryController(QObject):
     """Emits an error message."""
 
     def __init__(
-        self, pane: ConversationsPane, service: HistoryService, background: BackgroundTasks, window: QWidget
+        self, pane: ConversationsPane, service: HistoryStore, background: BackgroundTasks, window: QWidget
     ) -> None:
         super().__init__(window)
         self.pane = pane

@@ -6,5 +6,5 @@
 - `qt_messages`: logs Qt's own messages
 - `window_facts`: screens, scale and style, for diagnostics
 
-Entries come from a `LogSource`; while the dialog is open, it updates the model four times a second.
+Entries come from the app's `Log`; while the dialog is open, it asks the model to catch up four times a second.
 """

@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.diagnostics.logs import Log
 from app.gui.design.plain import PlainLabel
-from app.gui.logs.table_model import LogSource, LogTable, full_text
+from app.gui.logs.table_model import LogTable, full_text
 from app.gui.logs.view import LogView
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import add_items, row
@@ -44,7 +45,7 @@ Diagnose = Callable[[bool], Coroutine[Any, Any, str]]
 class LogPanel(Panel):
     """Shows the entries of `source`. `diagnose` returns the text for "Copy diagnostics"."""
 
-    def __init__(self, source: LogSource, diagnose: Diagnose, background: BackgroundTasks, parent: QWidget) -> None:
+    def __init__(self, source: Log, diagnose: Diagnose, background: BackgroundTasks, parent: QWidget) -> None:
         super().__init__(parent)
         self.set_panel_title(self.tr("Log"))
         self.setMinimumSize(620, 380)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QApplication
 
-from app.diagnostics.logs import LogEntry
+from app.diagnostics.logs import Log, LogEntry
 from app.gui.design.look import Look, blend
 from app.gui.design.plain import tip
 
@@ -20,32 +18,10 @@ TIME, LEVEL, WHERE, MESSAGE = range(4)
 _Index = QModelIndex | QPersistentModelIndex
 
 
-class LogSource(Protocol):
-    """Provides log entries; all calls return immediately."""
-
-    @property
-    def newest(self) -> int:
-        """A number that changes with every entry and when the log is cleared."""
-        ...
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder containing the log files, or None if there are none."""
-        ...
-
-    def entries(self, after: int = 0) -> Sequence[LogEntry]:
-        """Returns the stored entries numbered above `after`, oldest first."""
-        ...
-
-    def clear(self) -> None:
-        """Discards the entries."""
-        ...
-
-
 class LogTable(QAbstractTableModel):
     """The entries of `source` that match the filter; `catch_up` fetches new ones."""
 
-    def __init__(self, source: LogSource, parent: QObject | None = None) -> None:
+    def __init__(self, source: Log, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._source = source
         self._seen = 0

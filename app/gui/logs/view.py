@@ -11,7 +11,8 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE, LogSource, LogTable
+from app.diagnostics.logs import Log
+from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE, LogTable
 from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
 
@@ -23,7 +24,7 @@ class LogPage(QWidget):
 
     dialog_wanted = Signal()
 
-    def __init__(self, source: LogSource, parent: QWidget | None = None) -> None:
+    def __init__(self, source: Log, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.table = LogTable(source, self)
         self.view = LogView(self.table, self)

@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -22,11 +22,13 @@ from app.session.control import (
     BackendChoice,
     Reopened,
     SessionChoice,
-    SessionControl,
     SessionFactory,
     needs_restart,
 )
 from app.session.errors import UserError
+
+if TYPE_CHECKING:
+    from app.session.session import Session
 
 STOP_SECONDS = 5.0
 """How long a session that is replaced may take to end before it is left to itself."""
@@ -79,7 +81,7 @@ class SessionManager(QObject):
         self._factory = factory
         self._on_event = on_event
         self._deaf: set[str] = set()
-        self._session: SessionControl | None = None
+        self._session: Session | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._drove: list[BackendChoice] = []  # in this session, the newest last
         self._handed = False  # the next `SecondaryChanged` names the back-end that drove before
@@ -198,7 +200,7 @@ class SessionManager(QObject):
     # -- what is wanted
 
     @property
-    def session(self) -> SessionControl | None:
+    def session(self) -> Session | None:
         """The session, while it runs."""
         return self._session if self.phase == "running" else None
 
@@ -215,7 +217,7 @@ class SessionManager(QObject):
             self.documents_changed.emit(choice.documents)
 
     def want(self, *, reopen: Collection[Reopened] = (), **parts: Any) -> None:
-        """Change fields of what the session should be; see `SessionControl.apply` for what happens when.
+        """Change fields of what the session should be; see `Session.apply` for what happens when.
 
         A session that is being built, or could not be, starts again for another back-end; one that could not be built
         also for other devices.
@@ -262,7 +264,7 @@ class SessionManager(QObject):
 
     # -- from the session
 
-    def _pass_on(self, session: SessionControl, event: e.Event) -> None:
+    def _pass_on(self, session: Session, event: e.Event) -> None:
         # Also while it is being stopped: its last words belong to its transcript.
         if session is not self._session:
             return

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtGui import QIcon
@@ -25,13 +26,15 @@ from app.gui.window.daemon_executor import DaemonExecutor
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
 from app.gui.window.start_report import StartReport
-from app.history.base import HistoryService
 from app.platform import single_instance
 from app.platform.installation import resource
 from app.session.control import SessionFactory
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from app.settings.paths import APP_ID, APP_NAME
+
+if TYPE_CHECKING:
+    from app.history.store import HistoryStore
 
 DeviceWatcher = Callable[[Callable[[], None]], AbstractContextManager[object]]
 """Inside its `with` the given function is called, on any thread, when devices have come or gone."""
@@ -49,7 +52,7 @@ def run_window(
     settings: Settings,
     services: WindowServices,
     *,
-    history: Callable[[], HistoryService] | None = None,
+    history: Callable[[], HistoryStore] | None = None,
     order: DemoOrder | None = None,
     watch_devices: DeviceWatcher = lambda _: nullcontext(),
     instance: Instance | None = None,

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from app.conversation.events import Event
+from app.diagnostics.logs import Log
 from app.gui.controllers.asker import Speaking
 from app.gui.controllers.sound_controller import DeviceLister
-from app.gui.logs.table_model import LogSource
 from app.gui.state.choice import WindowChoices
-from app.history.base import HistoryService
 from app.services.backend_service import BackendService
 from app.services.graphics_service import GraphicsService
 from app.services.machine_service import MachineService
@@ -21,6 +20,7 @@ from app.services.updates import UpdateService
 
 if TYPE_CHECKING:
     from app.demo.service import DemoService
+    from app.history.store import HistoryStore
 
 DiagnoseAll = Callable[[bool, Sequence[tuple[str, Sequence[tuple[str, str]]]]], Coroutine[Any, Any, str]]
 """Writes diagnostics, with what was said or without it, and with these sections (a title, and facts) in their midst."""
@@ -48,10 +48,10 @@ class WindowServices:
     """Returns a sentence about what is missing of a front-end's weights; empty if nothing is."""
     backend_service: BackendService | None = None
     sound_service: SoundTestService | None = None
-    history: HistoryService | None = None
+    history: HistoryStore | None = None
     machine: MachineService | None = None
     graphics: GraphicsService | None = None
-    log: LogSource | None = None
+    log: Log | None = None
     diagnose: DiagnoseAll | None = None
     demo: DemoService | None = None
     asking: Speaking | None = None

@@ -39,7 +39,8 @@ from app.gui.window.services import WindowServices
 from app.history.base import KeptTalk
 from app.platform.hardware import resident_bytes
 from app.research.window.dense_talk import dense_talk, many_turns
-from app.session.control import SessionChoice, SessionControl
+from app.session.control import SessionChoice
+from app.session.session import Session
 from app.settings.declarations import Settings
 
 MEMORY_POINTS = 20
@@ -79,8 +80,8 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.session = ReplaySession()
 
-        async def factory(choice: SessionChoice, progress: Callable[[str], None]) -> SessionControl:
-            return cast(SessionControl, self.session)
+        async def factory(choice: SessionChoice, progress: Callable[[str], None]) -> Session:
+            return cast(Session, self.session)
 
         settings = Settings(path=folder / "settings.json")
         settings.keep_recordings = False
@@ -235,7 +236,7 @@ FRAME_WORK_MS = 8.0
 
 
 class ReplaySession:
-    """Implements `SessionControl` by ignoring all commands."""
+    """Implements `Session` by ignoring all commands."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[Event], None]] = []

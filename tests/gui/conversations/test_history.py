@@ -18,7 +18,8 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QVBoxLayout, 
 from app.gui.conversations.history_controller import HistoryController
 from app.gui.conversations.pane import ConversationsPane
 from app.gui.state.background_tasks import BackgroundTasks
-from app.history.base import ConversationView, HistoryService, Setup
+from app.history.base import ConversationView, Setup
+from app.history.store import HistoryStore
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from tests.gui.conversations.test_pane import editor, heard, press, rows
@@ -34,7 +35,7 @@ class Kept:
 
     def __init__(self, service: FakeHistory) -> None:
         self.service = service
-        promised: HistoryService = service
+        promised: HistoryStore = service
         self.window = QWidget()
         self.pane = ConversationsPane(self.window, now=lambda: NOW)
         self.pane.setLocale(QLocale("en_GB"))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from app.conversation import events as e
 from app.gui.desktop.tray import COLOURS, DOTS, LONGEST, AnswerNotice, Tray, plain, tray_picture
 from app.gui.window.main_window import MainWindow
-from app.history.base import HistoryService
+from app.history.store import HistoryStore
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
@@ -34,7 +34,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, str]]]:
 
 @asynccontextmanager
 async def window_with_tray(
-    factory: FakeFactory, *, history: HistoryService | None = None, **settings: object
+    factory: FakeFactory, *, history: HistoryStore | None = None, **settings: object
 ) -> AsyncIterator[tuple[MainWindow, Tray]]:
     kept = Settings(**settings)  # type: ignore[arg-type]
     async with shown(factory, kept, history=history or FakeHistory()) as window:
