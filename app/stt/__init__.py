@@ -12,7 +12,6 @@ To be read in this order:
   decoders; `transcript_cleanup.py`: what is dropped from their text.
 - `selection.py`: which recogniser; `pooled.py`: from models of the pool to a transcriber, Smart Turn
   among them, which judges whether a turn sounds finished.
-- `scripted.py`: for tests.
 
 A session pushes each frame and calls `begin`, `pause` and `end` for each turn; a pass over the turn's sound gives
 words, which become `TranscriptUpdate`s. This module makes a transcriber by its recogniser, and imports that only then.

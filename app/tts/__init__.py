@@ -8,7 +8,6 @@ To be read in this order:
 - `worker.py`: the child's main loop; `piper_worker.py`, `kokoro_worker.py`, `pico_worker.py`: one module an engine;
   `espeak.py`: phonemes for two of them; `word_times.py`: where words end, from the lengths of phonemes.
 - `latents.py`, `latents_worker.py`: a voice's latents in place of its sound, to train models with.
-- `scripted.py`: for tests.
 
 A text goes to the child as a line of JSON and comes back as sound; `make_clip` trims it and places its words, and
 the future of `Voice.synthesize` is done.

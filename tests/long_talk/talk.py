@@ -21,9 +21,8 @@ from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.recorder import Recorder
 from app.session.session import Session
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
 from app.tts.base import Clip
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
 from tests.support.talks import QuietSource
 
 ROUND_SECONDS = 28.8

@@ -11,8 +11,8 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.session.asked_sound import LEAD_FRAMES
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
 from tests.session.test_silence import at
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
 QUESTION = "What is the capital of Sweden?"

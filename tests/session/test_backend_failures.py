@@ -17,11 +17,11 @@ from app.routing.policy import Route
 from app.session.backend_pool import BackendPool
 from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
 from app.tools.base import ToolSpec
 from app.tools.calculator import Calculator
 from app.tools.toolbox import Toolbox
 from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import Talk, change, hand_over, simulate
 
 TWO = [*QUESTION, ScriptedTurn(13.0, 14.5, "And what of Spain then?")]

@@ -21,9 +21,8 @@ from app.session.clock import run_simulated
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
-from app.tts.scripted import ScriptedVoice
 from tests.support.noises import SPEECH_DBFS, noise
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
 from tests.support.sounds import SoundSource, question, room
 from tests.support.talks import LoopSpeaker
 

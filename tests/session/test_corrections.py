@@ -8,7 +8,7 @@ from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.session.control import BackendChoice
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of Australia?")]

@@ -15,7 +15,7 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.sound_processing import DeviceNotice, Processing, SoundHealth
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import LoopSpeaker, Talk, simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]

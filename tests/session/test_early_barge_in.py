@@ -22,10 +22,9 @@ from app.session.control import SessionChoice
 from app.session.early_barge_in import EarlyBargeIn
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.stt.silero import SileroVoiceActivity
-from app.tts.scripted import ScriptedVoice
 from tests.support.room_talks import frames
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
 from tests.support.sounds import question, room
 
 ASKED = ScriptedTurn(0.5, 2.0, "What is this?")

@@ -23,8 +23,7 @@ from app.frontend.kame.frontend import KameFrontEnd, KameSettings
 from app.models.layout import read_layout
 from app.session.control import ModelChoice
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedTurn, ScriptedVoice
 from tests.support.sounds import question, write
 from tests.support.talks import Talk, simulate
 from tests.support.tiny_kame import SMALL_MIMI, make_checkpoint

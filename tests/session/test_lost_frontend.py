@@ -18,8 +18,7 @@ from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
 from tests.support.talks import LoopSpeaker
 
 QUESTION = [ScriptedTurn(0.16, 0.56, "What is the capital of France?")]

@@ -27,9 +27,8 @@ from app.research.benches.reader import Reader
 from app.research.commands import make_nano
 from app.research.nano.frontend import NanoFrontEnd
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
-from app.tts.scripted import ScriptedVoice
 from app.tts.voices import make_voice
+from tests.support.scripted import ScriptedTurn, ScriptedVoice
 from tests.support.talks import Talk, simulate
 
 pytestmark = pytest.mark.slow

@@ -19,8 +19,8 @@ from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt import make_transcriber
 from app.stt.silero import SileroVoiceActivity
-from app.tts.scripted import ScriptedVoice
 from tests.support import sounds
+from tests.support.scripted import ScriptedVoice
 from tests.support.talks import LoopSpeaker
 
 QUESTION = "Can you explain why the above question is interesting?"

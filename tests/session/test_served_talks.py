@@ -22,8 +22,8 @@ from app.frontend.remote.frontend import RemoteFrontEnd
 from app.server import server as server_module
 from app.server.server import VoiceServer
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
 from tests.support.faulty_network import faulty_network
+from tests.support.scripted import ScriptedTurn
 from tests.support.served import QUESTION, scripted_server, scripted_session, served, until
 
 ROOM = np.full(FRAME_SAMPLES, 1e-4, np.float32)

@@ -20,10 +20,10 @@ from app.session.clock import run_simulated
 from app.session.control import BackendChoice, SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.stt.silero import SileroVoiceActivity
 from tests.session.test_typed import Slow
 from tests.support.room_talks import RecordedVoice, frames, onset_of, text_of
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn
 from tests.support.sounds import question
 from tests.support.talks import Talk, simulate
 

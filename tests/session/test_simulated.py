@@ -14,8 +14,7 @@ from app.conversation.languages import language
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.session.replay import Replay
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedTurn, ScriptedVoice
 from tests.support.talks import simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]

@@ -11,7 +11,7 @@ from app.backend.scripted import answer
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.session.session import Session
 from app.session.sound_memory import SoundMemory
-from app.stt.scripted import ScriptedTurn
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
 

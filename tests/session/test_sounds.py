@@ -17,8 +17,8 @@ from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.transcript_cleanup import names_speech, without_sounds
-from app.tts.scripted import ScriptedVoice
 from tests.support.noises import noise
+from tests.support.scripted import ScriptedVoice
 from tests.support.sounds import SoundSource, question, room, write
 from tests.support.talks import LoopSpeaker
 

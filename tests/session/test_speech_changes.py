@@ -23,9 +23,8 @@ from app.session.session import Session
 from app.session.speech_controller import SpeechController
 from app.session.transcriber_swap import RECENT_FRAMES, SwappableTranscriber
 from app.stt.base import TranscriberError, TranscriptUpdate
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from app.tts.base import Clip, VoiceError
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
 from tests.support.talks import Talk, simulate
 
 QUESTIONS = [

@@ -17,7 +17,7 @@ from app.conversation import events as e
 from app.conversation.words import fold
 from app.session.control import BackendChoice
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import Talk, change, hand_over, simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]

@@ -16,9 +16,9 @@ from app.history.base import Setup
 from app.session.recorder import USER_FILE
 from app.session.replay import Replay
 from app.session.session import Session
-from app.stt.scripted import ScriptedTurn
 from tests.session.test_silence import at, words_after
 from tests.support.history import kept
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import Talk, simulate
 
 FRANCE = ScriptedTurn(1.0, 3.0, "What is the capital of France?")

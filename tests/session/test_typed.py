@@ -13,8 +13,7 @@ from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.session import Session
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
 from tests.support.talks import simulate
 
 

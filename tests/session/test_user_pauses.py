@@ -14,8 +14,7 @@ from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.settings import user_pauses
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
 from tests.support.talks import LoopSpeaker, QuietSource
 
 PAUSING = [ScriptedTurn(0.5, 1.5, "What is the", finished=0.05), ScriptedTurn(2.3, 3.5, "capital of France?")]

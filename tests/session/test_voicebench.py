@@ -17,8 +17,7 @@ from app.research.commands.bench_mtbench import VARIABLE, kame_assistant
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
 
 pytestmark = pytest.mark.slow
 

@@ -16,8 +16,7 @@ from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.scripted import ScriptedTranscriber, ScriptedVoiceActivity
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedTranscriber, ScriptedVoice, ScriptedVoiceActivity
 from tests.unit.audio.audio_rig import HEADSET, SPEAKER, AudioRig
 from tests.unit.audio.fake_sounddevice import FakeStream
 

@@ -13,8 +13,8 @@ from app.conversation import events as e
 from app.conversation.languages import CODES, language
 from app.session.control import BackendChoice
 from app.session.session import Session
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn
 from tests.support.examples import examples
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn
 from tests.support.talks import Talk, simulate
 
 QUESTION = "Write me a greeting in Python."

@@ -16,8 +16,7 @@ from app.server.server import VoiceServer
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
 
 QUESTION = [ScriptedTurn(0.16, 0.56, "What is the capital of Sweden?")]
 

@@ -10,7 +10,7 @@ from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.gui.oracle.card import readable
 from app.gui.oracle.pane import OraclePane
-from app.stt.scripted import ScriptedTurn
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]

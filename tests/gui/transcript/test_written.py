@@ -13,9 +13,9 @@ from app.conversation.languages import language
 from app.gui.cards.card import Paragraph, Table
 from app.gui.cards.copying import CodeButton
 from app.gui.transcript.pane import TranscriptPane
-from app.stt.scripted import ScriptedTurn
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import say, shown, spoken, transcript
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
 CODE = "```python\nprint('Hello')\n```"

@@ -19,11 +19,11 @@ from app.gui.inspector.activity import Activity
 from app.gui.oracle.revisions import OracleLog
 from app.gui.window.main_window import MainWindow
 from app.session.replay import Replay
-from app.stt.scripted import ScriptedTurn
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import oracle, shown, transcript, until
 from tests.gui.pictures.timeline import long_talk
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
 

@@ -8,7 +8,7 @@ from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.conversation.latency import MOST_ANSWERS, PIECES, Answer, Cause, Figures, Reason, Stages, figures, why_slow
-from app.stt.scripted import ScriptedTurn
+from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
 GPT, CLAUDE = ("OpenAI", "gpt-4.1"), ("Anthropic", "claude")

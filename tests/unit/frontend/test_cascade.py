@@ -26,8 +26,8 @@ from app.frontend.base import (
 )
 from app.frontend.cascade import CascadeFrontEnd
 from app.tts.base import Clip
-from app.tts.scripted import ScriptedVoice
 from tests.support.examples import examples
+from tests.support.scripted import ScriptedVoice
 
 
 class SlowVoice(ScriptedVoice):

@@ -7,7 +7,7 @@ import pytest
 import app.frontend as providers
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEndError
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedVoice
 
 
 def test_a_name_that_no_front_end_has_is_refused() -> None:

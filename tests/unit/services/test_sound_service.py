@@ -25,7 +25,7 @@ from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
 from app.stt.base import TranscriberError
 from app.stt.whisper_decoder import WhisperDecoder
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedVoice
 from tests.support.sounds import question, room
 
 WORDS = "What assumptions have you made in your response? Are they valid?"

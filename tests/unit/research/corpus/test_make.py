@@ -28,7 +28,7 @@ from app.research.corpus.make import (
 )
 from app.research.corpus.scripts import Item, fault_of, script_of
 from app.research.corpus.speaking import SpeakingOptions, speak_script
-from app.tts.scripted import ScriptedVoice
+from tests.support.scripted import ScriptedVoice
 from tests.support.tiny_kame import make_checkpoint
 
 pytestmark = pytest.mark.slow

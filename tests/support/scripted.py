@@ -1,4 +1,4 @@
-"""A transcriber and a voice activity detector for tests, which follow a script of turns.
+"""Test doubles that follow a script: what the user says, its transcript, and a voice of tones.
 
 Times are session seconds, so a simulated session is the same each time.
 """
@@ -6,11 +6,15 @@ Times are session seconds, so a simulated session is the same each time.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 
-from app.conversation.frame import FRAME_SECONDS, Frame
+import numpy as np
+
+from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.conversation.voice import WINDOW_SECONDS, VoiceWindow
 from app.stt.base import TranscriptUpdate
+from app.tts.base import Clip, VoiceError, place_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,39 @@ class ScriptedTranscriber:
         return out
 
     def __enter__(self) -> ScriptedTranscriber:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+SECONDS_PER_LETTER = 0.06
+
+
+class ScriptedVoice:
+    """Speaks in tones of 220 Hz. `fail_on`: a text that it can't speak. `spoken`: the texts so far."""
+
+    name = "scripted"
+    rate = volume = 1.0
+
+    def __init__(self, *, fail_on: str = "") -> None:
+        self.spoken: list[str] = []
+        self._fail_on = fail_on
+
+    def synthesize(self, text: str) -> Future[Clip]:
+        """A finished clip of 60 ms a letter."""
+        self.spoken.append(text)
+        future: Future[Clip] = Future()
+        if self._fail_on and self._fail_on in text:
+            future.set_exception(VoiceError("The scripted voice fails here, as its script says."))
+            return future
+        samples = round(len(text) * SECONDS_PER_LETTER * SAMPLE_RATE)
+        t = np.arange(samples, dtype=np.float32) / SAMPLE_RATE
+        tone = (0.2 * np.sin(2 * np.pi * 220 * t)).astype(np.float32)
+        future.set_result(Clip(tone, place_words(text, samples)))
+        return future
+
+    def __enter__(self) -> ScriptedVoice:
         return self
 
     def __exit__(self, *exc: object) -> None:
