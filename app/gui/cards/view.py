@@ -25,7 +25,7 @@ from app.gui.cards.copying import CodeButtons, Key, selected_text
 from app.gui.cards.document import CardDocument
 from app.gui.cards.links import INNER, LinkView
 from app.gui.cards.paint import paint_body, paint_box, paint_caret, paint_chips, paint_divider, paint_empty, paint_quote
-from app.gui.design.look import Look
+from app.gui.design.look import Look, painter_on
 from app.gui.design.plain import show_tip
 
 
@@ -204,8 +204,7 @@ class CardView(LinkView):
         return super().viewportEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self.viewport())
         carets: list[int] = []
         strips: dict[Key, tuple[QRectF, Paragraph]] = {}
         for place, box in self._in_view():
@@ -224,8 +223,7 @@ class CardView(LinkView):
         self._buttons.place(strips)
         super().paintEvent(event)
         if carets:
-            painter = QPainter(self.viewport())
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter = painter_on(self.viewport())
             for place in carets:
                 card, block = self.cards[place], self.content.block(place, 1)
                 letters = "".join(text for text, _ in card.body)[: card.caret]

@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QFont, QKeyEvent, QKeySequence
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QSizePolicy, QWidget
 
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.list_view import ConversationRows
+from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import verbatim
 from app.gui.widgets.elided import ElidedLabel
@@ -237,9 +238,7 @@ class ConversationsPane(QWidget):
         self.setMinimumWidth(NARROWEST_PX)
         self.setMaximumWidth(WIDEST_PX)
         self.heading = ElidedLabel(self.tr("Conversations"), self)
-        font = self.heading.font()
-        font.setWeight(QFont.Weight.DemiBold)
-        self.heading.setFont(font)
+        embolden(self.heading)
         self.new_button = IconButton("plus", self.tr("New conversation"), self)
         self.new_button.setText(self.tr("&New conversation"))
         self.new_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)

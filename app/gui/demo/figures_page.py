@@ -13,6 +13,7 @@ from app.demo.base import SIDES, DemoFigure, DemoResult, Side
 from app.gui.demo.fitted_text import SMALL_SHARE, Filling, FittedText, font_px, ink, side_ink
 from app.gui.demo.side_view import Stopwatch
 from app.gui.demo.stage_page import Verdict
+from app.gui.design.look import painter_on
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column, row
@@ -159,8 +160,7 @@ class FigureRows(Filling):
         """Paints each question above its two bars."""
         if not self.figures:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         row = min(self.height() / len(self.figures), self.height() / 3)
         longest = max([t for f in self.figures for t in (f.cascade, f.tandem) if t is not None] + [0.5])
         for place, figure in enumerate(self.figures):

@@ -20,7 +20,7 @@ from app.demo.side import Level, SideState, Thought
 from app.gui.demo.fitted_text import Filling, FittedText, faded, font_px, ink, side_ink
 from app.gui.design.fonts import CODE_FAMILY
 from app.gui.design.icons import paint_icon
-from app.gui.design.look import blend
+from app.gui.design.look import blend, painter_on
 from app.gui.design.motion import Glide
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
@@ -55,9 +55,8 @@ class Stopwatch(Filling):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the digits, followed by a smaller unit."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        """Paints the digits, and a smaller unit."""
+        painter = painter_on(self)
         font = QFont(CODE_FAMILY)
         font.setStyleHint(QFont.StyleHint.Monospace)
         digit = QFontMetricsF(font_px(font, 100)).horizontalAdvance("0") / 100
@@ -107,9 +106,8 @@ class Waveform(Filling):
         return self.width() * (NOW_SHARE + (at - self._now) / SHOWN_SECONDS)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints one bar per frame, mirrored at the centre line."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        """Paints a bar for each frame, mirrored."""
+        painter = painter_on(self)
         middle, step = self.height() / 2, self.width() * FRAME_SECONDS / SHOWN_SECONDS
         mine, theirs = side_ink(self._side), ink("dim")
         if self.silence is not None:
@@ -167,9 +165,8 @@ class Lights(Filling):
         self.setAccessibleDescription(", ".join(words))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the icons in discs, with their labels scaled to fit."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        """Paints the icons in discs, with their words where these have room."""
+        painter = painter_on(self)
         cell = self.width() / len(ICONS)
         disc = min(self.height() * 0.92, cell * 0.5)
         font = font_px(self.font(), disc * 0.36, QFont.Weight.DemiBold)
@@ -354,9 +351,8 @@ class SideView(QWidget):
         self._heard.go(0.0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the card, in the side's colour once the side has been heard."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        """Paints the card, in the side's colour once it is heard."""
+        painter = painter_on(self)
         colour, share = side_ink(self._side), self._heard.value
         self.name.colour = colour
         painter.setBrush(blend(ink("surface"), colour, HEARD_TINT * share))

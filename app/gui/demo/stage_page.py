@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.demo.base import SIDES, DemoBackend, Side
 from app.gui.demo.fitted_text import SMALL_SHARE, Filling, FittedText, font_px, ink
 from app.gui.demo.side_view import SideView
+from app.gui.design.look import painter_on
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column, row
@@ -55,9 +56,8 @@ class ModelsRow(Filling):
                 self.chosen.emit(place)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints a key and a name for each model."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        """Paints a key and a name for each."""
+        painter = painter_on(self)
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         for place, label in enumerate(self.labels):
             cell, on = self._cell(place), place == self.current

@@ -59,8 +59,8 @@ def set_size(widget: QWidget, size: Size, weight: QFont.Weight | None = None) ->
         widget.setFont(font)
 
 
-def code_font(size: Size = "small") -> QFont:
-    """Returns the font for code."""
-    font = sized(QFont(CODE_FAMILY), size)
-    font.setStyleHint(QFont.StyleHint.Monospace)
-    return font
+def embolden(widget: QWidget) -> None:
+    """Gives a widget bold text."""
+    font = widget.font()
+    font.setWeight(QFont.Weight.DemiBold)
+    widget.setFont(font)

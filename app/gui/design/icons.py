@@ -8,6 +8,7 @@ from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
+from app.gui.design.look import painter_on
 from app.platform.installation import resource
 
 RATIOS = (1, 2, 3)
@@ -25,8 +26,7 @@ def pixmap(name: str, colour: QColor, size: int, ratio: float = 1.0) -> QPixmap:
     made = QPixmap(QSize(round(size * ratio), round(size * ratio)))
     made.setDevicePixelRatio(ratio)
     made.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(made)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter = painter_on(made)
     paint_icon(painter, name, colour, QRectF(0, 0, size, size))
     painter.end()
     return made

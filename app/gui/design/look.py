@@ -1,10 +1,10 @@
-"""Derives the window's colours from a light or dark palette."""
+"""Derives the window's colours from the system's palette, light or dark, and makes painters with smooth edges."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QPaintDevice, QPainter, QPalette
 
 STATE_COLOURS = {
     "loading": QColor("#5f6670"),
@@ -26,6 +26,13 @@ def blend(colour: QColor, other: QColor, share: float) -> QColor:
         colour.greenF() + (other.greenF() - colour.greenF()) * share,
         colour.blueF() + (other.blueF() - colour.blueF()) * share,
     )
+
+
+def painter_on(device: QPaintDevice) -> QPainter:
+    """Returns a painter with smooth edges."""
+    painter = QPainter(device)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    return painter
 
 
 @dataclass(frozen=True, slots=True)

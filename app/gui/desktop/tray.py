@@ -10,11 +10,12 @@ from functools import lru_cache
 from typing import Literal
 
 from PySide6.QtCore import QObject, QPointF, QRectF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QIcon, QPen, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app.conversation import events as e
+from app.gui.design.look import painter_on
 from app.gui.design.plain import set_tip
 from app.gui.state.talk_state import Word
 from app.platform.installation import resource
@@ -58,8 +59,7 @@ def tray_picture(dot: Dot) -> QIcon:
 def _pixmap(dot: Dot, side: int) -> QPixmap:
     made = QPixmap(side, side)
     made.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(made)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter = painter_on(made)
     QSvgRenderer(str(resource("icons", "kame.svg"))).render(painter, QRectF(0, 0, side, side))
     if dot != "idle":
         ring = max(1.0, RING * side)

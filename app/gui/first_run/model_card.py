@@ -12,7 +12,7 @@ from app.gui.models.model_list import is_local
 from app.gui.models.model_lists import ModelLists
 from app.gui.state.choice import is_router
 from app.gui.widgets.buttons import LinkButton
-from app.gui.widgets.form import bold, column, progress_bar, push_button, row, set_share, wrapped
+from app.gui.widgets.form import add_items, bold, column, progress_bar, push_button, row, set_share, wrapped
 from app.gui.widgets.panel import Boxed, Quiet
 from app.services.machine_service import MachineView
 from app.services.model_service import ModelView
@@ -117,14 +117,10 @@ class ModelCard(Boxed):
         self.details = LinkButton(self)
         self.details.setText(self.tr("Details"))
         self.details.setAccessibleName(self.tr("Details about the model"))
-        self.column.addLayout(row(bold(self.tr("Model"), self), None, self.choose_button, self.details))
-        self.column.addWidget(self.name)
-        self.column.addWidget(self.cost)
-        if self.offer is not None:
-            self.column.addWidget(self.offer)
-        self.column.addLayout(row(self.ollama, self.use_button, stretch=0))
-        self.column.addLayout(row(self.card, self.card_button, stretch=0))
-        self.column.addStretch(1)
+        head = row(bold(self.tr("Model"), self), None, self.choose_button, self.details)
+        ollama, card = row(self.ollama, self.use_button, stretch=0), row(self.card, self.card_button, stretch=0)
+        offers = () if self.offer is None else (self.offer,)
+        add_items(self.column, head, self.name, self.cost, *offers, ollama, card, None)
         self.choose_button.clicked.connect(self.choose_wanted)
         self.details.clicked.connect(self.details_wanted)
         self.use_button.clicked.connect(lambda: self.picked.emit(self._better))

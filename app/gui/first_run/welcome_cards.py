@@ -15,7 +15,7 @@ from app.gui.models.model_lists import ModelLists
 from app.gui.sound.devices_popover import DevicePicker
 from app.gui.state.talk_state import TalkState
 from app.gui.widgets.buttons import LinkButton
-from app.gui.widgets.form import bold, push_button, row, wrapped
+from app.gui.widgets.form import add_items, bold, push_button, row, wrapped
 from app.gui.widgets.level_meter import LevelMeter
 from app.gui.widgets.panel import Boxed
 from app.settings.declarations import Settings
@@ -53,11 +53,9 @@ class MicrophoneCard(Boxed):
         self.details = LinkButton(self)
         self.details.setText(self.tr("Details"))
         self.details.setAccessibleName(self.tr("Details about sound"))
-        self.column.addLayout(row(bold(self.tr("Microphone"), self), None, self.details))
-        self.column.addWidget(self.picker)
-        self.column.addWidget(self.level)
+        head = row(bold(self.tr("Microphone"), self), None, self.details)
         self.foot = row((self.words, 1, Qt.AlignmentFlag.AlignTop))
-        self.column.addLayout(self.foot, 1)
+        add_items(self.column, head, self.picker, self.level, (self.foot, 1))
         self.picker.activated.connect(self._pick)
         self.details.clicked.connect(self.details_wanted)
         self._show()

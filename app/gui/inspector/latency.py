@@ -272,8 +272,9 @@ class LatencyView(QScrollArea):
         bar.setFixedWidth(GAUGE_PX)
         words = self.gauges[title] = Quiet(parent=self._body, selectable=True)
         words.setAccessibleName(title)
-        bar.setVisible(bool(name))
-        self._form.addRow(PlainLabel(title, self._body), form.row(bar, (words, 1)))
+        if not name:
+            bar.hide()
+        self._form.addRow(PlainLabel(title, self._body), form.row(*(bar,) if name else (), (words, 1)))
         return bar
 
     def _lay_out(self) -> None:

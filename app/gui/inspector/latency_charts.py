@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.conversation.latency import PIECES, Answer, Piece
-from app.gui.design.look import STATE_COLOURS, Look, blend
+from app.gui.design.look import STATE_COLOURS, Look, blend, painter_on
 from app.gui.design.plain import LegendLabel
 from app.gui.widgets.form import column
 from app.gui.widgets.formats import seconds_words
@@ -64,8 +64,7 @@ class LatencyBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         palette, left = self.palette(), 0.0
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(blend(palette.color(QPalette.ColorRole.Window), palette.windowText().color(), 0.12))
         painter.drawRoundedRect(QRectF(0, 0, self.width(), BAR_PX), 4, 4)
@@ -153,8 +152,7 @@ class LatencyStrip(QWidget):
         ground, ink = self.palette().color(QPalette.ColorRole.Window), self.palette().windowText().color()
         dim = blend(ink, ground, 0.32)
         top = max(LEAST_SCALE_SECONDS, *(answer.response for answer in self.answers), 0.0)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         painter.setPen(QPen(blend(ground, ink, 0.25), 1))
         painter.drawLine(plot.bottomLeft(), plot.bottomRight())
         painter.setPen(dim)

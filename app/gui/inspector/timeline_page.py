@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QDir, QEvent, QRectF, QSize, QStandardPaths, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QPushButton, QSizePolicy, QWidget
 
-from app.gui.design.look import Look
+from app.gui.design.look import Look, painter_on
 from app.gui.design.plain import LegendLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
@@ -164,8 +164,7 @@ class MiniTimeline(QAbstractButton):
         activity, now = self._activity, self._activity.now
         if not now and not self.hasFocus():
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         colours, quarter = Colours(self.palette()), self.height() / 4
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens().sunken))

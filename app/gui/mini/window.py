@@ -28,6 +28,7 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 from app.conversation import events as e
 from app.gui.design.fonts import set_size
 from app.gui.design.icon_button import IconButton
+from app.gui.design.look import painter_on
 from app.gui.design.model_colours import model_colour
 from app.gui.design.plain import PlainLabel, elided
 from app.gui.design.theme import tokens
@@ -108,8 +109,7 @@ class ModelName(PlainLabel):
         return model_colour(self._provider, self.text(), tokens().dark)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.colour())
         painter.drawEllipse(QRectF(0, (self.height() - DOT_PX) / 2, DOT_PX, DOT_PX))
@@ -303,8 +303,7 @@ class MiniWindow(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a rounded background with a thin edge."""
         shown = tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         painter.setBrush(QColor(shown.raised))
         painter.setPen(QPen(QColor(shown.outline if shown.scheme == "contrast" else shown.line), 1))
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)

@@ -54,9 +54,7 @@ class GraphicsStrip(Boxed):
         self.stop_button = push_button(self.tr("S&top"), self.tr("Stop the installation"), self)
         self.restart_button = push_button(self.tr("&Restart KAME"), self.tr("Restart KAME for the graphics card"), self)
         self.buttons = (self.get_button, self.stop_button, self.restart_button)
-        self.column.addWidget(self.words)
-        self.column.addWidget(self.bar)
-        self.column.addLayout(form.row(self.note, *self.buttons, spacing=10, stretch=0))
+        form.add_items(self.column, self.words, self.bar, form.row(self.note, *self.buttons, spacing=10, stretch=0))
         if controller is not None:
             self.get_button.clicked.connect(lambda: self._install(controller))
             self.stop_button.clicked.connect(lambda: self._stop(controller))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
+from app.gui.design.look import painter_on
 from app.gui.design.model_colours import model_colour
 from app.gui.design.plain import elided, set_name, set_tip
 from app.gui.design.theme import tokens
@@ -64,8 +65,7 @@ class ModelPill(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
         fill = shown.pressed if self.isDown() else shown.hover if self.underMouse() else shown.sunken
         painter.setBrush(QColor(fill))

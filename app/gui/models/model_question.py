@@ -12,7 +12,7 @@ from app.gui.design.plain import set_tip, verbatim
 from app.gui.models.favourites import Favourites
 from app.gui.models.model_list import ModelRow
 from app.gui.models.model_search import ModelSearch
-from app.gui.widgets.form import grid, label_of, push_button
+from app.gui.widgets.form import add_items, grid, label_of, push_button
 from app.gui.widgets.panel import Panel, Quiet
 from app.services.backends import KINDS
 from app.session.control import BackendChoice
@@ -33,9 +33,7 @@ class ModelQuestion(Panel):
         self._then: Then = lambda choice: None
         self.words = Quiet(parent=self)
         self.models = make_search(self)
-        self.column.addWidget(self.words)
-        self.column.addWidget(self.models)
-        self.column.addStretch(1)
+        add_items(self.column, self.words, self.models, None)
         self.models_button = self.button(self.tr("&Models and servers…"))
         self.close_button = self.button(self.tr("Cancel"))
         self.foot(self.close_button, self.models_button)

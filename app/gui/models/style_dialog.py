@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.prices.dollar_box import DollarBox
 from app.gui.tools.tools_box import ToolsBox
-from app.gui.widgets.form import grid, label_of, row
+from app.gui.widgets.form import add_items, grid, label_of, row
 from app.gui.widgets.panel import Panel, Quiet
 from app.gui.widgets.pick_list import PickList
 from app.services.model_service import VoiceView
@@ -189,8 +189,8 @@ class StyleDialog(Panel):
 
     def _lay_out(self) -> None:
         self.heading(self.tr("Who answers"))
-        self.column.addWidget(self.persona)
-        self.column.addLayout(row(label_of(self.voice, self.tr("V&oice"), self), 12, self.voice, stretch=2))
+        voice = row(label_of(self.voice, self.tr("V&oice"), self), 12, self.voice, stretch=2)
+        add_items(self.column, self.persona, voice)
         self.heading(self.tr("Answers"))
         how = grid(12, 8, stretch=1)
         temperature = row(self.own_temperature, 8, self.temperature, 4, self.degrees, stretch=2)
@@ -203,8 +203,5 @@ class StyleDialog(Panel):
         how.addWidget(self.cost_words, 3, 1)
         self.column.addLayout(how)
         self.heading(self.tr("Tools that the model may use"))
-        self.column.addWidget(self.tools)
-        self.column.addStretch(1)
-        self.column.addSpacing(4)
-        self.column.addWidget(self.always)
+        add_items(self.column, self.tools, None, 4, self.always)
         self.foot(self.use_button, self.close_button)

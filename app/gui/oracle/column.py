@@ -9,12 +9,13 @@ from collections.abc import Callable, Collection
 from contextlib import nullcontext
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPixmap, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.gui.cards.card import SIDE, Card, laid_out_once
 from app.gui.cards.view import CardView
-from app.gui.design.look import Look
+from app.gui.design.fonts import embolden
+from app.gui.design.look import Look, painter_on
 from app.gui.design.motion import Glide
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
@@ -99,9 +100,7 @@ class Mark(PlainLabel):
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        font = self.font()
-        font.setWeight(QFont.Weight.DemiBold)
-        self.setFont(font)
+        embolden(self)
 
     def sizeHint(self) -> QSize:
         return super().sizeHint() + QSize(16, 4)
@@ -111,8 +110,7 @@ class Mark(PlainLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         look = Look.of(self.palette())
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(look.accent)
         height = min(self.height(), super().sizeHint().height() + 4)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QFont, QKeySequence
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.conversation import events as e
+from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.widgets.elided import ElidedLabel
@@ -86,9 +87,7 @@ class OracleHeader(QWidget):
         self.sides = Sides()
         self._columns = False
         heading = ElidedLabel(self.tr("Oracle"), self)
-        font = heading.font()
-        font.setWeight(QFont.Weight.DemiBold)
-        heading.setFont(font)
+        embolden(heading)
         heading.setToolTip(self.tr("The model's answers, revision by revision."))
         self.earlier = IconButton("history", self.tr("Earlier thoughts"), self)
         self.earlier.setCheckable(True)

@@ -12,7 +12,6 @@ from PySide6.QtGui import (
     QColor,
     QHideEvent,
     QKeyEvent,
-    QPainter,
     QPaintEvent,
     QPen,
     QStandardItem,
@@ -29,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.design.fonts import POINTS_PER_PX, set_size
 from app.gui.design.icons import icon
+from app.gui.design.look import painter_on
 from app.gui.design.theme import tokens
 from app.gui.palette.command import Command, Provider
 from app.gui.palette.delegate import COMMAND_ROLE, MATCH_ROLE, CommandDelegate
@@ -210,8 +210,7 @@ class CommandPalette(QFrame):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         t = tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         painter.setPen(QPen(QColor(t.outline if t.scheme == "contrast" else t.line), 1))
         painter.setBrush(QColor(t.raised))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), t.card_radius, t.card_radius)

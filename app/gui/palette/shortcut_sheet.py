@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFont, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QWidget
 
 from app.gui.design.fonts import set_size, sized
+from app.gui.design.look import painter_on
 from app.gui.design.theme import tokens
 from app.gui.palette.delegate import caps_size, paint_caps
 from app.gui.palette.shortcuts import KeyGroup
@@ -35,8 +36,7 @@ class KeyCaps(QWidget):
         return QSize(round(width) + 1, round(max(size.height() for size in sizes)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         right = float(self.width())
         for keys in reversed(self.keys):
             paint_caps(painter, keys, self._letters(), right, self.height() / 2, tokens())

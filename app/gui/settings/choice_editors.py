@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRectF, QSignalBlocker, QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QColor, QFocusEvent, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QRadioButton, QSlider, QSpinBox, QWidget
 
+from app.gui.design.look import painter_on
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.design.tokens import ACCENTS
@@ -264,8 +265,7 @@ class Dot(QRadioButton):
         centre = QRectF(self.rect()).center()
         dot = QRectF(0, 0, DOT_PX, DOT_PX)
         dot.moveCenter(centre)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
         painter.drawEllipse(dot)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QToolButton, QWidget
 
 from app.gui.design.fonts import set_size
 from app.gui.design.icons import icon
+from app.gui.design.look import painter_on
 from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.settings.choice_editors import EDITORS, Choice
@@ -271,8 +272,7 @@ class _Card(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         t = tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         outlined = t.scheme == "contrast"
         painter.setPen(QPen(QColor(t.line), 1) if outlined else Qt.PenStyle.NoPen)
         painter.setBrush(QColor(t.surface))

@@ -13,14 +13,13 @@ from PySide6.QtGui import (
     QEnterEvent,
     QKeyEvent,
     QKeySequence,
-    QPainter,
     QPaintEvent,
     QPalette,
     QPen,
 )
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QStyle, QWidget
 
-from app.gui.design.look import Look, blend
+from app.gui.design.look import Look, blend, painter_on
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.widgets.form import row
 from app.session.control import BackendChoice
@@ -243,8 +242,7 @@ class MessageRow(QWidget):
         look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
         shades = {"error": (look.bad, 0.14), "warning": (look.warn, 0.18), "notice": (look.accent, 0.08)}
         colour, share = shades[self.level]
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         painter.setPen(QPen(blend(ground, QColor(colour), 0.35 if self.level == "notice" else 0.6), 1))
         painter.setBrush(blend(ground, QColor(colour), share))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)

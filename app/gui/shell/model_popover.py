@@ -14,7 +14,7 @@ from app.gui.models.model_list import ModelRow
 from app.gui.models.model_lists import ModelLists
 from app.gui.models.model_search import Catalogue, ModelSearch
 from app.gui.state.choice import WindowChoices, backend_choice, is_router
-from app.gui.widgets.form import grid, label_of, push_button, row
+from app.gui.widgets.form import add_items, grid, label_of, push_button, row
 from app.gui.widgets.pick_list import PickList
 from app.gui.widgets.popover import Popover
 from app.gui.widgets.translation import said
@@ -160,12 +160,9 @@ class ModelPopover(Popover):
         self.frontend.activated.connect(lambda: self.frontend_picked.emit(self.frontend.currentData()))
 
     def _lay_out(self, many_frontends: bool) -> None:
-        column = self.column
-        column.addWidget(self.models)
-        column.addLayout(row(self.models_button, self.compare_button, None, self.routes_button, spacing=4))
+        buttons = row(self.models_button, self.compare_button, None, self.routes_button, spacing=4)
         line = QFrame(self)
         line.setFrameShape(QFrame.Shape.HLine)
-        column.addWidget(line)
         form = grid(12, 8, stretch=1)
         form.addWidget(label_of(self.answer_mode, self.tr("&Answer"), self), 0, 0)
         form.addWidget(self.answer_mode, 0, 1)
@@ -173,7 +170,7 @@ class ModelPopover(Popover):
             form.addWidget(label_of(self.frontend, self.tr("F&ront-end"), self), 1, 0)
             form.addWidget(self.frontend, 1, 1)
         self.frontend.setVisible(many_frontends)
-        column.addLayout(form)
+        add_items(self.column, self.models, buttons, line, form)
 
     def _foot_button(self, text: str) -> QPushButton:
         button = push_button(text, text.replace("&", "").removesuffix("…"), self)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QSignalBlocker, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from app.gui.design.plain import set_tip
-from app.gui.widgets.form import label_of, push_button, row
+from app.gui.widgets.form import add_items, label_of, push_button, row
 from app.gui.widgets.level_meter import LevelMeter
 from app.gui.widgets.pick_list import PickList
 from app.gui.widgets.popover import Popover
@@ -78,9 +78,7 @@ class DevicesPopover(Popover):
             (self.tr("M&icrophone"), self.microphone, self.microphone_level),
             (self.tr("&Loudspeaker"), self.loudspeaker, self.loudspeaker_level),
         ):
-            self.column.addWidget(label_of(picker, text, self))
-            self.column.addWidget(picker)
-            self.column.addWidget(meter)
+            add_items(self.column, label_of(picker, text, self), picker, meter)
         self.column.addLayout(row(self.sound, None, self.stop_button))
         self.set_width(WIDTH_PX)
         for picker in (self.microphone, self.loudspeaker):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.gui.design.icon_button import IconButton
 from app.gui.design.icons import paint_icon
-from app.gui.design.look import STATE_COLOURS
+from app.gui.design.look import STATE_COLOURS, painter_on
 from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 
@@ -51,8 +51,7 @@ class MuteButton(IconButton):
         super().paintEvent(event)
         if not self.confirmed:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         box = QRectF(self.rect()).adjusted(2, 2, -2, -2)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(STATE_COLOURS["muted"])

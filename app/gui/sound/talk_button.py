@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
-from app.gui.design.look import STATE_COLOURS, blend
+from app.gui.design.look import STATE_COLOURS, blend, painter_on
 from app.gui.design.motion import reduced_motion
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
@@ -115,8 +115,7 @@ class TalkButton(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints the ring, the circle with its icon, and the text below."""
         shown = tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         colour = self.colour()
         if self.isDown():
             colour = colour.darker(118)

@@ -6,11 +6,12 @@ Text sent before a conversation is running is queued here.
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QTextCursor
+from PySide6.QtGui import QColor, QKeyEvent, QPaintEvent, QPen, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.gui.cards.card import LONGEST_BODY
 from app.gui.design.icon_button import IconButton
+from app.gui.design.look import painter_on
 from app.gui.design.plain import shortened, show_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import Phase
@@ -234,8 +235,7 @@ class Composer(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         edge = QPen(QColor(shown.accent_text), 2) if self._lit or self._dragged_over else QPen(QColor(shown.outline), 1)
         inset = edge.widthF() / 2
         painter.setPen(edge)

@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document, given_words
 from app.gui.design.icon_button import IconButton
 from app.gui.design.icons import paint_icon
+from app.gui.design.look import painter_on
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.widgets.elided import ElidedLabel
@@ -64,8 +65,7 @@ class DocumentChip(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         outlined = shown.scheme == "contrast"
         painter.setPen(QColor(shown.line) if outlined else Qt.PenStyle.NoPen)
         painter.setBrush(QColor(shown.sunken))

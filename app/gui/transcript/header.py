@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QWidget
 
+from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import set_tip
 from app.gui.state.choice import SERVER_PREFIX
@@ -24,9 +24,7 @@ class TranscriptHeader(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.heading = ElidedLabel(parent=self)
-        font = self.heading.font()
-        font.setWeight(QFont.Weight.DemiBold)
-        self.heading.setFont(font)
+        embolden(self.heading)
         self.words = ElidedLabel(parent=self, dim=True)
         self.words.setAccessibleName(self.tr("Settings of the conversation"))
         self.button = IconButton("sliders-horizontal", self.tr("Style and tools of the conversation"), self)

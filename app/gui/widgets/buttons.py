@@ -7,10 +7,10 @@ is a flat button with a focus ring. A toggle is a check box drawn as a switch.
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QPaintEvent, QPen
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
-from app.gui.design.look import Look, blend
+from app.gui.design.look import Look, blend, painter_on
 from app.gui.design.motion import Glide
 from app.gui.design.theme import tokens
 
@@ -40,8 +40,7 @@ class LinkButton(QPushButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         if self.hasFocus():
             painter.setPen(QPen(Look.of(self.palette()).accent, 2))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
@@ -83,8 +82,7 @@ class Toggle(QCheckBox):
     def paintEvent(self, event: QPaintEvent) -> None:
         t, share = tokens(), self._glide.value
         track = QRectF(EDGE_PX, (self.height() - TRACK_PX[1]) / 2, *TRACK_PX)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         off, on = QColor(t.outline), QColor(t.accent_hover if self.underMouse() else t.accent)
         fill = blend(off, on, share)
         if not self.isEnabled():

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.gui.design.fonts import embolden
 from app.gui.design.plain import PlainLabel
 from app.gui.widgets.panel import Quiet
 
@@ -114,9 +114,7 @@ def grid(across: int, down: int, *, stretch: int) -> QGridLayout:
 def bold(text: str, parent: QWidget) -> PlainLabel:
     """Returns a label in semi-bold type."""
     label = PlainLabel(text, parent)
-    font = label.font()
-    font.setWeight(QFont.Weight.DemiBold)
-    label.setFont(font)
+    embolden(label)
     return label
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.design.look import Look, blend
+from app.gui.design.look import Look, blend, painter_on
 
 LOWEST_DB = -60.0
 HOLD_SECONDS = 1.2
@@ -74,8 +74,7 @@ class LevelMeter(QWidget):
         look = Look.of(self.palette())
         ground = self.palette().color(QPalette.ColorRole.Window)
         ink = self.palette().color(QPalette.ColorRole.WindowText)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         line = self.fontMetrics().height()
         remark = self.tr("muted") if self.muted else self.tr("too loud") if self.clipped else ""
         if self._titled:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.gui.design.look import Look, blend
+from app.gui.design.fonts import embolden
+from app.gui.design.look import Look, blend, painter_on
 from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
 
@@ -72,9 +73,7 @@ class Panel(QDialog):
         if self.column.count():
             self.column.addSpacing(6)
         label = PlainLabel(text, self)
-        font = label.font()
-        font.setWeight(QFont.Weight.DemiBold)
-        label.setFont(font)
+        embolden(label)
         self.column.addWidget(label)
         return label
 
@@ -146,8 +145,7 @@ class Boxed(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         look = Look.of(self.palette())
         edge = look.line if tokens().scheme == "contrast" else look.plain_card
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         painter.setPen(QPen(look.accent if self.live else edge, 1.0))
         painter.setBrush(look.live_card if self.live else look.plain_card)
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)

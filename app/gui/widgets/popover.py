@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
+from app.gui.design.look import painter_on
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column
 
@@ -138,8 +139,7 @@ class Popover(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a raised, rounded background with a soft shadow."""
         shown = tokens()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         box = QRectF(self.rect()).adjusted(SHADOW_PX, SHADOW_PX, -SHADOW_PX, -SHADOW_PX)
         painter.setPen(Qt.PenStyle.NoPen)
         for step in range(SHADOW_PX, 0, -2):

@@ -11,7 +11,6 @@ from PySide6.QtGui import (
     QEnterEvent,
     QHideEvent,
     QKeyEvent,
-    QPainter,
     QPaintEvent,
     QPalette,
     QPen,
@@ -19,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QBoxLayout, QToolButton, QWidget
 
-from app.gui.design.look import Look, blend
+from app.gui.design.look import Look, blend, painter_on
 from app.gui.design.plain import PlainLabel
 from app.gui.widgets.form import add_items, row
 
@@ -90,8 +89,7 @@ class NoteBox(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
         colour = look.warn if self._urgent else look.accent
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = painter_on(self)
         painter.setPen(QPen(blend(ground, colour, 0.6), 1))
         painter.setBrush(blend(ground, colour, 0.18 if self._urgent else 0.12))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QTextEdit, QWidget
 from app.gui.design.fonts import Size, set_size, sized
 from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
-from app.gui.widgets.form import column, row, wrapped
+from app.gui.widgets.form import add_items, column, row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
 from app.gui.window.licence_text import Block, Kind, read_blocks
 from app.platform.installation import installed, resource
@@ -89,12 +89,8 @@ class AboutDialog(Panel):
         self.guide_button = self.button(self.tr("Open the &guide"))
         self.close_button = self.button(self.tr("Close"))
         self._first = self._first_page()
-        self.column.addWidget(self._first, 1)
-        self.column.addWidget(self.licences, 1)
-        self.column.addSpacing(4)
-        self.column.addLayout(
-            row(self.guide_button, self.licences_button, self.back_button, None, self.close_button, spacing=8)
-        )
+        buttons = (self.guide_button, self.licences_button, self.back_button, None, self.close_button)
+        add_items(self.column, (self._first, 1), (self.licences, 1), 4, row(*buttons, spacing=8))
         self.licences_button.clicked.connect(lambda: self._turn_to(1))
         self.back_button.clicked.connect(lambda: self._turn_to(0))
         self.guide_button.clicked.connect(self.guide_wanted)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.gui.design import theme
-from app.gui.design.fonts import CODE_FAMILY, FAMILY, code_font
+from app.gui.design.fonts import CODE_FAMILY, FAMILY
 from app.gui.design.look import Look
 from app.gui.design.motion import reduce_motion, reduced_motion
 from app.gui.design.theme import apply_theme
@@ -120,7 +120,7 @@ def test_the_pictures_of_controls_have_the_themes_colours(scheme: str) -> None:
 def test_the_bundled_typefaces_are_used(app: QApplication) -> None:
     font = app.font()
     assert font.family() == FAMILY and QFontInfo(font).family() == FAMILY
-    assert QFontInfo(code_font()).family() == CODE_FAMILY
+    assert QFontInfo(QFont(CODE_FAMILY)).family() == CODE_FAMILY
     for weight in (QFont.Weight.Normal, QFont.Weight.Medium, QFont.Weight.DemiBold):
         font.setWeight(weight)
         assert QFontInfo(font).weight() == weight.value
