@@ -1,25 +1,16 @@
 """ONNX sessions in onnxruntime, with telemetry disabled and optionally with modified outputs.
 
-Models are modified and weights read without the `onnx` package. A model is a protocol buffer (onnx.proto of the ONNX
-project): in ModelProto, field 7 is the graph; in GraphProto, 1 are the nodes, 5 weights, 11 inputs and 12 outputs; in
-NodeProto, 2 are the output names and 4 is the operator; in TensorProto, 1 are the dimensions, 8 is the name and 9 the
-raw data. Parsers merge a message with another one appended to it, so appending a graph that has only an output adds
-that output.
+Outputs are changed and weights are read without the package `onnx`: a model is a protocol buffer, of which only the
+fields that are used here are declared. All others are kept as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-_GRAPH, _NODE, _WEIGHT, _INPUT, _OUTPUT = 7, 1, 5, 11, 12
-_NODE_INPUT, _NODE_OUTPUT, _NODE_OPERATOR = 1, 2, 4
-_NAME = 1  # of ValueInfoProto
-_SIZE, _FLOAT_DATA, _WEIGHT_NAME, _RAW_DATA = 1, 4, 8, 9
-_VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
 def import_onnxruntime() -> Any:
@@ -54,9 +45,9 @@ def with_output_of(model: bytes, operator: str) -> bytes:
 
     Raises ValueError if there isn't exactly one such node.
     """
-    view = memoryview(model)
-    name = _result_of(view, operator)
-    return model + _field(_GRAPH, _field(_OUTPUT, _field(_NAME, name)))
+    more = _model_type()()
+    more.graph.output.add(name=_result_of(_parse(model).graph, operator))
+    return model + bytes(more.SerializeToString())  # parsers merge a message with another one that is appended to it
 
 
 def cut_at(model: bytes, result: str, operator: str) -> bytes:
@@ -65,20 +56,13 @@ def cut_at(model: bytes, result: str, operator: str) -> bytes:
     onnxruntime runs all nodes, even those that no output depends on. Raises ValueError if there isn't exactly one node
     with that operator.
     """
-    view = memoryview(model)
-    outputs = [result.encode(), _result_of(view, operator)]
-    graph = b"".join(_fields(view, _GRAPH))
-    nodes = list(_fields(memoryview(graph), _NODE))
-    needed, kept = set(outputs), set()
-    for place in reversed(range(len(nodes))):  # nodes are in execution order
-        if needed.intersection(bytes(name) for name in _fields(nodes[place], _NODE_OUTPUT)):
-            kept.add(place)
-            needed.update(bytes(name) for name in _fields(nodes[place], _NODE_INPUT))
-    rest = b"".join(field for number, field in _whole_fields(view) if number != _GRAPH)
-    others = b"".join(field for number, field in _whole_fields(memoryview(graph)) if number not in (_NODE, _OUTPUT))
-    parts = [_field(_NODE, bytes(nodes[place])) for place in sorted(kept)]
-    parts += [_field(_OUTPUT, _field(_NAME, name)) for name in outputs]
-    return rest + _field(_GRAPH, b"".join([*parts, others]))
+    parsed = _parse(model)
+    outputs = [result, _result_of(parsed.graph, operator)]
+    _keep_nodes_for(parsed.graph, set(outputs))
+    del parsed.graph.output[:]
+    for name in outputs:
+        parsed.graph.output.add(name=name)
+    return bytes(parsed.SerializeToString())
 
 
 def cut_from(model: bytes, value: str) -> bytes:
@@ -86,133 +70,96 @@ def cut_from(model: bytes, value: str) -> bytes:
 
     Raises ValueError if the outputs also depend on another input.
     """
-    view = memoryview(model)
-    graph = memoryview(b"".join(_fields(view, _GRAPH)))
-    nodes, start = list(_fields(graph, _NODE)), value.encode()
-    needed = {_first_field(output, _NAME) for output in _fields(graph, _OUTPUT)}
-    kept = set()
-    for place in reversed(range(len(nodes))):
-        results = {bytes(name) for name in _fields(nodes[place], _NODE_OUTPUT)}
-        if start not in results and needed & results:
-            kept.add(place)
-            needed.update(bytes(name) for name in _fields(nodes[place], _NODE_INPUT))
-    if start not in needed or needed & {_first_field(one, _NAME) for one in _fields(graph, _INPUT)}:
+    parsed = _parse(model)
+    graph = parsed.graph
+    needed = _keep_nodes_for(graph, {output.name for output in graph.output}, given=value)
+    if value not in needed or needed & {one.name for one in graph.input}:
         raise ValueError(f"the model's outputs don't follow from {value} alone")
-    rest = b"".join(field for number, field in _whole_fields(view) if number != _GRAPH)
-    others = b"".join(
-        field
-        for number, field in _whole_fields(graph)
-        if number not in (_NODE, _INPUT, _WEIGHT)
-        or (number == _WEIGHT and _first_field(next(_fields(memoryview(field), _WEIGHT)), _WEIGHT_NAME) in needed)
-    )
-    parts = [_field(_NODE, bytes(nodes[place])) for place in sorted(kept)]
-    # ValueInfoProto: field 2 is the type; in TypeProto field 1 is a tensor; in it field 1 is 1 for float32.
-    tensor = _field(1, _varint(1 << 3 | _VARINT) + _varint(1))
-    parts.append(_field(_INPUT, _field(_NAME, start) + _field(2, tensor)))
-    return rest + _field(_GRAPH, b"".join([*parts, others]))
+    weights = [weight for weight in graph.initializer if weight.name in needed]
+    del graph.initializer[:]
+    graph.initializer.extend(weights)
+    del graph.input[:]
+    # The type is a TypeProto: in its field 1, a tensor, field 1 is the type of the elements, 1 for float32.
+    graph.input.add(name=value, type=b"\x0a\x02\x08\x01")
+    return bytes(parsed.SerializeToString())
 
 
 def weights_of(model: bytes, prefix: str) -> dict[str, np.ndarray]:
     """Returns the float32 weights whose names start with `prefix`, keyed by the rest of the name."""
     found = {}
-    for graph in _fields(memoryview(model), _GRAPH):
-        for weight in _fields(graph, _WEIGHT):
-            name = _first_field(weight, _WEIGHT_NAME).decode()
-            if name.startswith(prefix):
-                raw = _first_field(weight, _RAW_DATA) or _first_field(weight, _FLOAT_DATA)
-                found[name.removeprefix(prefix)] = np.frombuffer(raw, "<f4").reshape(_sizes(weight))
+    for weight in _parse(model).graph.initializer:
+        if weight.name.startswith(prefix):
+            numbers = np.frombuffer(weight.raw_data, "<f4") if weight.raw_data else np.float32(weight.float_data)
+            found[weight.name.removeprefix(prefix)] = numbers.reshape(weight.dims)
     return found
 
 
-def _result_of(model: memoryview, operator: str) -> bytes:
-    """Returns the name of the result of the only node with the given operator."""
-    names = [
-        _first_field(node, _NODE_OUTPUT)
-        for graph in _fields(model, _GRAPH)
-        for node in _fields(graph, _NODE)
-        if _first_field(node, _NODE_OPERATOR) == operator.encode()
-    ]
+def _keep_nodes_for(graph: Any, needed: set[str], given: str = "") -> set[str]:
+    """Removes the nodes that none of the values `needed` needs; returns all values that are needed then.
+
+    `given`: a value that is there without a node.
+    """
+    kept = []
+    for node in reversed(graph.node):  # the nodes are in the order in which they run
+        if given not in node.output and needed.intersection(node.output):
+            kept.append(node)
+            needed.update(node.input)
+    kept.reverse()
+    del graph.node[:]
+    graph.node.extend(kept)
+    return needed
+
+
+def _result_of(graph: Any, operator: str) -> str:
+    """Returns the name of the result of the only node of that operator."""
+    names = [node.output[0] for node in graph.node if node.op_type == operator]
     if len(names) != 1:
         raise ValueError(f"the model has {len(names)} nodes {operator}, and not one")
-    return names[0]
+    return str(names[0])
 
 
-def _sizes(weight: memoryview) -> list[int]:
-    """Returns a weight's dimensions, whether or not they are packed into one field."""
-    sizes = []
-    for number, value in _varints(weight):
-        if number == _SIZE:
-            sizes.append(value)
-    for packed in _fields(weight, _SIZE):
-        at = 0
-        while at < len(packed):
-            value, at = _read_varint(packed, at)
-            sizes.append(value)
-    return sizes
+_MESSAGES = {
+    "ModelProto": [("graph", 7, "GraphProto", 1)],
+    "GraphProto": [
+        ("node", 1, "NodeProto", 3),
+        ("initializer", 5, "TensorProto", 3),
+        ("input", 11, "ValueInfoProto", 3),
+        ("output", 12, "ValueInfoProto", 3),
+    ],
+    "NodeProto": [("input", 1, "string", 3), ("output", 2, "string", 3), ("op_type", 4, "string", 1)],
+    "ValueInfoProto": [("name", 1, "string", 1), ("type", 2, "bytes", 1)],
+    "TensorProto": [
+        ("dims", 1, "int64", 3),
+        ("float_data", 4, "float", 3),
+        ("name", 8, "string", 1),
+        ("raw_data", 9, "bytes", 1),
+    ],
+}
+"""The used part of onnx.proto: each field's name, number, type and label (1: optional, 3: repeated)."""
+_TYPES = {"float": 2, "int64": 3, "string": 9, "bytes": 12}
 
 
-def _first_field(message: memoryview, number: int) -> bytes:
-    """Returns the first field with a given number; empty if there is none."""
-    return bytes(next(_fields(message, number), b""))
+@cache
+def _model_type() -> Any:
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    file = descriptor_pb2.FileDescriptorProto(name="app/onnx.proto", package="app.onnx", syntax="proto2")
+    for message, fields in _MESSAGES.items():
+        declared = file.message_type.add(name=message)
+        for name, number, kind, label in fields:
+            field = declared.field.add(name=name, number=number, label=label, type=_TYPES.get(kind, 11))
+            if kind in _MESSAGES:
+                field.type_name = f".app.onnx.{kind}"
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("app.onnx.ModelProto"))
 
 
-def _fields(message: memoryview, number: int) -> Iterator[memoryview]:
-    """Yields all length-delimited fields with a given number."""
-    for tag, _, start, end in _walk(message):
-        if tag == number << 3 | _BYTES:
-            yield message[start:end]
+def _parse(model: bytes) -> Any:
+    """Returns a model as a message, whose other fields are kept. Raises ValueError where it is none."""
+    from google.protobuf.message import DecodeError
 
-
-def _varints(message: memoryview) -> Iterator[tuple[int, int]]:
-    """Yields the number and value of all varint fields."""
-    for tag, _, start, _ in _walk(message):
-        if tag & 7 == _VARINT:
-            yield tag >> 3, _read_varint(message, start)[0]
-
-
-def _whole_fields(message: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Yields the number and bytes of all fields, including their tags and lengths."""
-    for tag, begin, _, end in _walk(message):
-        yield tag >> 3, message[begin:end]
-
-
-def _walk(message: memoryview) -> Iterator[tuple[int, int, int, int]]:
-    """Yields each field's tag, and the offsets of its start, its content and its end."""
-    at = 0
-    while at < len(message):
-        begin = at
-        tag, start = _read_varint(message, at)
-        kind = tag & 7
-        if kind == _VARINT:
-            _, at = _read_varint(message, start)
-        elif kind == _BYTES:
-            length, start = _read_varint(message, start)
-            at = start + length
-        elif kind in (_EIGHT_BYTES, _FOUR_BYTES):
-            at = start + (8 if kind == _EIGHT_BYTES else 4)
-        else:
-            raise ValueError("this is no ONNX model")
-        yield tag, begin, start, at
-
-
-def _read_varint(message: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = message[at]
-        value |= (byte & 0x7F) << shift
-        at += 1
-        if byte < 0x80:
-            return value, at
-        shift += 7
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return _varint(number << 3 | _BYTES) + _varint(len(content)) + content
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
+    try:
+        return _model_type().FromString(model)
+    except DecodeError as error:
+        raise ValueError("this is no ONNX model") from error

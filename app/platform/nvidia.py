@@ -1,7 +1,7 @@
 """Finds NVIDIA graphics cards and their abilities by their driver, without torch.
 
 The driver's own library (NVML) is called in a child process, which runs this file: a driver that has to wake its card
-takes seconds, and one that is stuck never returns. Where the library is missing, the tool nvidia-smi is used.
+takes seconds, and one that is stuck never returns.
 
 The set-up uses this module before anything is installed, and loads it by its path: standard library only, Python 3.8,
 and no other module of the app.
@@ -13,7 +13,6 @@ import ctypes
 import glob
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -91,8 +90,6 @@ def look(
     `libraries`: where the driver's library may be; `devices`: where Linux lists the PCI devices.
     """
     found = _ask_child(library_places() if libraries is None else libraries, seconds)
-    if found is None:
-        found = _ask_tool(seconds)
     if found is None and _has_device(devices):
         return Driver(trouble=NO_DRIVER)
     return found if found is None or found.cards or found.trouble else None
@@ -136,7 +133,8 @@ def has_driver() -> bool:
 def library_places() -> list[str]:
     """Lists the files that may be the driver's library."""
     if os.name != "nt":
-        return ["libnvidia-ml.so.1"]
+        folders = ("", "/run/opengl-driver/lib/", "/usr/lib/wsl/lib/")  # as usual, on NixOS, and on Windows' Linux
+        return [folder + "libnvidia-ml.so.1" for folder in folders]
     system = os.environ.get("SYSTEMROOT", "C:\\Windows")
     programs = os.environ.get("PROGRAMW6432") or os.environ.get("PROGRAMFILES", "C:\\Program Files")
     return [
@@ -239,33 +237,6 @@ def _ask_library(libraries: Sequence[str]) -> dict | None:
     except AttributeError:  # a driver older than CUDA 10 lacks some functions
         return {"driver": "from before 2018", "cuda": [0, 0], "cards": [["NVIDIA", 0, 0, [], ""]]}
     return {"driver": version, "cuda": [cuda[0], cuda[1] // 10], "cards": cards}
-
-
-# -- the tool
-
-
-def _ask_tool(seconds: float) -> Driver | None:
-    tool = shutil.which("nvidia-smi")
-    if tool is None:
-        return None
-    fields = "driver_version,memory.total,memory.free,compute_cap,uuid,name"
-    try:
-        rows = _output_of([tool, "--query-gpu=" + fields, "--format=csv,noheader,nounits"], seconds)
-        lines = [line.split(", ", 5) for line in rows.splitlines() if line.strip()]
-        cards = tuple(
-            Card(name.strip(), int(total) << 20, int(free) << 20, _version(capability), uuid)
-            for _, total, free, capability, uuid, name in lines
-        )
-        if not cards:
-            return None
-        cuda = re.search(r"CUDA Version:\s*([\d.]+)", _output_of([tool], seconds))
-    except (OSError, ValueError):  # also for a card whose memory is unknown
-        return Driver(trouble=NO_ANSWER)
-    return Driver(lines[0][0].strip(), _version(cuda.group(1)) if cuda else (), cards)
-
-
-def _version(text: str) -> tuple:
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
 
 
 def _has_device(devices: str) -> bool:
