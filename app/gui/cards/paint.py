@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextBlo
 from app.gui.cards.card import GAP, PAD, ROUND, Paragraph, Run, Table, qt_length
 from app.gui.cards.document import CardDocument
 from app.gui.cards.formats import CODE_PAD, QUOTE_INDENT
-from app.gui.design.look import Look
+from app.gui.design.look import Look, draw_rounded, set_ink
 from app.gui.design.plain import elided
 
 
@@ -89,14 +89,10 @@ def paint_box(painter: QPainter, look: Look, box: QRectF, style: str) -> None:
     if style in ("quiet", "assistant"):
         return
     if style in ("beside", "calm"):
-        painter.setPen(QPen(look.line, 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), ROUND, ROUND)
+        draw_rounded(painter, box, ROUND, inset=0.5, edge=QPen(look.line, 1))
         return
     fill = {"user": look.user_card, "live": look.live_card}.get(style, look.plain_card)
-    painter.setPen(QPen(look.accent, 1.5) if style == "live" else Qt.PenStyle.NoPen)
-    painter.setBrush(fill)
-    painter.drawRoundedRect(box, ROUND, ROUND)
+    draw_rounded(painter, box, ROUND, fill=fill, edge=QPen(look.accent, 1.5) if style == "live" else None)
 
 
 def paint_empty(painter: QPainter, look: Look, room: QRect, words: str) -> None:
@@ -126,8 +122,7 @@ def paint_chips(
         end = start + qt_length(text)
         fill = fills.get(kind)
         if fill is not None:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(fill)
+            set_ink(painter, fill=fill)
             for patch in _rects(block, start, end):
                 patch.translate(at)
                 patch.adjust(-_PATCH_SIDE, -_PATCH_UP, _PATCH_SIDE, _PATCH_UP)
@@ -136,10 +131,8 @@ def paint_chips(
 
 
 def paint_code_ground(painter: QPainter, look: Look, box: QRectF, strip: float, language: str, font: QFont) -> None:
-    """Paints the background of code in `box`, with its language in the top `strip` pixels."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(look.sunken)
-    painter.drawRoundedRect(box, ROUND, ROUND)
+    """Paints the ground of code in `box`, whose uppermost `strip` pixels name its language."""
+    draw_rounded(painter, box, ROUND, fill=look.sunken)
     painter.setFont(font)
     painter.setPen(look.dim)
     name = QRectF(box.left() + CODE_PAD, box.top(), box.width() - 2 * CODE_PAD, strip)
@@ -149,8 +142,7 @@ def paint_code_ground(painter: QPainter, look: Look, box: QRectF, strip: float, 
 def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, runs: tuple[Run, ...]) -> None:
     """Paints a background behind each run of inline code in a block."""
     start = 0
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(look.sunken)
+    set_ink(painter, fill=look.sunken)
     for text, kind in runs:
         end = start + qt_length(text)
         if "|code" in kind:
@@ -161,9 +153,8 @@ def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPoi
 
 
 def paint_quote_bars(painter: QPainter, look: Look, left: float, top: float, bottom: float, depth: int) -> None:
-    """Paints a bar beside a quoted paragraph for each level of quoting."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(look.line)
+    """Paints a line beside a quoted paragraph for each quote that it is in."""
+    set_ink(painter, fill=look.line)
     for step in range(depth):
         painter.drawRoundedRect(QRectF(left + step * QUOTE_INDENT, top, 3, bottom - top), 1.5, 1.5)
 
@@ -175,9 +166,8 @@ def paint_rule(painter: QPainter, look: Look, left: float, right: float, y: floa
 
 
 def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: QFont) -> None:
-    """Paints as many of the last `words` as fit, next to a thin vertical line."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(look.line)
+    """Paints the last of `words` that fit, beside a thin line."""
+    set_ink(painter, fill=look.line)
     painter.drawRect(QRectF(room.left(), room.top() + 2, BAR, room.height() - 4))
     painter.setFont(font)
     painter.setPen(look.dim)
@@ -193,9 +183,7 @@ def paint_caret(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, p
         return
     x = _x(line, place)
     top = at.y() + line.y()
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(look.accent)
-    painter.drawRoundedRect(QRectF(at.x() + x, top - 2, BAR, line.ascent() + line.descent() + 4), 1, 1)
+    draw_rounded(painter, QRectF(at.x() + x, top - 2, BAR, line.ascent() + line.descent() + 4), 1, fill=look.accent)
     painter.drawEllipse(QPointF(at.x() + x + BAR / 2, top - 2), 3, 3)
 
 

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QLineEdit, QListView, QStyle, QStyledItemDelegate,
 from app.gui.cards.card import qt_length
 from app.gui.conversations.list_model import ConversationList, Row
 from app.gui.design.icons import icon
-from app.gui.design.look import Look, blend
+from app.gui.design.look import Look, blend, draw_rounded, set_ink
 from app.gui.design.plain import elided
 from app.history.base import LONGEST_TITLE, ConversationView
 
@@ -161,13 +161,9 @@ class ConversationItems(QStyledItemDelegate):
         look, fonts, box = self.look, self.fonts, QRectF(option.rect).adjusted(EDGE, 1, -EDGE, -1)
         highlighted = index.row() == self._view.currentIndex().row()
         if highlighted or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(blend(look.base, look.text, 0.1) if highlighted else look.plain_card)
-            painter.drawRoundedRect(box, 6, 6)
+            draw_rounded(painter, box, 6, fill=blend(look.base, look.text, 0.1) if highlighted else look.plain_card)
         if highlighted and self._view.hasFocus():
-            painter.setPen(QPen(look.accent, 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(box.adjusted(0.75, 0.75, -0.75, -0.75), 5, 5)
+            draw_rounded(painter, box, 5, inset=0.75, edge=QPen(look.accent, 1.5))
         room = option.rect.adjusted(EDGE + PAD_X, 0, -EDGE - PAD_X, 0)
         middle = room.center().y() - FOLDER_PX // 2 + 1
         sign = QRect(room.left() - 2, middle, FOLDER_PX, FOLDER_PX)
@@ -202,17 +198,13 @@ class ConversationItems(QStyledItemDelegate):
         elif option.state & QStyle.StateFlag.State_MouseOver:
             fill = look.plain_card
         if fill is not None:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(fill)
-            painter.drawRoundedRect(box, 6, 6)
+            draw_rounded(painter, box, 6, fill=fill)
         if view.key == self._model.current:
             bar = QRect(option.rect.left() + EDGE + 3, option.rect.top() + 9, 3, option.rect.height() - 18)
             painter.setBrush(look.accent)
             painter.drawRoundedRect(QStyle.visualRect(option.direction, option.rect, bar), 1.5, 1.5)
         if highlighted and self._view.hasFocus():
-            painter.setPen(QPen(look.accent, 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(box.adjusted(0.75, 0.75, -0.75, -0.75), 5, 5)
+            draw_rounded(painter, box, 5, inset=0.75, edge=QPen(look.accent, 1.5))
 
     def _paint_words(self, painter: QPainter, option: QStyleOptionViewItem, view: ConversationView) -> None:
         look, fonts = self.look, self.fonts
@@ -224,8 +216,7 @@ class ConversationItems(QStyledItemDelegate):
         taken = 0  # pixels used at the end of the title line
         if view.key == self._model.live:
             dot = QRect(room.right() - DOT_PX + 1, title_room.center().y() - DOT_PX // 2 + 1, DOT_PX, DOT_PX)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(look.good)
+            set_ink(painter, fill=look.good)
             painter.drawEllipse(QStyle.visualRect(option.direction, room, dot))
             taken += DOT_PX + 6
         if view.pinned:

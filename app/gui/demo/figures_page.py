@@ -13,7 +13,7 @@ from app.demo.base import SIDES, DemoFigure, DemoResult, Side
 from app.gui.demo.fitted_text import SMALL_SHARE, Filling, FittedText, font_px, ink, side_ink
 from app.gui.demo.side_view import Stopwatch
 from app.gui.demo.stage_page import Verdict
-from app.gui.design.look import painter_on
+from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column, row
@@ -182,9 +182,7 @@ class FigureRows(Filling):
         for number, (side, seconds) in enumerate(times, 1):
             top = room.top() + number * line
             width = max(2.0, (room.width() - space) * (seconds or 0.0) / longest) if seconds is not None else 0.0
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(side_ink(side))
-            painter.drawRoundedRect(QRectF(0, top + line * 0.16, width, line * 0.68), line * 0.2, line * 0.2)
+            draw_rounded(painter, QRectF(0, top + line * 0.16, width, line * 0.68), line * 0.2, fill=side_ink(side))
             painter.setPen(ink("text" if seconds is not None else "bad"))
             place = QRectF(width + 2 * tokens().unit, top, room.width() - width, line)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, self._time(seconds))

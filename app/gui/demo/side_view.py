@@ -20,7 +20,7 @@ from app.demo.side import Level, SideState, Thought
 from app.gui.demo.fitted_text import Filling, FittedText, faded, font_px, ink, side_ink
 from app.gui.design.fonts import CODE_FAMILY
 from app.gui.design.icons import paint_icon
-from app.gui.design.look import blend, painter_on
+from app.gui.design.look import blend, draw_rounded, painter_on, set_ink
 from app.gui.design.motion import Glide
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
@@ -178,8 +178,7 @@ class Lights(Filling):
             width = disc + gap + QFontMetricsF(font).horizontalAdvance(word)
             left = place * cell + (cell - width) / 2
             on, colour = glide.value, side_ink(self._side)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ink("sunken"))
+            set_ink(painter, fill=ink("sunken"))
             middle = QPointF(left + disc / 2, self.height() / 2)
             painter.drawEllipse(middle, disc / 2, disc / 2)
             painter.setBrush(faded(colour, on))
@@ -355,8 +354,7 @@ class SideView(QWidget):
         painter = painter_on(self)
         colour, share = side_ink(self._side), self._heard.value
         self.name.colour = colour
-        painter.setBrush(blend(ink("surface"), colour, HEARD_TINT * share))
-        painter.setPen(QPen(blend(ink("line"), colour, share), 1 + 2 * share))
-        card = QRectF(self.rect()).adjusted(2, 2, -2, -2)
-        painter.drawRoundedRect(card, tokens().card_radius, tokens().card_radius)
+        fill = blend(ink("surface"), colour, HEARD_TINT * share)
+        edge = QPen(blend(ink("line"), colour, share), 1 + 2 * share)
+        draw_rounded(painter, self.rect(), tokens().card_radius, inset=2, fill=fill, edge=edge)
         painter.end()

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from app.demo.base import SIDES, DemoBackend, Side
 from app.gui.demo.fitted_text import SMALL_SHARE, Filling, FittedText, font_px, ink
 from app.gui.demo.side_view import SideView
-from app.gui.design.look import painter_on
+from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column, row
@@ -61,9 +61,7 @@ class ModelsRow(Filling):
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         for place, label in enumerate(self.labels):
             cell, on = self._cell(place), place == self.current
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ink("accent" if on else "sunken"))
-            painter.drawRoundedRect(cell, tokens().radius, tokens().radius)
+            draw_rounded(painter, cell, tokens().radius, fill=ink("accent" if on else "sunken"))
             painter.setPen(ink("on_accent" if on else "text"))
             bold = font_px(self.font(), max(tokens().caption, self.height() * 0.5), QFont.Weight.DemiBold)
             pad, key = self.height() * 0.35, str(place + 1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtGui import QColor, QPaintDevice, QPainter, QPalette
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QPaintDevice, QPainter, QPalette, QPen
 
 STATE_COLOURS = {
     "loading": QColor("#5f6670"),
@@ -33,6 +34,35 @@ def painter_on(device: QPaintDevice) -> QPainter:
     painter = QPainter(device)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     return painter
+
+
+Ink = QColor | QPen | None
+
+
+def set_ink(painter: QPainter, *, fill: QColor | None = None, edge: Ink = None) -> None:
+    """Sets the brush and the pen of a painter; None: the inside, or the edge, is not painted."""
+    painter.setBrush(Qt.BrushStyle.NoBrush if fill is None else fill)
+    painter.setPen(Qt.PenStyle.NoPen if edge is None else edge)
+
+
+def draw_rounded(
+    painter: QPainter,
+    box: QRect | QRectF,
+    radius: float,
+    *,
+    inset: float = 0.0,
+    fill: QColor | None = None,
+    edge: Ink = None,
+) -> None:
+    """Draws a rectangle with round corners.
+
+    Args:
+        inset: how far inside `box`; half the width of the edge keeps it sharp.
+        fill: the colour inside.
+        edge: as of `set_ink`.
+    """
+    set_ink(painter, fill=fill, edge=edge)
+    painter.drawRoundedRect(QRectF(box).adjusted(inset, inset, -inset, -inset), radius, radius)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,11 @@ class Tokens:
     slow_ms: int = 200
 
     @property
+    def frame(self) -> str:
+        """The edge of what is raised over something else."""
+        return self.outline if self.scheme == "contrast" else self.line
+
+    @property
     def dark(self) -> bool:
         """Whether text is bright on a dark background."""
         return self.scheme != "light"

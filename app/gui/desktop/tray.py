@@ -15,7 +15,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app.conversation import events as e
-from app.gui.design.look import painter_on
+from app.gui.design.look import painter_on, set_ink
 from app.gui.design.plain import set_tip
 from app.gui.state.talk_state import Word
 from app.platform.installation import resource
@@ -65,8 +65,7 @@ def _pixmap(dot: Dot, side: int) -> QPixmap:
         ring = max(1.0, RING * side)
         round_ = QRectF(0, 0, SHARE * side, SHARE * side)
         round_.moveBottomRight(QPointF(side - ring / 2, side - ring / 2))
-        painter.setPen(QPen(QColor("white"), ring))
-        painter.setBrush(QColor(COLOURS[dot]))
+        set_ink(painter, fill=QColor(COLOURS[dot]), edge=QPen(QColor("white"), ring))
         painter.drawEllipse(round_)
         if dot == "muted":
             bar = round_.adjusted(round_.width() * 0.25, 0, -round_.width() * 0.25, 0)

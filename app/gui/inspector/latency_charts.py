@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPaintEvent, QPalette,
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.conversation.latency import PIECES, Answer, Piece
-from app.gui.design.look import STATE_COLOURS, Look, blend, painter_on
+from app.gui.design.look import STATE_COLOURS, Look, blend, draw_rounded, painter_on, set_ink
 from app.gui.design.plain import LegendLabel
 from app.gui.widgets.form import column
 from app.gui.widgets.formats import seconds_words
@@ -65,16 +65,14 @@ class LatencyBar(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         palette, left = self.palette(), 0.0
         painter = painter_on(self)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(blend(palette.color(QPalette.ColorRole.Window), palette.windowText().color(), 0.12))
-        painter.drawRoundedRect(QRectF(0, 0, self.width(), BAR_PX), 4, 4)
+        ground = blend(palette.color(QPalette.ColorRole.Window), palette.windowText().color(), 0.12)
+        draw_rounded(painter, QRectF(0, 0, self.width(), BAR_PX), 4, fill=ground)
         whole = sum(seconds for _, seconds, _ in self._pieces)
         for piece, seconds, time in self._pieces:
             width = self.width() * seconds / whole
             rect = QRectF(left, 0, max(1.0, width - (1 if left + width < self.width() - 1 else 0)), BAR_PX)
             left += width
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(PIECE_COLOURS[piece])
+            set_ink(painter, fill=PIECE_COLOURS[piece])
             painter.drawRoundedRect(rect, min(4.0, rect.width() / 2), 4)
             if self.fontMetrics().horizontalAdvance(time) + 12 <= rect.width():
                 painter.setPen(QColor("white"))
@@ -162,15 +160,13 @@ class LatencyStrip(QWidget):
             painter.drawText(QRectF(0, y - line / 2, plot.left() - 6, line), side, f"{seconds:.1f} s")
         for place, answer in enumerate(self.answers):
             cell, height = self.bar_rect(place), max(2.0, plot.height() * answer.response / top)
-            painter.setPen(QPen(ink, 2) if answer.turn == self.turn else Qt.PenStyle.NoPen)
-            painter.setBrush(look.warn if answer.response > self.slow else look.accent)
-            painter.drawRoundedRect(QRectF(cell.left() + 1.5, plot.bottom() - height, cell.width() - 3, height), 2, 2)
+            bar = QRectF(cell.left() + 1.5, plot.bottom() - height, cell.width() - 3, height)
+            fill = look.warn if answer.response > self.slow else look.accent
+            draw_rounded(painter, bar, 2, fill=fill, edge=QPen(ink, 2) if answer.turn == self.turn else None)
         if len(self.answers) > 1 and 0 < self._median < top:
             y = round(plot.bottom() - plot.height() * self._median / top)
             painter.setPen(QPen(dim, 1, Qt.PenStyle.DashLine))
             painter.drawLine(round(plot.left()), y, round(plot.right()), y)
         if self.hasFocus():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(look.accent, 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
+            draw_rounded(painter, self.rect(), 4, inset=1, edge=QPen(look.accent, 2))
         painter.end()

@@ -10,7 +10,7 @@ from PySide6.QtCore import QDir, QEvent, QRectF, QSize, QStandardPaths, Qt, QTim
 from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QPushButton, QSizePolicy, QWidget
 
-from app.gui.design.look import Look, painter_on
+from app.gui.design.look import Look, draw_rounded, painter_on, set_ink
 from app.gui.design.plain import LegendLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
@@ -166,8 +166,7 @@ class MiniTimeline(QAbstractButton):
             return
         painter = painter_on(self)
         colours, quarter = Colours(self.palette()), self.height() / 4
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens().sunken))
+        set_ink(painter, fill=QColor(tokens().sunken))
         ground = QRectF(self.rect()).adjusted(0, 1, 0, -1)
         painter.drawRoundedRect(ground, 4, 4)
         painter.setClipRect(ground)
@@ -185,7 +184,5 @@ class MiniTimeline(QAbstractButton):
                 painter.drawRoundedRect(rect, thick / 2, thick / 2)
         if self.hasFocus():
             painter.setClipping(False)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(Look.of(self.palette()).accent)
-            painter.drawRoundedRect(ground.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+            draw_rounded(painter, ground, 4, inset=0.5, edge=Look.of(self.palette()).accent)
         painter.end()

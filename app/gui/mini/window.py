@@ -19,7 +19,6 @@ from PySide6.QtGui import (
     QMoveEvent,
     QPainter,
     QPaintEvent,
-    QPen,
     QTextLayout,
     QTextOption,
 )
@@ -28,7 +27,7 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 from app.conversation import events as e
 from app.gui.design.fonts import set_size
 from app.gui.design.icon_button import IconButton
-from app.gui.design.look import painter_on
+from app.gui.design.look import draw_rounded, painter_on, set_ink
 from app.gui.design.model_colours import model_colour
 from app.gui.design.plain import PlainLabel, elided
 from app.gui.design.theme import tokens
@@ -110,8 +109,7 @@ class ModelName(PlainLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = painter_on(self)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self.colour())
+        set_ink(painter, fill=self.colour())
         painter.drawEllipse(QRectF(0, (self.height() - DOT_PX) / 2, DOT_PX, DOT_PX))
         room = self.rect().adjusted(DOT_PX + GAP_PX, 0, 0, 0)
         painter.setPen(QColor(tokens().dim))
@@ -304,8 +302,6 @@ class MiniWindow(QWidget):
         """Paints a rounded background with a thin edge."""
         shown = tokens()
         painter = painter_on(self)
-        painter.setBrush(QColor(shown.raised))
-        painter.setPen(QPen(QColor(shown.outline if shown.scheme == "contrast" else shown.line), 1))
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.drawRoundedRect(box, shown.card_radius, shown.card_radius)
+        fill, edge = QColor(shown.raised), QColor(shown.frame)
+        draw_rounded(painter, self.rect(), shown.card_radius, inset=0.5, fill=fill, edge=edge)
         painter.end()

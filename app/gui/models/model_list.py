@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
+from app.gui.design.look import draw_rounded, set_ink
 from app.gui.design.model_colours import model_colour
 from app.gui.design.plain import LONGEST_NAME, elided
 from app.gui.design.theme import tokens
@@ -329,16 +330,11 @@ class _Rows(QStyledItemDelegate):
         hover = bool(option.state & QStyle.StateFlag.State_MouseOver)
         current = row.choice == view.current and not row.download
         if current or lit or hover:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(shown.accent_soft if current else shown.hover))
-            painter.drawRoundedRect(box, shown.radius, shown.radius)
+            draw_rounded(painter, box, shown.radius, fill=QColor(shown.accent_soft if current else shown.hover))
         if lit and view.hasFocus():
-            painter.setPen(QColor(shown.accent_text))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), shown.radius, shown.radius)
+            draw_rounded(painter, box, shown.radius, inset=0.5, edge=QColor(shown.accent_text))
         room = option.rect.adjusted(PAD_PX, 0, -PAD_PX, 0)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(model_colour(row.choice.provider, row.name, shown.dark))
+        set_ink(painter, fill=model_colour(row.choice.provider, row.name, shown.dark))
         middle = room.center().y() + 0.5
         painter.drawEllipse(QRectF(room.left(), middle - DOT_PX / 2, DOT_PX, DOT_PX))
         right = self._paint_right(painter, option.rect, row, lit or hover)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
-from app.gui.design.look import painter_on
+from app.gui.design.look import draw_rounded, painter_on, set_ink
 from app.gui.design.model_colours import model_colour
 from app.gui.design.plain import elided, set_name, set_tip
 from app.gui.design.theme import tokens
@@ -68,12 +68,10 @@ class ModelPill(QAbstractButton):
         painter = painter_on(self)
         box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
         fill = shown.pressed if self.isDown() else shown.hover if self.underMouse() else shown.sunken
-        painter.setBrush(QColor(fill))
-        painter.setPen(QPen(QColor(shown.accent_text), 2) if self.hasFocus() else Qt.PenStyle.NoPen)
-        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        edge = QPen(QColor(shown.accent_text), 2) if self.hasFocus() else None
+        draw_rounded(painter, box, box.height() / 2, fill=QColor(fill), edge=edge)
         middle = self.rect().center().y() + 0.5
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self.colour())
+        set_ink(painter, fill=self.colour())
         painter.drawEllipse(QRectF(PAD_PX, middle - DOT_PX / 2, DOT_PX, DOT_PX))
         chevron = QRectF(self.width() - PAD_PX - CHEVRON_PX, middle - CHEVRON_PX / 2, CHEVRON_PX, CHEVRON_PX)
         paint_icon(painter, "chevron-down", QColor(shown.dim), chevron)

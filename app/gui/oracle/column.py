@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from app.gui.cards.card import SIDE, Card, laid_out_once
 from app.gui.cards.view import CardView
 from app.gui.design.fonts import embolden
-from app.gui.design.look import Look, painter_on
+from app.gui.design.look import Look, painter_on, set_ink
 from app.gui.design.motion import Glide
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
@@ -111,8 +111,7 @@ class Mark(PlainLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         look = Look.of(self.palette())
         painter = painter_on(self)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(look.accent)
+        set_ink(painter, fill=look.accent)
         height = min(self.height(), super().sizeHint().height() + 4)
         patch = QRectF(0, (self.height() - height) / 2, self.width(), height)
         painter.drawRoundedRect(patch, height / 2, height / 2)

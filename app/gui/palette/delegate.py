@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
+from app.gui.design.look import draw_rounded
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
 from app.gui.design.tokens import Tokens
@@ -42,9 +43,8 @@ def paint_caps(painter: QPainter, keys: str, font: QFont, right: float, middle: 
     for cap in caps_of(keys):
         box = QRectF(left, middle - size.height() / 2, _width(cap, metrics), size.height())
         outlined = tokens.scheme == "contrast"
-        painter.setPen(QColor(tokens.line) if outlined else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens.sunken))
-        painter.drawRoundedRect(box, CAP_RADIUS_PX, CAP_RADIUS_PX)
+        edge = QColor(tokens.line) if outlined else None
+        draw_rounded(painter, box, CAP_RADIUS_PX, fill=QColor(tokens.sunken), edge=edge)
         painter.setPen(QColor(tokens.text))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, cap)
         left += box.width() + CAP_GAP_PX
@@ -81,9 +81,8 @@ class CommandDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if chosen:
-            painter.setPen(QColor(t.accent_text) if t.scheme == "contrast" else Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(t.accent_soft))
-            painter.drawRoundedRect(room.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_PX, RADIUS_PX)
+            edge = QColor(t.accent_text) if t.scheme == "contrast" else None
+            draw_rounded(painter, room, RADIUS_PX, inset=0.5, fill=QColor(t.accent_soft), edge=edge)
         middle = room.center().y()
         side = max(ICON_PX, QFontMetricsF(option.font).ascent())
         icon = QRectF(room.left() + SIDE_PX, middle - side / 2, side, side)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QHideEvent,
     QKeyEvent,
     QPaintEvent,
-    QPen,
     QStandardItem,
     QStandardItemModel,
 )
@@ -28,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.design.fonts import POINTS_PER_PX, set_size
 from app.gui.design.icons import icon
-from app.gui.design.look import painter_on
+from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.theme import tokens
 from app.gui.palette.command import Command, Provider
 from app.gui.palette.delegate import COMMAND_ROLE, MATCH_ROLE, CommandDelegate
@@ -211,9 +210,8 @@ class CommandPalette(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         t = tokens()
         painter = painter_on(self)
-        painter.setPen(QPen(QColor(t.outline if t.scheme == "contrast" else t.line), 1))
-        painter.setBrush(QColor(t.raised))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), t.card_radius, t.card_radius)
+        fill, edge = QColor(t.raised), QColor(t.frame)
+        draw_rounded(painter, self.rect(), t.card_radius, inset=0.5, fill=fill, edge=edge)
         painter.end()
 
     def _dress(self) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRectF, QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QFocusEvent, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QRadioButton, QSlider, QSpinBox, QWidget
 
-from app.gui.design.look import painter_on
+from app.gui.design.look import painter_on, set_ink
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.design.tokens import ACCENTS
@@ -266,8 +266,7 @@ class Dot(QRadioButton):
         dot = QRectF(0, 0, DOT_PX, DOT_PX)
         dot.moveCenter(centre)
         painter = painter_on(self)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        set_ink(painter, fill=colour)
         painter.drawEllipse(dot)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if self.isChecked():

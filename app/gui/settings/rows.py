@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QToolButton, QWidget
 
 from app.gui.design.fonts import set_size
 from app.gui.design.icons import icon
-from app.gui.design.look import painter_on
+from app.gui.design.look import painter_on, set_ink
 from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.settings.choice_editors import EDITORS, Choice
@@ -274,8 +274,7 @@ class _Card(QWidget):
         t = tokens()
         painter = painter_on(self)
         outlined = t.scheme == "contrast"
-        painter.setPen(QPen(QColor(t.line), 1) if outlined else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(t.surface))
+        set_ink(painter, fill=QColor(t.surface), edge=QPen(QColor(t.line), 1) if outlined else None)
         edge = 0.5 if outlined else 0.0
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(edge, edge, -edge, -edge), t.card_radius, t.card_radius)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -15,11 +15,10 @@ from PySide6.QtGui import (
     QKeySequence,
     QPaintEvent,
     QPalette,
-    QPen,
 )
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QStyle, QWidget
 
-from app.gui.design.look import Look, blend, painter_on
+from app.gui.design.look import Look, blend, draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.widgets.form import row
 from app.session.control import BackendChoice
@@ -243,7 +242,6 @@ class MessageRow(QWidget):
         shades = {"error": (look.bad, 0.14), "warning": (look.warn, 0.18), "notice": (look.accent, 0.08)}
         colour, share = shades[self.level]
         painter = painter_on(self)
-        painter.setPen(QPen(blend(ground, QColor(colour), 0.35 if self.level == "notice" else 0.6), 1))
-        painter.setBrush(blend(ground, QColor(colour), share))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        edge = blend(ground, QColor(colour), 0.35 if self.level == "notice" else 0.6)
+        draw_rounded(painter, self.rect(), 6, inset=0.5, fill=blend(ground, QColor(colour), share), edge=edge)
         painter.end()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.gui.design.icon_button import IconButton
 from app.gui.design.icons import paint_icon
-from app.gui.design.look import STATE_COLOURS, painter_on
+from app.gui.design.look import STATE_COLOURS, draw_rounded, painter_on
 from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 
@@ -53,9 +53,7 @@ class MuteButton(IconButton):
             return
         painter = painter_on(self)
         box = QRectF(self.rect()).adjusted(2, 2, -2, -2)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(STATE_COLOURS["muted"])
-        painter.drawRoundedRect(box, tokens().radius, tokens().radius)
+        draw_rounded(painter, box, tokens().radius, fill=STATE_COLOURS["muted"])
         place = QRectF(0, 0, ICON_PX, ICON_PX)
         place.moveCenter(box.center())
         paint_icon(painter, "mic-off", QColor("white"), place)

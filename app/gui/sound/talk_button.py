@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
-from app.gui.design.look import STATE_COLOURS, blend, painter_on
+from app.gui.design.look import STATE_COLOURS, blend, painter_on, set_ink
 from app.gui.design.motion import reduced_motion
 from app.gui.design.plain import elided
 from app.gui.design.theme import tokens
@@ -132,8 +132,7 @@ class TalkButton(QAbstractButton):
         painter.setBrush(colour)
         painter.drawEllipse(centre, radius, radius)
         if self.hasFocus():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(shown.text), 2))
+            set_ink(painter, edge=QPen(QColor(shown.text), 2))
             painter.drawEllipse(centre, radius + 4, radius + 4)
         icon = QRectF(centre.x() - ICON_PX / 2, centre.y() - ICON_PX / 2, ICON_PX, ICON_PX)
         paint_icon(painter, _ICONS[self.word], QColor("white"), icon)

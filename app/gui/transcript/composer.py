@@ -5,13 +5,13 @@ Text sent before a conversation is running is queued here.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPaintEvent, QPen, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.gui.cards.card import LONGEST_BODY
 from app.gui.design.icon_button import IconButton
-from app.gui.design.look import painter_on
+from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.plain import shortened, show_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import Phase
@@ -238,7 +238,5 @@ class Composer(QWidget):
         painter = painter_on(self)
         edge = QPen(QColor(shown.accent_text), 2) if self._lit or self._dragged_over else QPen(QColor(shown.outline), 1)
         inset = edge.widthF() / 2
-        painter.setPen(edge)
-        painter.setBrush(QColor(shown.surface))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), ROUND_PX, ROUND_PX)
+        draw_rounded(painter, self.rect(), ROUND_PX, inset=inset, fill=QColor(shown.surface), edge=edge)
         painter.end()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWi
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document, given_words
 from app.gui.design.icon_button import IconButton
 from app.gui.design.icons import paint_icon
-from app.gui.design.look import painter_on
+from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.widgets.elided import ElidedLabel
@@ -67,9 +67,8 @@ class DocumentChip(QWidget):
         shown = tokens()
         painter = painter_on(self)
         outlined = shown.scheme == "contrast"
-        painter.setPen(QColor(shown.line) if outlined else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(shown.sunken))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), ROUND_PX, ROUND_PX)
+        edge = QColor(shown.line) if outlined else None
+        draw_rounded(painter, self.rect(), ROUND_PX, inset=0.5, fill=QColor(shown.sunken), edge=edge)
         left = 8 if self.layoutDirection() == Qt.LayoutDirection.LeftToRight else self.width() - ICON_PX - 8
         place = QRectF(left, (self.height() - ICON_PX) / 2, ICON_PX, ICON_PX)
         paint_icon(painter, "file-text", QColor(shown.text), place)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRectF, Qt, QTime, QTimer, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent, QPaintEvent, QPalette
 from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from app.conversation import events as e
@@ -20,7 +20,7 @@ from app.gui.cards.card import Card, laid_out_once
 from app.gui.cards.find_bar import FindBar
 from app.gui.cards.view import CardView
 from app.gui.design.icon_button import IconButton
-from app.gui.design.look import painter_on
+from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.theme import tokens
 from app.gui.transcript.composer import Composer
 from app.gui.transcript.document_chips import DocumentChips
@@ -68,9 +68,8 @@ class TurnActions(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = tokens()
         painter = painter_on(self)
-        painter.setBrush(QColor(shown.raised))
-        painter.setPen(QPen(QColor(shown.outline if shown.scheme == "contrast" else shown.line), 1))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), shown.radius, shown.radius)
+        fill, edge = QColor(shown.raised), QColor(shown.frame)
+        draw_rounded(painter, self.rect(), shown.radius, inset=0.5, fill=fill, edge=edge)
         painter.end()
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPaintEvent, QPen
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
-from app.gui.design.look import Look, blend, painter_on
+from app.gui.design.look import Look, blend, draw_rounded, painter_on, set_ink
 from app.gui.design.motion import Glide
 from app.gui.design.theme import tokens
 
@@ -87,16 +87,13 @@ class Toggle(QCheckBox):
         fill = blend(off, on, share)
         if not self.isEnabled():
             fill = QColor(t.line)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(fill)
-        painter.drawRoundedRect(track, track.height() / 2, track.height() / 2)
+        draw_rounded(painter, track, track.height() / 2, fill=fill)
         knob = track.height() - 6
         left = track.left() + 3 + share * (track.width() - track.height())
         painter.setBrush(blend(QColor(t.surface), QColor(t.on_accent), share))
         painter.drawEllipse(QRectF(left, track.top() + 3, knob, knob))
         if self.hasFocus():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(t.accent_text), 2))
+            set_ink(painter, edge=QPen(QColor(t.accent_text), 2))
             ring = track.adjusted(-3, -3, 3, 3)
             painter.drawRoundedRect(ring, ring.height() / 2, ring.height() / 2)
         painter.end()

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.gui.design.look import Look, blend, painter_on
+from app.gui.design.look import Look, blend, draw_rounded, painter_on
 
 LOWEST_DB = -60.0
 HOLD_SECONDS = 1.2
@@ -87,9 +87,7 @@ class LevelMeter(QWidget):
         small.setPointSizeF(small.pointSizeF() * 0.8)
         inset = max(10.0, QFontMetricsF(small).horizontalAdvance("\u221260") / 2 + 1)
         track = QRectF(inset, line + 3 if self._titled else 2, self.width() - 2 * inset, 9)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(blend(ground, ink, 0.16))
-        painter.drawRoundedRect(track, 3, 3)
+        draw_rounded(painter, track, 3, fill=blend(ground, ink, 0.16))
         if self.muted:
             painter.setPen(QPen(look.bad, 2))
             painter.drawLine(track.topLeft(), track.bottomRight())

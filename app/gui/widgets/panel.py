@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.design.fonts import embolden
-from app.gui.design.look import Look, blend, painter_on
+from app.gui.design.look import Look, blend, draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
 
@@ -146,7 +146,6 @@ class Boxed(QFrame):
         look = Look.of(self.palette())
         edge = look.line if tokens().scheme == "contrast" else look.plain_card
         painter = painter_on(self)
-        painter.setPen(QPen(look.accent if self.live else edge, 1.0))
-        painter.setBrush(look.live_card if self.live else look.plain_card)
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
+        fill = look.live_card if self.live else look.plain_card
+        draw_rounded(painter, self.rect(), 8, inset=1, fill=fill, edge=look.accent if self.live else edge)
         painter.end()

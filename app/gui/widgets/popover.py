@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
-from app.gui.design.look import painter_on
+from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column
 
@@ -146,7 +146,6 @@ class Popover(QWidget):
             shade = QColor(0, 0, 0, 5 if shown.dark else 3)
             painter.setBrush(shade)
             painter.drawRoundedRect(box.adjusted(-step, -step + 3, step, step), shown.card_radius + step, 14 + step)
-        painter.setBrush(QColor(shown.raised))
-        painter.setPen(QPen(QColor(shown.outline if shown.scheme == "contrast" else shown.line), 1))
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), shown.card_radius, shown.card_radius)
+        fill, edge = QColor(shown.raised), QColor(shown.frame)
+        draw_rounded(painter, box, shown.card_radius, inset=0.5, fill=fill, edge=edge)
         painter.end()

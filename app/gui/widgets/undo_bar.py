@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
@@ -13,12 +13,11 @@ from PySide6.QtGui import (
     QKeyEvent,
     QPaintEvent,
     QPalette,
-    QPen,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QBoxLayout, QToolButton, QWidget
 
-from app.gui.design.look import Look, blend, painter_on
+from app.gui.design.look import Look, blend, draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel
 from app.gui.widgets.form import add_items, row
 
@@ -90,9 +89,8 @@ class NoteBox(QWidget):
         look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
         colour = look.warn if self._urgent else look.accent
         painter = painter_on(self)
-        painter.setPen(QPen(blend(ground, colour, 0.6), 1))
-        painter.setBrush(blend(ground, colour, 0.18 if self._urgent else 0.12))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        fill, edge = blend(ground, colour, 0.18 if self._urgent else 0.12), blend(ground, colour, 0.6)
+        draw_rounded(painter, self.rect(), 6, inset=0.5, fill=fill, edge=edge)
         painter.end()
 
 
