@@ -6,11 +6,11 @@ line on standard output, and exits when its standard input closes, so it never o
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import secrets
 import sys
+
+from app.platform.children import answers_of_child, send_line
 
 
 def main(argv: list[str]) -> int:
@@ -18,12 +18,9 @@ def main(argv: list[str]) -> int:
 
     `argv[3]`, if given, replaces the file's chat template.
     """
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints to stdout
-    with contextlib.suppress(OSError, AttributeError):
-        # Slightly below the frame loop and the voice: at 15, other work of the app took both cores while an answer
-        # was due, and the first word took 0.30 s instead of 0.18 s on an otherwise idle machine.
-        os.nice(3)
+    # After the frame loop and the voice, and only just: at 15 it lost both cores to whatever the app does besides
+    # while an answer is due, and its first word took 0.30 s instead of 0.18 s on an idle machine.
+    answers = answers_of_child(3)
     import xllamacpp
 
     key = secrets.token_urlsafe(16)
@@ -39,8 +36,7 @@ def main(argv: list[str]) -> int:
     params.port = 0
     params.api_keys = [key]
     server = xllamacpp.Server(params)
-    out.write(json.dumps({"url": server.listening_address, "key": key}) + "\n")
-    out.flush()
+    send_line(answers, {"url": server.listening_address, "key": key})
     sys.stdin.buffer.read()
     os._exit(0)  # skips joining the engine's threads; nothing needs saving
 

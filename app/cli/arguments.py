@@ -58,18 +58,12 @@ def port_number(text: str) -> int:
 
 def milliseconds(text: str) -> int:
     """Milliseconds as frames: the nearest number of whole ones."""
-    value = float(text)
-    if not 0 <= value <= 20_000:
-        raise argparse.ArgumentTypeError("must be between 0 and 20000")
-    return as_frames(value)
+    return as_frames(_between(text, 0.0, 20_000.0))
 
 
 def patience(text: str) -> float:
     """Steps of the patience dial, 0 to 10, as sessions take it."""
-    steps = float(text)
-    if not 0 <= steps <= 10:
-        raise argparse.ArgumentTypeError("must be between 0 and 10")
-    return patience_of(steps)
+    return patience_of(_between(text, 0.0, 10.0))
 
 
 def number(text: str) -> float:

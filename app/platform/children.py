@@ -6,6 +6,7 @@ Their environment is an allow-list, so that no key or password goes along.
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import re
@@ -16,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, BinaryIO, TypeVar
 
 from app.untrusted.files import read_line
 from app.untrusted.limits import CHILD_LINE
@@ -140,6 +141,24 @@ def end_child(child: subprocess.Popen[bytes], seconds: float = 1.0) -> None:
     # Not before the child has ended: another thread may read from the pipe until then.
     if child.stdout is not None:
         child.stdout.close()
+
+
+def answers_of_child(niceness: int) -> BinaryIO:
+    """Prepares this process, a child, to answer its parent; returns the stream for its answers.
+
+    What libraries print goes to standard error from now on. `niceness`: by how much it gives way to the frame loop.
+    """
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(niceness)
+    return answers
+
+
+def send_line(answers: BinaryIO, value: Any) -> None:
+    """Writes a line of JSON to the parent."""
+    answers.write(json.dumps(value).encode() + b"\n")
+    answers.flush()
 
 
 class ChildError(Exception):

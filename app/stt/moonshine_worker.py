@@ -8,9 +8,7 @@ float32 at 16 kHz. Standard output: a line `{"text": …, "seconds": …}` with 
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import json
 import os
 import sys
 import time
@@ -20,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from app.platform.children import answers_of_child, send_line
 from app.platform.hardware import resident_bytes
 
 RATE = 16_000
@@ -32,15 +31,12 @@ OPTIONS = {
 
 def main(argv: list[str]) -> int:
     """Loads the weights in the folder `argv[0]`, which lies in the library's package, and serves."""
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what the library prints must not get among the answers
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(2)  # after the frame loop, which must never be late
+    answers = answers_of_child(2)
     os.environ["MOONSHINE_ORT_SINGLE_THREAD"] = "1"  # with two, half the processor time goes into waiting
     weights = Path(argv[0]).absolute()
     transcriber = _open(weights)
     transcriber.transcribe_without_streaming([0.0] * RATE, RATE)  # the first one is slow
-    print(json.dumps({"memory": resident_bytes()}), file=out, flush=True)
+    send_line(answers, {"memory": resident_bytes()})
     while head := sys.stdin.buffer.read(4):
         raw = sys.stdin.buffer.read(int.from_bytes(head, "little"))
         began = time.process_time()
@@ -50,7 +46,7 @@ def main(argv: list[str]) -> int:
             answer = {"text": text, "seconds": time.process_time() - began}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=out, flush=True)
+        send_line(answers, answer)
     return 0
 
 

@@ -7,13 +7,14 @@ model, as for the embedded back-end; the system keeps one copy of the file for b
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
 import secrets
 import sys
 from typing import Any
+
+from app.platform.children import answers_of_child, send_line
 
 EXAMPLES = (
     ("I have three apples and eat one. How many are left?", "Two."),
@@ -51,10 +52,7 @@ starts as the last one did continues from it; a start that moved with each word 
 
 def main(argv: list[str]) -> int:
     """Answers with the GGUF file `argv[0]` until standard input ends."""
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp prints there
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(5)  # after the frame loop, the voice and the answer
+    answers = answers_of_child(5)  # after the frame loop, the voice and the answer
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -67,11 +65,9 @@ def main(argv: list[str]) -> int:
     params.port = 0
     params.api_keys = [secrets.token_urlsafe(16)]
     server = xllamacpp.Server(params)
-    out.write(json.dumps({"ready": odds(server, "Hello")}) + "\n")  # the first one evaluates the examples
-    out.flush()
+    send_line(answers, {"ready": odds(server, "Hello")})  # the first one evaluates the examples
     for line in sys.stdin.buffer:
-        out.write(json.dumps(odds(server, str(json.loads(line)))) + "\n")
-        out.flush()
+        send_line(answers, odds(server, str(json.loads(line))))
     os._exit(0)  # the engine's threads need not be joined; nothing is on disk
 
 

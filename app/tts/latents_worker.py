@@ -6,7 +6,6 @@ describes; the result is described by `words`: the first latent of each word, an
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from app.models.onnx import cut_at, import_onnxruntime
-from app.tts.espeak import enter_data_folder
-from app.tts.piper_worker import LENGTHS
+from app.tts.piper_worker import LENGTHS, open_voice
 from app.tts.word_times import word_spans
 from app.tts.worker import serve
 
@@ -45,10 +43,6 @@ class Latents:
 
 def load(model: Path) -> Callable[[str, float], Latents]:
     """Loads the voice in the file `model`, without its decoder."""
-    from piper import PiperVoice
-    from piper.config import PiperConfig
-
-    data = enter_data_folder()
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -56,11 +50,8 @@ def load(model: Path) -> Callable[[str, float], Latents]:
     session = onnxruntime.InferenceSession(
         cut_at(model.read_bytes(), LATENTS, LENGTHS), options, providers=["CPUExecutionProvider"]
     )
-    config = PiperConfig.from_dict(json.loads(model.with_name(model.name + ".json").read_text("utf-8")))
-    voice = PiperVoice(session=session, config=config, espeak_data_dir=data)
-
-    def pronounce(word: str) -> str:
-        return "".join(phoneme for sentence in voice.phonemize(word) for phoneme in sentence)
+    voice, pronounce = open_voice(model, session)
+    config = voice.config
 
     def speak(text: str, rate: float) -> Latents:
         rows: list[np.ndarray] = []

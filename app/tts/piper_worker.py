@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,22 +35,30 @@ LENGTHS = "Ceil"
 """The node of a Piper model that gives the length of each phoneme, as `piper.patch_voice_with_alignment` finds it."""
 
 
-def load(model: Path) -> Speak:
-    """Loads the voice in the file `model`, with its .json file next to it."""
-    from piper import PiperVoice, SynthesisConfig
+def open_voice(model: Path, session: Any) -> tuple[Any, Callable[[str], str]]:
+    """Returns the `PiperVoice` of the file `model`, which `session` runs, and a function that gives a word's phonemes.
+
+    Its .json file is next to it.
+    """
+    from piper import PiperVoice
     from piper.config import PiperConfig
 
-    data = enter_data_folder()
+    config = PiperConfig.from_dict(json.loads(model.with_name(model.name + ".json").read_text("utf-8")))
+    voice = PiperVoice(session=session, config=config, espeak_data_dir=enter_data_folder())
+    return voice, lambda word: "".join(phoneme for sentence in voice.phonemize(word) for phoneme in sentence)
+
+
+def load(model: Path) -> Speak:
+    """Loads the voice in the file `model`."""
+    from piper import SynthesisConfig
+
     import_onnxruntime().set_seed(SEED)
     try:
         session = open_onnx(model, output_of=LENGTHS)  # one core is enough (RTF 0.07), and leaves one for the rest
     except ValueError:
         session = open_onnx(model)
-    config = PiperConfig.from_dict(json.loads(model.with_name(model.name + ".json").read_text("utf-8")))
-    voice = PiperVoice(session=session, config=config, espeak_data_dir=data)
-
-    def pronounce(word: str) -> str:
-        return "".join(phoneme for sentence in voice.phonemize(word) for phoneme in sentence)
+    voice, pronounce = open_voice(model, session)
+    config = voice.config
 
     def speak(text: str, rate: float) -> Speech:
         stretch = (1 / rate - ROUNDED_UP) / (1 - ROUNDED_UP)

@@ -7,9 +7,7 @@ all `{"ready": true}`. The result of a voice is sound, described by `sample_rate
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +15,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+
+from app.platform.children import answers_of_child, send_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +50,10 @@ Speak = Callable[[str, float], Speech]
 
 def serve(load: Callable[[], Callable[[str, float], WorkerResult]]) -> int:
     """Loads a voice, warms it up, and serves until standard input ends; returns the exit code."""
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # What a library prints must not get into the stream of clips.
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(2)  # after the frame loop, which must never be late
+    answers = answers_of_child(2)
     speak = load()
     speak("Ready.", 1.0)  # the first run is slow
-    out.write(json.dumps({"ready": True}).encode() + b"\n")
-    out.flush()
+    send_line(answers, {"ready": True})
     for line in sys.stdin.buffer:
         numbers = np.zeros(0, "<f4")
         try:
@@ -70,7 +65,7 @@ def serve(load: Callable[[], Callable[[str, float], WorkerResult]]) -> int:
             head = {**result.description(), "bytes": numbers.nbytes, "cpu_seconds": seconds}
         except Exception as error:
             head = {"error": f"{type(error).__name__}: {error}"}
-        out.write(json.dumps(head).encode() + b"\n")
-        out.write(numbers.tobytes())
-        out.flush()
+        send_line(answers, head)
+        answers.write(numbers.tobytes())
+        answers.flush()
     return 0

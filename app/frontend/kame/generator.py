@@ -71,31 +71,17 @@ class KameGen(LMGen):
 
         With `reset` a new oracle starts: what is left of the old one is dropped, and the next step takes the
         start token (`text_initial_token_id`), the step after it the first of `token_ids`. The first tokens
-        after a start, a `clear_oracle` or a `reset_streaming` always start a new oracle.
+        after a start, an `oracle.clear` or a `reset_streaming` always start a new oracle.
 
         Raises:
             ValueError: a token id is not in the vocabulary (0 to `text_card`).
         """
         self.oracle.push(token_ids, reset=reset)
 
-    def clear_oracle(self) -> None:
-        """Forgets the oracle: the next step takes padding."""
-        self.oracle.clear()
-
-    @property
-    def oracle_rest(self) -> list[int]:
-        """The tokens not taken yet, a start token among them."""
-        return self.oracle.rest
-
     @property
     def last_oracle(self) -> int:
         """The token of the last step (padding if there was none)."""
         return self.oracle.last
-
-    @property
-    def oracle_taken(self) -> int:
-        """Tokens of the oracle in force that have been taken, the start token among them."""
-        return self.oracle.taken
 
     def take_oracle(self) -> torch.Tensor:
         """The next step's token, `[1, 1, 1]`, for a caller that runs `step_with` inside its own graph."""

@@ -187,7 +187,7 @@ def test_each_step_takes_one_token_in_order(dtype: torch.dtype, guidance: dict[s
                 ours.push_oracle([], reset=False)
                 ours.push_oracle([13, 14, 15], reset=False)
             case 16:
-                ours.clear_oracle()
+                ours.oracle.clear()
             case 18:
                 ours.push_oracle([20], reset=False)  # the first after a clear begins a new one
 
@@ -212,7 +212,7 @@ def test_nothing_survives_a_reset_or_the_end_of_a_stream() -> None:
         told = run(gen, user)
         gen.push_oracle([10, 11], reset=True)
         gen.reset_streaming()
-        assert gen.oracle_rest == []
+        assert gen.oracle.rest == []
         again = run(gen, user)
         gen.push_oracle([10, 11], reset=True)
     with gen.streaming(1):
@@ -226,7 +226,7 @@ def test_a_token_outside_of_the_vocabulary_is_refused_whole() -> None:
         for wrong in ([5, 49], [-1]):
             with pytest.raises(ValueError, match="not in the vocabulary"):
                 gen.push_oracle(wrong, reset=True)
-        assert gen.oracle_rest == []
+        assert gen.oracle.rest == []
 
 
 def test_a_long_talk_keeps_no_token_that_was_taken() -> None:
@@ -238,7 +238,7 @@ def test_a_long_talk_keeps_no_token_that_was_taken() -> None:
             gen.step(user)
             gen.push_oracle([5], reset=False)
         assert len(gen.oracle._tokens) <= 3 and len(gen.oracle._ids) <= 3
-        assert gen.oracle_taken == 300
+        assert gen.oracle.taken == 300
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
