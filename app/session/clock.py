@@ -47,35 +47,18 @@ class SessionClock:
         return 0.0 if self._zero is None else round(max(0.0, self._now() - self._zero), 3)
 
 
-class _JumpingSelector(selectors.BaseSelector):
-    """A selector that moves the time on instead of sleeping when there is nothing to select."""
+class _JumpingSelector(selectors.DefaultSelector):
+    """A selector that advances the time instead of sleeping when there is nothing to select."""
 
-    def __init__(self) -> None:
-        self._inner = selectors.DefaultSelector()
-        self.now = 0.0
+    now = 0.0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        ready = self._inner.select(0 if timeout is None or timeout > 0 else timeout)
+        ready = super().select(0 if timeout is None or timeout > 0 else timeout)
         if not ready and timeout is None:
-            return self._inner.select(None)  # only the outside world can go on
+            return super().select(None)  # only the outside world can go on
         if not ready and timeout:
             self.now += timeout
         return ready
-
-    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        return self._inner.register(fileobj, events, data)
-
-    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        return self._inner.unregister(fileobj)
-
-    def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        return self._inner.modify(fileobj, events, data)
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def get_map(self) -> Any:
-        return self._inner.get_map()
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):

@@ -111,10 +111,6 @@ class CardView(LinkView):
         """Returns the index of the card that contains the text cursor."""
         return self.content.place_of(self.textCursor().block())
 
-    def box_of(self, place: int) -> QRectF:
-        """Returns a card's box in viewport coordinates."""
-        return self._box(place)
-
     def card_formats(self, place: int) -> list[tuple[str, QTextCharFormat]]:
         """Returns the text fragments of a card's body with their formats."""
         return self.content.formats(place)
@@ -259,12 +255,13 @@ class CardView(LinkView):
         # The margin of the card above the top edge may be visible.
         top = self.content.place_of(self.cursorForPosition(QPoint(4, 0)).block()) if self.cards else 0
         for place in range(max(0, top - 1), len(self.cards)):
-            box = self._box(place)
+            box = self.box_of(place)
             if box.top() > self.viewport().height():
                 return
             yield place, box
 
-    def _box(self, place: int) -> QRectF:
+    def box_of(self, place: int) -> QRectF:
+        """The box of a card in the viewport."""
         layout = self.document().documentLayout()
         head, body = self.content.block(place, 0), self.content.last_block(place)
         rect = layout.blockBoundingRect(head).united(layout.blockBoundingRect(body))

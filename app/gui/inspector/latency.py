@@ -270,8 +270,7 @@ class LatencyView(QScrollArea):
         bar = QProgressBar(self._body)
         bar.setAccessibleName(name)
         bar.setFixedWidth(GAUGE_PX)
-        words = self.gauges[title] = Quiet(parent=self._body, selectable=True)
-        words.setAccessibleName(title)
+        words = self.gauges[title] = Quiet(parent=self._body, selectable=True, name=title)
         if not name:
             bar.hide()
         self._form.addRow(PlainLabel(title, self._body), form.row(*(bar,) if name else (), (words, 1)))

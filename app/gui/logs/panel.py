@@ -130,17 +130,17 @@ class LogPanel(Panel):
         if rows := self.view.selected_rows():
             QApplication.clipboard().setText(self._text(rows) + "\n")
             one = len(rows) == 1
-            self._answer(self.tr("Copied 1 entry.") if one else self.tr("Copied {0} entries.").format(len(rows)))
+            self.answer.setText(self.tr("Copied 1 entry.") if one else self.tr("Copied {0} entries.").format(len(rows)))
 
     def _clear(self) -> None:
         self._source.clear()
         self.catch_up()
-        self._answer(self.tr("The log was cleared here. Its files remain."))
+        self.answer.setText(self.tr("The log was cleared here. Its files remain."))
 
     def _copy_diagnostics(self) -> None:
         with_words = self.words.isChecked()
         self.diagnostics_button.setEnabled(False)
-        self._answer(self.tr("Writing …"))
+        self.answer.setText(self.tr("Writing …"))
         on_done = partial(self._on_diagnosed, with_words)
         self._background.run(
             self, "diagnostics", lambda: self._diagnose(with_words), on_done, self._on_diagnosis_failed
@@ -149,7 +149,7 @@ class LogPanel(Panel):
     def _on_diagnosed(self, with_words: bool, text: str) -> None:
         self.diagnostics_button.setEnabled(True)
         QApplication.clipboard().setText(text)
-        self._answer(
+        self.answer.setText(
             self.tr("Copied, without keys, and with what was said. Read it before you pass it on.")
             if with_words
             else self.tr("Copied, without keys and without what was said.")
@@ -157,19 +157,16 @@ class LogPanel(Panel):
 
     def _on_diagnosis_failed(self, sentence: str) -> None:
         self.diagnostics_button.setEnabled(True)
-        self._answer(sentence)
+        self.answer.setText(sentence)
 
     def _open_folder(self) -> None:
         folder = self._source.folder
         if folder is None or not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._answer(self.tr("The folder can't be opened on this desktop. It is {0}").format(folder))
+            self.answer.setText(self.tr("The folder can't be opened on this desktop. It is {0}").format(folder))
 
     def _find(self) -> None:
         self.search.setFocus()
         self.search.selectAll()
-
-    def _answer(self, sentence: str) -> None:
-        self.answer.setText(sentence)
 
     def _show_counts(self) -> None:
         shown, total = self.table.rowCount(), self.table.total

@@ -164,8 +164,7 @@ class LocalModels(QWidget):
         self._machine: MachineView | None = None
         self.list = ModelTable(self)
         self.words = StatusLine(self.tr("About the chosen model"), self)
-        self.said = Quiet(parent=self, selectable=True)
-        self.said.setAccessibleName(self.tr("What happened"))
+        self.said = Quiet(parent=self, selectable=True, name=self.tr("What happened"))
         self.bar = progress_bar(self.tr("Download of a model"), self)
         self.bar.setTextVisible(False)
         self.get_button = push_button(self.tr("&Download"), self.tr("Download the chosen model"), self)
@@ -205,7 +204,7 @@ class LocalModels(QWidget):
             self._shape()
 
         models = self._controller.service.models
-        self._background.run(self, LIST, lambda: asyncio.to_thread(models), show, self._say)
+        self._background.run(self, LIST, lambda: asyncio.to_thread(models), show, self.said.setText)
 
     def _shape(self) -> None:
         """Enables the buttons that apply to the selected model, and describes the model."""
@@ -248,7 +247,7 @@ class LocalModels(QWidget):
 
     def _get(self) -> None:
         if (view := self.list.chosen) is not None:
-            self._say("")
+            self.said.setText("")
             self._controller.get(view.key)
             self.stop_button.setFocus()
 
@@ -272,12 +271,12 @@ class LocalModels(QWidget):
         view, play = self.list.chosen, self._play
         if view is None or play is None:
             return
-        self._say(self.tr("Loading {0} …").format(self.list.chosen_name))
+        self.said.setText(self.tr("Loading {0} …").format(self.list.chosen_name))
         voice = self.list.chosen_voice or view.key
 
         async def sample() -> None:
             sound = await asyncio.to_thread(self._controller.service.sample, voice)
-            self._say("")
+            self.said.setText("")
             await play(sound)
 
         self._background.run(self, PLAY, sample, lambda _: self._finish(""), self._finish)
@@ -285,7 +284,7 @@ class LocalModels(QWidget):
 
     def _check(self) -> None:
         if (view := self.list.chosen) is not None:
-            self._say(self.tr("Reading all of {0} …").format(view.label))
+            self.said.setText(self.tr("Reading all of {0} …").format(view.label))
             self._work(self._controller.service.check, view, self._refresh_and_say)
 
     def _remove(self) -> None:
@@ -298,7 +297,7 @@ class LocalModels(QWidget):
                 self._use_key(view.kind, "")  # no conversation may try to load it
             self._refresh_and_say(sentence)
 
-        self._say("")
+        self.said.setText("")
         self._work(self._controller.service.remove, view, removed)
 
     def _work(self, action: Callable[[str], str], view: ModelView, done: Callable[[str], None]) -> None:
@@ -311,7 +310,7 @@ class LocalModels(QWidget):
     def _progressed(self, words: str, share: float) -> None:
         set_share(self.bar, share)
         view = self.list.views.get(self._controller.fetching)
-        self._say(f"{view.label}: {words}" if view is not None else words)
+        self.said.setText(f"{view.label}: {words}" if view is not None else words)
 
     def _arrived(self, key: str) -> None:
         view = self.list.views.get(key)
@@ -322,11 +321,8 @@ class LocalModels(QWidget):
         self._finish(sentence)
 
     def _finish(self, sentence: str) -> None:
-        self._say(sentence)
-        self._shape()
-
-    def _say(self, sentence: str) -> None:
         self.said.setText(sentence)
+        self._shape()
 
     # -- building
 

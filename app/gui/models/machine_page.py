@@ -180,8 +180,7 @@ class MachinePage(QWidget):
         self.view: MachineView | None = None
         self._row_widgets: list[QWidget] = []
         self.bar = progress_bar(self.tr("Check of this machine"), self, slim=True)
-        self.progress = Quiet(parent=self)
-        self.progress.setAccessibleName(self.tr("What is being checked"))
+        self.progress = Quiet(parent=self, name=self.tr("What is being checked"))
         self.rows = grid(10, 9, stretch=2)
         self.box = Boxed(self, live=True)
         self.advice = wrapped(self.box, self.tr("What fits this machine"))

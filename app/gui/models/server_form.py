@@ -56,8 +56,7 @@ class KeyBox(QObject):
         self._view: ProviderView | None = None
         self._place: KeyPlace | None = None
         self.heading = bold(self.tr("Key"), parent)
-        self.words = Quiet(parent=parent)
-        self.words.setAccessibleName(self.tr("Where the key is"))
+        self.words = Quiet(parent=parent, name=self.tr("Where the key is"))
         self.field = api_key_field(self.tr("API key"), self.tr("paste a key"), parent)
         self.save_button = push_button(self.tr("&Save key"), self.tr("Save key"), parent)
         self.forget_button = push_button(self.tr("&Forget key"), self.tr("Forget key"), parent)

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from app.conversation import events as e
 from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
-from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.design.plain import set_tip
 from app.gui.widgets.elided import ElidedLabel
-from app.gui.widgets.form import column, row
+from app.gui.widgets.form import column, row, wrapped
 from app.gui.widgets.formats import backend_words
 
 
@@ -96,10 +96,8 @@ class OracleHeader(QWidget):
         self.details.setCheckable(True)
         self.details.setToolTip(self.tr("Shows what was asked, how fast the answer came, and what it cost."))
         self.switch = IconButton("columns-2", "", self)
-        self.who = PlainLabel(parent=self)
-        self.who.setAccessibleName(self.tr("The model that answers, and the comparison"))
+        self.who = wrapped(self, self.tr("The model that answers, and the comparison"))
         self.who.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.who.setWordWrap(True)
         self.hand_button = QPushButton(self.tr("S&witch"), self)
         self.hand_button.setAccessibleName(self.tr("Switch to the comparison model"))
         keys = QKeySequence(HAND_OVER_KEYS).toString(QKeySequence.SequenceFormat.NativeText)

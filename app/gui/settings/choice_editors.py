@@ -62,7 +62,7 @@ class Choice(Editor):
             self._offered = [("", self.tr("System default"))]
         elif declared.kind == "model":
             self._offered = [("", self.tr("Automatic"))]
-        self._fill()
+        self.revert()
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
         """Lists these (value, label) pairs, waiting until an open list is closed; the current value always stays in the
@@ -70,10 +70,7 @@ class Choice(Editor):
         """
         self._offered = list(choices)
         if not self.list.view().isVisible():
-            self._fill()
-
-    def revert(self) -> None:
-        self._fill()
+            self.revert()
 
     @property
     def texts(self) -> list[str]:
@@ -84,10 +81,10 @@ class Choice(Editor):
         return next((words for key, words in self._offered if key == value), declared)
 
     def _offer_later(self) -> None:
-        # Runs after the selection made in the closing list has been handled.
-        QTimer.singleShot(0, self, self._fill)
+        # After what was picked in the closing list has been handled.
+        QTimer.singleShot(0, self, self.revert)
 
-    def _fill(self) -> None:
+    def revert(self) -> None:
         wanted = list(self._offered)
         if self.value not in [key for key, _ in wanted]:
             known = said(self.declared.words.get(self.value, ""))

@@ -34,8 +34,7 @@ class ResetBar(QWidget):
         super().__init__(parent)
         self.asking = False
         self._changed = self._undoable = 0
-        self.note = Quiet(parent=self)
-        self.note.setAccessibleName(self.tr("Effect of changes"))
+        self.note = Quiet(parent=self, name=self.tr("Effect of changes"))
         self.reset_button = push_button(self.tr("&Reset all…"), self.tr("Reset all settings"), self)
         self.confirm_button = push_button(self.tr("&Reset them"), self.tr("Reset all settings now"), self)
         self.keep_button = push_button(self.tr("&Keep them"), self.tr("Keep the settings as they are"), self)

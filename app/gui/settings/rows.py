@@ -16,7 +16,7 @@ from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.settings.choice_editors import EDITORS, Choice
 from app.gui.settings.text_editors import Lines
-from app.gui.widgets.form import column, label_of, push_button, wrapped
+from app.gui.widgets.form import column, grid, label_of, push_button, wrapped
 from app.gui.widgets.panel import Quiet, Trouble
 from app.gui.widgets.translation import said
 from app.settings.declarations import Settings, declarations, page_of
@@ -24,6 +24,10 @@ from app.settings.setting import Setting, tr
 
 SIDES_PX, ENDS_PX, HEAD_PX = 16, 12, 8
 ICON_PX = 16
+
+
+def _row_grid(row: QWidget) -> QGridLayout:
+    return grid(8, 4, stretch=0, within=row, margins=(SIDES_PX, ENDS_PX, SIDES_PX, ENDS_PX))
 
 
 class SettingRow(QWidget):
@@ -60,11 +64,7 @@ class SettingRow(QWidget):
         section = Settings.pages[page_of(declared.section)].sections[declared.section]
         self._texts = [declared.name, label, said(section), self.words.text(), *declared.choices]
         self._texts += map(said, declared.words.values())
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(SIDES_PX, ENDS_PX, SIDES_PX, ENDS_PX)
-        self._grid.setHorizontalSpacing(8)
-        self._grid.setVerticalSpacing(4)
-        self._grid.setColumnStretch(0, 1)
+        self._grid = _row_grid(self)
         self._stacked: bool | None = None
         self.stack(False)
         self._dress()
@@ -121,22 +121,22 @@ class SettingRow(QWidget):
             return
         self._stacked = stacked
         below = stacked or self.editor.wide
-        grid = self._grid
+        layout = self._grid
         for widget in (self.label, self.reset, self.editor, self.words, self.note, self.refusal):
-            grid.removeWidget(widget)
-        grid.addWidget(self.label, 0, 0)
-        grid.addWidget(self.reset, 0, 1)
+            layout.removeWidget(widget)
+        layout.addWidget(self.label, 0, 0)
+        layout.addWidget(self.reset, 0, 1)
         if below:
-            grid.addWidget(self.words, 1, 0, 1, 3)
+            layout.addWidget(self.words, 1, 0, 1, 3)
             if self.editor.wide:
-                grid.addWidget(self.editor, 2, 0, 1, 3)
+                layout.addWidget(self.editor, 2, 0, 1, 3)
             else:
-                grid.addWidget(self.editor, 2, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
+                layout.addWidget(self.editor, 2, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
         else:
-            grid.addWidget(self.editor, 0, 2)
-            grid.addWidget(self.words, 1, 0, 1, 3)
-        grid.addWidget(self.note, 3, 0, 1, 3)
-        grid.addWidget(self.refusal, 4, 0, 1, 3)
+            layout.addWidget(self.editor, 0, 2)
+            layout.addWidget(self.words, 1, 0, 1, 3)
+        layout.addWidget(self.note, 3, 0, 1, 3)
+        layout.addWidget(self.refusal, 4, 0, 1, 3)
 
     def _on_submitted(self, value: Any) -> None:
         self._show_reset()
@@ -230,14 +230,10 @@ class LinkRow(QWidget):
         if self.to_setting:
             page = page_of(shown[link.target].section)
             set_tip(self.button, self.tr("On the page “{0}”").format(said(Settings.pages[page].label)))
-        grid = QGridLayout(self)
-        grid.setContentsMargins(SIDES_PX, ENDS_PX, SIDES_PX, ENDS_PX)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(4)
-        grid.setColumnStretch(0, 1)
-        grid.addWidget(self.label, 0, 0)
-        grid.addWidget(self.words, 1, 0)
-        grid.addWidget(self.button, 0, 1, 2, 1)
+        layout = _row_grid(self)
+        layout.addWidget(self.label, 0, 0)
+        layout.addWidget(self.words, 1, 0)
+        layout.addWidget(self.button, 0, 1, 2, 1)
         self._dress()
 
     def show_value(self, words: str) -> None:

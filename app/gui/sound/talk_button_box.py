@@ -12,7 +12,7 @@ from app.conversation.events import SoundMeasured
 from app.gui.design.plain import PlainLabel
 from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
 from app.gui.widgets import form
-from app.gui.widgets.form import label_of
+from app.gui.widgets.form import label_of, wrapped
 from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.panel import Quiet
 from app.platform import single_instance
@@ -35,7 +35,6 @@ class Measurements(QWidget):
         self.clocks.setToolTip(self.tr("ppm: parts per million. 12 ppm are a second a day."))
         self.losses.setAccessibleName(self.tr("Sound lost"))
         grid = self._grid = label_grid(self)
-        grid.setContentsMargins(0, 0, 0, 0)
         for row, (title, label) in enumerate(
             ((self.tr("Echo"), self.echo), (self.tr("Clocks"), self.clocks), (self.tr("Losses"), self.losses))
         ):
@@ -94,16 +93,10 @@ class Measurements(QWidget):
 
 
 def label_grid(parent: QWidget | None = None) -> QGridLayout:
-    """Returns a layout for rows with a label and a wide widget; the label column has the same width in every such
-    layout.
-    """
-    grid = QGridLayout(parent) if parent is not None else QGridLayout()
-    grid.setHorizontalSpacing(12)
-    grid.setVerticalSpacing(6)
-    grid.setColumnStretch(1, 1)
-    metrics = PlainLabel().fontMetrics()
-    grid.setColumnMinimumWidth(0, metrics.averageCharWidth() * 10)
-    return grid
+    """A layout of rows with a label and a wide widget; the labels' column is as wide in each of them."""
+    layout = form.grid(12, 6, stretch=1, within=parent)
+    layout.setColumnMinimumWidth(0, PlainLabel().fontMetrics().averageCharWidth() * 10)
+    return layout
 
 
 class TalkButtonBox(QWidget):
@@ -127,14 +120,10 @@ class TalkButtonBox(QWidget):
         self.keys_label = Quiet(self.tr("These keys work while another window has the keyboard:"), self)
         self.talk_keys = KeyField(self.tr("Keys to talk"), self)
         self.mute_keys = KeyField(self.tr("Keys to mute"), self)
-        self.granted = Quiet(parent=self)
-        self.granted.setAccessibleName(self.tr("Keys that your desktop uses"))
+        self.granted = Quiet(parent=self, name=self.tr("Keys that your desktop uses"))
         self._granted = {"talk": "", "mute": ""}
-        self.refusal = PlainLabel(parent=self)
-        self.refusal.setWordWrap(True)
-        self.refusal.setAccessibleName(self.tr("Why these keys can't be used"))
-        self.trouble = Quiet(parent=self, selectable=True)
-        self.trouble.setAccessibleName(self.tr("Trouble with the keys"))
+        self.refusal = wrapped(self, self.tr("Why these keys can't be used"))
+        self.trouble = Quiet(parent=self, selectable=True, name=self.tr("Trouble with the keys"))
         self._lay_out()
         for button, mode in ((self.hold, "hold"), (self.toggle, "toggle")):
             self._modes.addButton(button)

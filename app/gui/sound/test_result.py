@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.gui.design.plain import PlainLabel
-from app.gui.widgets.form import column
+from app.gui.widgets.form import column, wrapped
 from app.gui.widgets.panel import Quiet
 from app.services.microphone_check import MicrophoneTest
 
@@ -18,11 +17,8 @@ class SoundTestResult(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.state = PlainLabel(parent=self)
-        self.state.setWordWrap(True)
-        self.state.setAccessibleName(self.tr("How the test goes"))
-        self.verdict = Quiet(parent=self, selectable=True)
-        self.verdict.setAccessibleName(self.tr("What the test found"))
+        self.state = wrapped(self, self.tr("How the test goes"))
+        self.verdict = Quiet(parent=self, selectable=True, name=self.tr("What the test found"))
         column(self.state, self.verdict, within=self, spacing=4)
         self.show_text("")
 

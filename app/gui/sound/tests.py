@@ -11,13 +11,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.gui.design.plain import set_tip
 from app.gui.sound.test_result import SoundTestResult
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.elided import ElidedLabel
-from app.gui.widgets.form import row
+from app.gui.widgets.form import grid, row
 from app.gui.widgets.level_meter import LevelMeter
 from app.services.microphone_check import MicrophoneTest
 from app.services.sound_service import SoundTestService
@@ -206,16 +206,12 @@ class SoundTests(QWidget):
         self.loudspeaker.clear()
 
     def _lay_out(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(24)
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(0, 1)
-        grid.setColumnStretch(1, 1)
-        grid.addWidget(self.microphone_name, 0, 0)
-        grid.addWidget(self.loudspeaker_name, 0, 1)
-        grid.addWidget(self.microphone, 1, 0)
-        grid.addWidget(self.loudspeaker, 1, 1)
+        layout = grid(24, 8, stretch=0, within=self)
+        layout.setColumnStretch(1, 1)
+        layout.addWidget(self.microphone_name, 0, 0)
+        layout.addWidget(self.loudspeaker_name, 0, 1)
+        layout.addWidget(self.microphone, 1, 0)
+        layout.addWidget(self.loudspeaker, 1, 1)
         for column, buttons in enumerate(((self.say_button, self.back_button), (self.play_button,))):
-            grid.addLayout(row(*buttons, None, spacing=8), 2, column)
-        grid.addWidget(self.answer, 3, 0, 1, 2)
+            layout.addLayout(row(*buttons, None, spacing=8), 2, column)
+        layout.addWidget(self.answer, 3, 0, 1, 2)

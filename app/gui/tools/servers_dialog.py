@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.design.plain import PlainLabel
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.form import StatusLine, add_items, column, label_of, row
+from app.gui.widgets.form import StatusLine, add_items, column, grid, label_of, row
 from app.gui.widgets.panel import Panel, Quiet
 from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
 
@@ -57,8 +57,7 @@ class ServerForm(QWidget):
         self.arguments.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.arguments.setFixedHeight(self.fontMetrics().height() * ARGUMENTS_SEEN + 14)
         self.url = self._line(self.tr("Address"), self.tr("such as https://example.org/mcp"))
-        self.note = Quiet(parent=self, selectable=True)
-        self.note.setAccessibleName(self.tr("Notes about this server"))
+        self.note = Quiet(parent=self, selectable=True, name=self.tr("Notes about this server"))
         self._lay_out()
         for line in (self.name, self.command, self.url):
             line.textEdited.connect(self._emit_edited)
@@ -111,21 +110,17 @@ class ServerForm(QWidget):
         return line
 
     def _lay_out(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(1, 1)
-        grid.setColumnMinimumWidth(0, self.fontMetrics().horizontalAdvance(self.tr("Arguments")) + 2)
-        grid.addWidget(PlainLabel(self.tr("It is"), self), 1, 0)
-        grid.addLayout(row(self.program, self.address, None, spacing=18), 1, 1)
-        self._label(grid, 0, self.tr("&Name"), self.name)
+        layout = grid(12, 8, stretch=1, within=self)
+        layout.setColumnMinimumWidth(0, self.fontMetrics().horizontalAdvance(self.tr("Arguments")) + 2)
+        layout.addWidget(PlainLabel(self.tr("It is"), self), 1, 0)
+        layout.addLayout(row(self.program, self.address, None, spacing=18), 1, 1)
+        self._label(layout, 0, self.tr("&Name"), self.name)
         self._program_labels = (
-            self._label(grid, 2, self.tr("&Command"), self.command),
-            self._label(grid, 3, self.tr("Ar&guments"), self.arguments),
+            self._label(layout, 2, self.tr("&Command"), self.command),
+            self._label(layout, 3, self.tr("Ar&guments"), self.arguments),
         )
-        self._url_label = self._label(grid, 4, self.tr("A&ddress"), self.url)
-        grid.addWidget(self.note, 5, 0, 1, 2)
+        self._url_label = self._label(layout, 4, self.tr("A&ddress"), self.url)
+        layout.addWidget(self.note, 5, 0, 1, 2)
 
     def _label(self, grid: QGridLayout, line: int, text: str, field: QWidget) -> PlainLabel:
         label = label_of(field, text, self)

@@ -29,10 +29,11 @@ class SlimButton(QPushButton):
 
 
 class LinkButton(QPushButton):
-    """A flat button that underlines its text on hover."""
+    """Underlines its text under the mouse; `name` is for screen readers."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, parent: QWidget, text: str = "", name: str = "") -> None:
+        super().__init__(text, parent)
+        self.setAccessibleName(name)
         self.setFlat(True)
         self.setAutoDefault(False)
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -33,8 +33,7 @@ class StatusLine(Quiet):
     """A selectable status message, hidden while empty; `name` is for screen readers."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
-        super().__init__(parent=parent, selectable=True)
-        self.setAccessibleName(name)
+        super().__init__(parent=parent, name=name, selectable=True)
         self.setVisible(False)
 
     def say(self, sentence: str) -> None:
@@ -81,11 +80,15 @@ def _laid_out(
 ) -> _Box:
     if spacing is not None:
         layout.setSpacing(spacing)
-    layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+    layout.setContentsMargins(*_sides(margins))
     add_items(layout, *items)
     if stretch >= 0:
         layout.setStretch(stretch, 1)
     return layout
+
+
+def _sides(margins: int | tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    return margins if isinstance(margins, tuple) else (margins, margins, margins, margins)
 
 
 def add_items(layout: QBoxLayout, *items: Item) -> None:
@@ -102,9 +105,23 @@ def add_items(layout: QBoxLayout, *items: Item) -> None:
             layout.addLayout(part, *how)
 
 
-def grid(across: int, down: int, *, stretch: int) -> QGridLayout:
-    """Returns a grid with these gaps in pixels, in which column `stretch` takes up the remaining space."""
-    layout = QGridLayout()
+def grid(
+    across: int,
+    down: int,
+    *,
+    stretch: int,
+    within: QWidget | None = None,
+    margins: int | tuple[int, int, int, int] = 0,
+) -> QGridLayout:
+    """Returns a grid layout with these gaps in pixels.
+
+    Args:
+        stretch: the number of the column that takes the remaining space.
+        within: the widget that gets the layout.
+        margins: as of `row`.
+    """
+    layout = QGridLayout(within)
+    layout.setContentsMargins(*_sides(margins))
     layout.setHorizontalSpacing(across)
     layout.setVerticalSpacing(down)
     layout.setColumnStretch(stretch, 1)

@@ -99,9 +99,12 @@ class Panel(QDialog):
 class Quiet(PlainLabel):
     """A dimmed label with word wrap, whose text can be copied if `selectable`."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None, *, selectable: bool = False) -> None:
+    def __init__(
+        self, text: str = "", parent: QWidget | None = None, *, name: str = "", selectable: bool = False
+    ) -> None:
         super().__init__(text, parent)
         self.setWordWrap(True)
+        self.setAccessibleName(name)
         if selectable:
             flags = Qt.TextInteractionFlag
             self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.TextSelectableByKeyboard)

@@ -18,8 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend, draw_rounded, painter_on
-from app.gui.design.plain import PlainLabel
-from app.gui.widgets.form import add_items, row
+from app.gui.widgets.form import add_items, row, wrapped
 
 UNDO_MS = 10_000
 """How long an action can be undone; the countdown pauses while the bar is hovered or its button has focus."""
@@ -36,8 +35,7 @@ class NoteBox(QWidget):
         super().__init__(parent)
         self._urgent = urgent
         self._beside = beside
-        self.label = PlainLabel(parent=self)
-        self.label.setWordWrap(True)
+        self.label = wrapped(self)
         self._parts = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._parts.setContentsMargins(9, 6, 6, 6)
         self._parts.setSpacing(6)

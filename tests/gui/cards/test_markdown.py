@@ -222,7 +222,7 @@ def test_plain_and_marked_cards_stand_beside_each_other(qtbot: QtBot) -> None:
     view.insert_card(1, Card((("You", "name"),), (("plain", "text"),), "user"))
     view.insert_card(0, Card((("You", "name"),), (("first", "text"),), "user"))
     assert (view.card_text(0), view.card_text(2)) == ("You\nfirst", "You\nplain")
-    boxes = [view._box(place) for place in range(3)]
+    boxes = [view.box_of(place) for place in range(3)]
     assert boxes[0].bottom() <= boxes[1].top() and boxes[1].bottom() <= boxes[2].top()
     for place, box in enumerate(boxes):
         assert view.card_at(QPoint(200, round(box.bottom()) - 3)) == place
@@ -388,7 +388,7 @@ def test_code_and_tables_are_found_and_read_aloud(qtbot: QtBot) -> None:
 def test_new_colours_and_sizes_reach_all_of_it(qtbot: QtBot) -> None:
     view = shown(qtbot, ANSWER)
     before, (button,) = dict(view.card_formats(0)), buttons(view)
-    height = view._box(0).height()
+    height = view.box_of(0).height()
     palette, font = view.palette(), view.font()
     palette.setColor(palette.ColorRole.Text, palette.base().color())
     palette.setColor(palette.ColorRole.Base, before["So "].foreground().color())
@@ -401,7 +401,7 @@ def test_new_colours_and_sizes_reach_all_of_it(qtbot: QtBot) -> None:
     for text, look in after.items():
         assert look.fontPointSize() == pytest.approx(2 * before[text].fontPointSize(), rel=0.01)
         assert look.foreground().color() != before[text].foreground().color()
-    assert view._box(0).height() > 1.7 * height
+    assert view.box_of(0).height() > 1.7 * height
     assert buttons(view) == [button] and button.height() <= view.content.strip_height
 
 

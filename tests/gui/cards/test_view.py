@@ -201,15 +201,15 @@ def test_the_quoted_line_has_room_and_is_no_part_of_the_text(qtbot: QtBot) -> No
     view = made(qtbot)
     plain = Card((("A", "name"), ("\nfacts", "dim")), (("body", "text"),), "plain")
     view.insert_card(0, plain)
-    before = view._box(0).height()
+    before = view.box_of(0).height()
     view.set_card(0, replace(plain, quote="what the\nuser said"))
     assert view.cards[0].quote == "what the user said"
-    assert view._box(0).height() >= before + view.fontMetrics().height() * 0.8
+    assert view.box_of(0).height() >= before + view.fontMetrics().height() * 0.8
     assert view.card_text(0) == "A · facts\nbody"
     view.selectAll()
     assert view.textCursor().selectedText() == "A\u2028facts\u2029body"
     view.set_card(0, plain)
-    assert view._box(0).height() == before
+    assert view.box_of(0).height() == before
 
 
 @pytest.mark.parametrize(("width", "shown"), [(2000, "“one two three four”"), (130, "“…three four”"), (1, "“…")])
@@ -252,7 +252,7 @@ def test_a_card_has_a_tooltip(qtbot: QtBot) -> None:
     view.insert_card(1, card("b", ("body", "text")))
 
     def point_at(place: int) -> None:
-        point = view._box(place).center().toPoint()
+        point = view.box_of(place).center().toPoint()
         assert view.card_at(point) == place
         asking = QHelpEvent(QEvent.Type.ToolTip, point, view.viewport().mapToGlobal(point))
         QApplication.sendEvent(view.viewport(), asking)

@@ -284,7 +284,7 @@ async def test_every_control_is_named_reached_and_whole(tmp_path: Path) -> None:
         assert [one.accessibleName() for one in found if one.isEnabled() and one not in reached] == []
         for size in ((620, 380), (860, 560), (1800, 1100)):
             panel.resize(*size)
-            panel._answer("Copied, without keys, and with what was said. Read it before you pass it on.")
+            panel.answer.setText("Copied, without keys, and with what was said. Read it before you pass it on.")
             await until(lambda: not cut_off(panel))
             assert (panel.width(), panel.height()) == size
         QTest.keySequence(panel, QKeySequence(QKeySequence.StandardKey.Find))

@@ -48,7 +48,7 @@ async def test_large_text_cuts_nothing_off(name: str, percent: int) -> None:
 async def test_lines_stay_short_on_a_large_screen() -> None:
     async with scene("large").opened() as window:
         view = window.transcript.view
-        boxes = [view._box(place) for place in range(len(view.cards))]
+        boxes = [view.box_of(place) for place in range(len(view.cards))]
         assert len(boxes) == 4 and boxes[0].top() > 0
         assert all(box.width() <= COLUMN_PX for box in boxes)
 

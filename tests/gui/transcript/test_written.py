@@ -66,7 +66,7 @@ def test_announced_code_is_shown_and_what_was_not_said_is_not(qtbot: QtBot) -> N
 def test_a_turn_and_the_conversation_are_copied_as_they_were_written(qtbot: QtBot) -> None:
     pane, _ = played(qtbot)
     assert pane.text() == f"You: How do I greet in Python?\n\nKAME: {ANSWER}"
-    pane._open_menu(QPoint(200, round(pane.view._box(1).top()) + 30))
+    pane._open_menu(QPoint(200, round(pane.view.box_of(1).top()) + 30))
     assert pane.menu is not None
     next(action for action in pane.menu.actions() if "turn" in action.text()).trigger()
     assert QApplication.clipboard().text() == ANSWER
