@@ -26,6 +26,8 @@ from app.gui.design.plain import PlainLabel
 from app.gui.widgets.panel import Quiet
 
 PERMILLE = 1000
+Margins = int | tuple[int, int, int, int]
+"""The space around a layout's items, on every side or left, top, right and bottom."""
 _Box = TypeVar("_Box", QHBoxLayout, QVBoxLayout)
 
 
@@ -47,37 +49,31 @@ Item = QWidget | QLayout | int | tuple[Any, ...] | None
 
 
 def row(
-    *items: Item,
-    within: QWidget | None = None,
-    spacing: int | None = None,
-    margins: int | tuple[int, int, int, int] = 0,
-    stretch: int = -1,
+    *items: Item, within: QWidget | None = None, spacing: int | None = None, margins: Margins = 0, stretch: int = -1
 ) -> QHBoxLayout:
     """Returns a layout with the items side by side.
 
     Args:
         within: the widget that gets the layout.
         spacing: the gap between items in pixels; the style's if None.
-        margins: the space around all items, on every side or left, top, right and bottom.
+        margins: the space around all items.
         stretch: the number of the item that takes the remaining space.
     """
-    return _laid_out(QHBoxLayout(within), items, spacing, margins, stretch)
+    return _laid_out(QHBoxLayout(), within, items, spacing, margins, stretch)
 
 
 def column(
-    *items: Item,
-    within: QWidget | None = None,
-    spacing: int | None = None,
-    margins: int | tuple[int, int, int, int] = 0,
-    stretch: int = -1,
+    *items: Item, within: QWidget | None = None, spacing: int | None = None, margins: Margins = 0, stretch: int = -1
 ) -> QVBoxLayout:
     """Returns a layout with the items one below the other; the arguments are those of `row`."""
-    return _laid_out(QVBoxLayout(within), items, spacing, margins, stretch)
+    return _laid_out(QVBoxLayout(), within, items, spacing, margins, stretch)
 
 
 def _laid_out(
-    layout: _Box, items: Iterable[Item], spacing: int | None, margins: int | tuple[int, int, int, int], stretch: int
+    layout: _Box, within: QWidget | None, items: Iterable[Item], spacing: int | None, margins: Margins, stretch: int
 ) -> _Box:
+    if within is not None:
+        within.setLayout(layout)
     if spacing is not None:
         layout.setSpacing(spacing)
     layout.setContentsMargins(*_sides(margins))
@@ -87,7 +83,7 @@ def _laid_out(
     return layout
 
 
-def _sides(margins: int | tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+def _sides(margins: Margins) -> tuple[int, int, int, int]:
     return margins if isinstance(margins, tuple) else (margins, margins, margins, margins)
 
 
@@ -105,14 +101,7 @@ def add_items(layout: QBoxLayout, *items: Item) -> None:
             layout.addLayout(part, *how)
 
 
-def grid(
-    across: int,
-    down: int,
-    *,
-    stretch: int,
-    within: QWidget | None = None,
-    margins: int | tuple[int, int, int, int] = 0,
-) -> QGridLayout:
+def grid(across: int, down: int, *, stretch: int, within: QWidget | None = None, margins: Margins = 0) -> QGridLayout:
     """Returns a grid layout with these gaps in pixels.
 
     Args:
