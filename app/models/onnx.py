@@ -89,7 +89,8 @@ def weights_of(model: bytes, prefix: str) -> dict[str, np.ndarray]:
     found = {}
     for weight in _parse(model).graph.initializer:
         if weight.name.startswith(prefix):
-            numbers = np.frombuffer(weight.raw_data, "<f4") if weight.raw_data else np.float32(weight.float_data)
+            raw = weight.raw_data
+            numbers = np.frombuffer(raw, "<f4") if raw else np.array(weight.float_data, np.float32)
             found[weight.name.removeprefix(prefix)] = numbers.reshape(weight.dims)
     return found
 
@@ -143,16 +144,16 @@ _TYPES = {"float": 2, "int64": 3, "string": 9, "bytes": 12}
 def _model_type() -> Any:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-    file = descriptor_pb2.FileDescriptorProto(name="app/onnx.proto", package="app.onnx", syntax="proto2")
+    file = descriptor_pb2.FileDescriptorProto(name="kame/onnx.proto", package="kame.onnx", syntax="proto2")
     for message, fields in _MESSAGES.items():
         declared = file.message_type.add(name=message)
         for name, number, kind, label in fields:
             field = declared.field.add(name=name, number=number, label=label, type=_TYPES.get(kind, 11))
             if kind in _MESSAGES:
-                field.type_name = f".app.onnx.{kind}"
+                field.type_name = f".kame.onnx.{kind}"
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("app.onnx.ModelProto"))
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("kame.onnx.ModelProto"))
 
 
 def _parse(model: bytes) -> Any:
