@@ -1,4 +1,4 @@
-"""The records of stored conversations.
+"""Records of stored conversations.
 
 A conversation is a sequence of talks, each holding one session's events in order. Everything else shown about a
 conversation (turns, revisions, title) is derived from these events.

@@ -175,17 +175,17 @@ class OpenTalk:
 
 @dataclass(frozen=True, slots=True)
 class TalkLog:
-    """The log of a running talk. Both methods return immediately, on any thread, and never raise."""
+    """The event log of a running session. Both methods return immediately, work on any thread and never raise."""
 
     talk: OpenTalk
     post: Callable[[OpenTalk, e.Event | None], None]
 
     def put(self, event: e.Event) -> None:
-        """Stores an event within half a second; events for meters are left out."""
+        """Stores an event within half a second, unless it is a meter event."""
         self.post(self.talk, event)
 
     def end(self) -> None:
-        """Marks the talk as over. Nothing is lost without this call, either."""
+        """Marks the talk as finished. No events are lost if this is never called."""
         self.post(self.talk, None)
 
 

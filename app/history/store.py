@@ -52,26 +52,26 @@ class HistoryStore:
 
     @property
     def trouble(self) -> str:
-        """Why conversations can't be stored, in a sentence; empty while they can."""
+        """A user-facing message saying why conversations can't be stored; empty while they can."""
         return self._writer.trouble
 
     @property
     def notice(self) -> str:
-        """What became of a file that could not be used, in a sentence to be shown once; empty if it could."""
+        """A user-facing message about a file that couldn't be used, to be shown once; empty if the file was usable."""
         return self._writer.notice
 
     def begin(self, key: str, setup: Setup, folder: Path | None = None) -> TalkLog:
-        """Starts a talk in the conversation `key`, which is created if it doesn't exist.
+        """Starts a talk in the conversation `key`, creating the conversation if necessary.
 
-        An unused conversation is not listed, and is erased. `folder`: of the talk's recording. Returns immediately;
-        `trouble` reports failures.
+        A conversation without any words is not listed, and is erased on close or on the next start. `folder`: where the
+        session is recorded. Returns immediately; failures are reported through `trouble`.
         """
         talk = OpenTalk(key, setup, folder, self._clock())
         self._writer.start_talk(talk)
         return TalkLog(talk, self._writer.put)
 
     async def conversations(self, words: str = "") -> tuple[ConversationView, ...]:
-        """Returns all conversations, newest first; with `words`, those that contain all of them in title or turns."""
+        """Returns all conversations, newest first, or only those with all of `words` in their title or turns."""
         return await self._do(lambda file: queries.search(file.connection, harmless(words), file.indexed))
 
     async def talks(self, key: str) -> tuple[KeptTalk, ...]:
@@ -80,19 +80,19 @@ class HistoryStore:
         return await asyncio.to_thread(_parse, found)
 
     async def rename(self, key: str, title: str) -> None:
-        """Sets the title of a conversation; an empty one restores the title made from its words."""
+        """Sets a conversation's title; an empty one restores the title made from its first words."""
         await self._do(lambda file: queries.rename(file.connection, key, kept_title(title)))
 
     async def pin(self, key: str, pinned: bool) -> None:
-        """Pins or unpins a conversation, without changing when it was last used."""
+        """Pins or unpins a conversation without updating its `changed` time."""
         await self._do(lambda file: queries.pin(file.connection, key, pinned))
 
     async def move(self, key: str, folder: str) -> None:
-        """Puts a conversation into a folder, which need not exist; with an empty name, into none."""
+        """Moves a conversation into a folder, which need not exist yet; an empty name takes it out of its folder."""
         await self._do(lambda file: queries.move(file.connection, key, kept_title(folder)))
 
     async def rename_folder(self, folder: str, name: str) -> None:
-        """Renames a folder; the name of another one merges both, an empty one dissolves the folder."""
+        """Renames a folder, merging it with any folder already called `name`; an empty name dissolves it."""
         await self._do(lambda file: queries.rename_folder(file.connection, folder, kept_title(name)))
 
     async def keep_setup(self, key: str, setup: Setup) -> None:
@@ -100,13 +100,16 @@ class HistoryStore:
         await self._do(lambda file: queries.store_setup(file.connection, key, setup, self._clock()))
 
     async def duplicate(self, key: str, setup: Setup) -> ConversationView:
-        """Copies the turns of a conversation into a new one: without sound, not pinned, in the same folder."""
+        """Copies a conversation's turns into a new conversation with the given setup.
+
+        The copy stays in the same folder, has no recordings and isn't pinned.
+        """
         return await self._do(
             lambda file: queries.duplicate(file.connection, key, uuid.uuid4().hex, setup, self._clock())
         )
 
     async def remove(self, keys: Sequence[str]) -> None:
-        """Removes conversations from the list. They stay on disk until `purge`, or the next start at the latest."""
+        """Removes conversations from the list. They stay on disk until `purge` or, at the latest, the next start."""
         await self._do(lambda file: queries.mark_removed(file.connection, keys, True))
 
     async def restore(self, keys: Sequence[str]) -> None:
@@ -114,7 +117,7 @@ class HistoryStore:
         await self._do(lambda file: queries.mark_removed(file.connection, keys, False))
 
     async def purge(self) -> None:
-        """Erases what was removed, including its sound; nothing of it is left in any file."""
+        """Erases removed conversations and their recordings, leaving no trace in any file."""
         left = await self._do(lambda file: self._writer.erase())
         if left:
             raise UserError(
@@ -123,14 +126,14 @@ class HistoryStore:
             )
 
     async def export(self, key: str, path: Path, form: ExportFormat) -> str:
-        """Writes a conversation to `path` atomically; returns a sentence that says what was written."""
+        """Writes a conversation to `path` atomically and returns a user-facing message describing what was written."""
         view, found = await self._do(
             lambda file: (queries.view(file.connection, key), queries.talks(file.connection, key))
         )
         return await asyncio.to_thread(_export, path, form, view, found)
 
     async def bring_in(self, path: Path) -> ConversationView:
-        """Imports a conversation from an exported JSON file, or from the folder of a recorded talk."""
+        """Imports a conversation from an exported JSON file or the folder of a recorded session."""
         imported = await asyncio.to_thread(_import, path)
         key, copied = uuid.uuid4().hex, None
         folder, recordings = imported.folder, self._recordings

@@ -112,7 +112,7 @@ def _keep_nodes_for(graph: Any, needed: set[str], given: str = "") -> set[str]:
 
 
 def _result_of(graph: Any, operator: str) -> str:
-    """Returns the name of the result of the only node of that operator."""
+    """Returns the name of the result of the only node with the given operator."""
     names = [node.output[0] for node in graph.node if node.op_type == operator]
     if len(names) != 1:
         raise ValueError(f"the model has {len(names)} nodes {operator}, and not one")

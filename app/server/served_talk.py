@@ -128,7 +128,7 @@ class ServedTalk:
         return Welcome(self.token, parts.frontend.name, parts.backend.name, parts.backend.model, resumed, before)
 
     def leave(self, client: ClientConnection) -> None:
-        """The client is gone, unless another has taken its place."""
+        """Disconnects `client`, unless another one has taken its place."""
         if self._client is client:
             self._client, self.left_at = None, self._loop.time()
 

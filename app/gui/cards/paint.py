@@ -131,7 +131,7 @@ def paint_chips(
 
 
 def paint_code_ground(painter: QPainter, look: Look, box: QRectF, strip: float, language: str, font: QFont) -> None:
-    """Paints the ground of code in `box`, whose uppermost `strip` pixels name its language."""
+    """Paints the background of code in `box`, with its language in the top `strip` pixels."""
     draw_rounded(painter, box, ROUND, fill=look.sunken)
     painter.setFont(font)
     painter.setPen(look.dim)
@@ -153,7 +153,7 @@ def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPoi
 
 
 def paint_quote_bars(painter: QPainter, look: Look, left: float, top: float, bottom: float, depth: int) -> None:
-    """Paints a line beside a quoted paragraph for each quote that it is in."""
+    """Paints a bar beside a quoted paragraph for each level of quoting."""
     set_ink(painter, fill=look.line)
     for step in range(depth):
         painter.drawRoundedRect(QRectF(left + step * QUOTE_INDENT, top, 3, bottom - top), 1.5, 1.5)
@@ -166,7 +166,7 @@ def paint_rule(painter: QPainter, look: Look, left: float, right: float, y: floa
 
 
 def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: QFont) -> None:
-    """Paints the last of `words` that fit, beside a thin line."""
+    """Paints as many of the last `words` as fit, next to a thin vertical line."""
     set_ink(painter, fill=look.line)
     painter.drawRect(QRectF(room.left(), room.top() + 2, BAR, room.height() - 4))
     painter.setFont(font)

@@ -261,7 +261,7 @@ class CardView(LinkView):
             yield place, box
 
     def box_of(self, place: int) -> QRectF:
-        """The box of a card in the viewport."""
+        """Returns a card's box in viewport coordinates."""
         layout = self.document().documentLayout()
         head, body = self.content.block(place, 0), self.content.last_block(place)
         rect = layout.blockBoundingRect(head).united(layout.blockBoundingRect(body))

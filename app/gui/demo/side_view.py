@@ -55,7 +55,7 @@ class Stopwatch(Filling):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the digits, and a smaller unit."""
+        """Paints the digits, followed by a smaller unit."""
         painter = painter_on(self)
         font = QFont(CODE_FAMILY)
         font.setStyleHint(QFont.StyleHint.Monospace)
@@ -106,7 +106,7 @@ class Waveform(Filling):
         return self.width() * (NOW_SHARE + (at - self._now) / SHOWN_SECONDS)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints a bar for each frame, mirrored."""
+        """Paints one bar per frame, mirrored at the centre line."""
         painter = painter_on(self)
         middle, step = self.height() / 2, self.width() * FRAME_SECONDS / SHOWN_SECONDS
         mine, theirs = side_ink(self._side), ink("dim")
@@ -165,7 +165,7 @@ class Lights(Filling):
         self.setAccessibleDescription(", ".join(words))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the icons in discs, with their words where these have room."""
+        """Paints the icons in discs, with their labels scaled to fit."""
         painter = painter_on(self)
         cell = self.width() / len(ICONS)
         disc = min(self.height() * 0.92, cell * 0.5)
@@ -350,7 +350,7 @@ class SideView(QWidget):
         self._heard.go(0.0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the card, in the side's colour once it is heard."""
+        """Paints the card, in the side's colour once the side has been heard."""
         painter = painter_on(self)
         colour, share = side_ink(self._side), self._heard.value
         self.name.colour = colour

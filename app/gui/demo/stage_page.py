@@ -56,7 +56,7 @@ class ModelsRow(Filling):
                 self.chosen.emit(place)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints a key and a name for each."""
+        """Paints a key and a name for each model."""
         painter = painter_on(self)
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         for place, label in enumerate(self.labels):

@@ -266,7 +266,7 @@ class LatencyView(QScrollArea):
         self.refresh()
 
     def _add_gauge(self, title: str, name: str = "") -> QProgressBar:
-        """Adds words, and a bar in front of them if it has a `name`."""
+        """Adds a labelled row of text, preceded by a progress bar if the bar's accessible `name` is given."""
         bar = QProgressBar(self._body)
         bar.setAccessibleName(name)
         bar.setFixedWidth(GAUGE_PX)

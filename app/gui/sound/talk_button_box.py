@@ -93,7 +93,9 @@ class Measurements(QWidget):
 
 
 def label_grid(parent: QWidget | None = None) -> QGridLayout:
-    """A layout of rows with a label and a wide widget; the labels' column is as wide in each of them."""
+    """Returns a layout for rows with a label and a wide widget; the label column has the same width in every such
+    layout.
+    """
     layout = form.grid(12, 6, stretch=1, within=parent)
     layout.setColumnMinimumWidth(0, PlainLabel().fontMetrics().averageCharWidth() * 10)
     return layout
