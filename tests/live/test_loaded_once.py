@@ -22,10 +22,7 @@ from app.session.control import SessionChoice
 from app.session.session import Session
 from tests.support import sounds
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="children are counted in /proc"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="children are counted in /proc")]
 
 
 WORDS = "Can you explain why the above question is interesting?"

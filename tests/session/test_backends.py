@@ -266,11 +266,7 @@ def test_the_router_chooses_tells_why_and_passes_over_a_backend_that_fails() -> 
         ScriptedTurn(20.0, 23.0, "And how do the plasma and the atom in a cell differ"),
     ]
     talk = simulate(
-        turns,
-        lambda r: answer(""),
-        seconds=35,
-        backend=router,
-        during=at(17.0, lambda s: failing.update(large=True)),
+        turns, lambda r: answer(""), seconds=35, backend=router, during=at(17.0, lambda s: failing.update(large=True))
     )
     assert talk.said(1) == words_of("small", 6) and talk.said(2) == words_of("large", 6)
     routed = talk.of(e.BackendRouted)

@@ -28,10 +28,7 @@ from app.tts.base import Clip, VoiceError
 from app.tts.scripted import ScriptedVoice
 from tests.support.talks import Talk, simulate
 
-QUESTIONS = [
-    ScriptedTurn(1.0, 4.0, "What is the capital of France today?"),
-    ScriptedTurn(12.0, 14.0, "And of Spain?"),
-]
+QUESTIONS = [ScriptedTurn(1.0, 4.0, "What is the capital of France today?"), ScriptedTurn(12.0, 14.0, "And of Spain?")]
 LOADING = 0.5
 LONG = "The first clause is here, the second clause comes then, the third one follows, and the last one ends it."
 

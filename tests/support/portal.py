@@ -7,15 +7,7 @@ import queue
 import threading
 from typing import Any
 
-from jeepney import (
-    DBusAddress,
-    HeaderFields,
-    Message,
-    MessageType,
-    new_error,
-    new_method_return,
-    new_signal,
-)
+from jeepney import DBusAddress, HeaderFields, Message, MessageType, new_error, new_method_return, new_signal
 from jeepney.bus_messages import message_bus
 from jeepney.io.threading import DBusRouter, Proxy, ReceiveStopped, open_dbus_connection
 

@@ -45,10 +45,7 @@ def _entry(name: str) -> dict[str, Any]:
 
 _LISTING = {"id": "a/b", "modelId": "a/b", "sha": "f" * 40, "siblings": [_entry(name) for name in _FILES]}
 _WHAT = st.fixed_dictionaries(
-    {
-        "what": st.sampled_from(["listing", *_FILES]),
-        "status": st.sampled_from([200] * 9 + [206, 302, 404, 500]),
-    }
+    {"what": st.sampled_from(["listing", *_FILES]), "status": st.sampled_from([200] * 9 + [206, 302, 404, 500])}
 )
 
 

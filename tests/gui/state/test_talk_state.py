@@ -55,10 +55,7 @@ def test_a_barge_in_is_heard_and_may_be_none() -> None:
     state = running(duplex=True)
     feed(state, e.AssistantStarted(1, 1, 1))
     assert feed(state, e.UserStarted(2, 2), e.AssistantHeld(2.1, 1)) == ["speaking", "hearing"]
-    assert feed(state, e.UserBackchannel(2.5, 2, "mhm"), e.AssistantResumed(2.6, 1)) == [
-        "listening",
-        "speaking",
-    ]
+    assert feed(state, e.UserBackchannel(2.5, 2, "mhm"), e.AssistantResumed(2.6, 1)) == ["listening", "speaking"]
 
 
 @pytest.mark.parametrize("end", [e.OracleEnded(3, 2, "failed", 0), e.OracleEnded(3, 2, "complete", 0)])

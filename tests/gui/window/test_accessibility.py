@@ -161,12 +161,7 @@ async def test_tab_stays_in_the_popover_of_models_and_reaches_all_of_it() -> Non
         for _ in range(4):
             reached.append(QApplication.focusWidget())
             QTest.keyClick(reached[-1], Qt.Key.Key_Tab)
-        assert reached == [
-            setup.search,
-            setup.list,
-            setup.models_button,
-            setup.compare_button,
-        ]
+        assert reached == [setup.search, setup.list, setup.models_button, setup.compare_button]
         assert setup.isVisible()
 
 
@@ -257,11 +252,7 @@ async def panel_of(window: MainWindow, name: str) -> QWidget:
         "duplicate": lambda: window.dialogs.open_duplicate("c", BackendChoice()),
     }
     opened[name]()
-    return {
-        "log": window.panels.log,
-        "about": window.panels.about,
-        "duplicate": window.dialogs.question,
-    }[name]  # type: ignore[return-value]
+    return {"log": window.panels.log, "about": window.panels.about, "duplicate": window.dialogs.question}[name]  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("name", PANELS)

@@ -11,15 +11,7 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QApplication,
-    QComboBox,
-    QDialog,
-    QFileDialog,
-    QLineEdit,
-    QMenu,
-)
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QDialog, QFileDialog, QLineEdit, QMenu
 
 from app.conversation import events as e
 from app.gui.design.motion import reduce_motion

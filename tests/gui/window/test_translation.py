@@ -24,15 +24,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from PySide6.QtCore import (
-    QAbstractItemModel,
-    QAbstractListModel,
-    QCoreApplication,
-    QEvent,
-    QLocale,
-    QObject,
-    Qt,
-)
+from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QCoreApplication, QEvent, QLocale, QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractButton,

@@ -96,11 +96,7 @@ async def test_answer_mode_duplex_and_backend_change_the_running_session_and_are
         choose(window, "ollama")
         await until(lambda: window.settings.provider == "ollama")
         backend = BackendChoice("ollama", "", "http://127.0.0.1:11434")
-        assert factory.session.calls == [
-            ("set_answer_mode", "after"),
-            ("set_duplex", True),
-            ("set_backend", backend),
-        ]
+        assert factory.session.calls == [("set_answer_mode", "after"), ("set_duplex", True), ("set_backend", backend)]
         assert len(factory.sessions) == 1
     kept = Settings.load(path)
     assert (kept.answer_mode, kept.duplex, kept.provider) == ("after", True, "ollama")
@@ -196,11 +192,7 @@ async def test_a_new_talk_ends_the_old_one_and_its_last_words_stay_above() -> No
     async with shown(factory) as window:
         old = factory.session
         say(window, factory, e.AssistantStarted(1, 1, 1), e.AssistantSaid(2, 1, "I was", 1))
-        old.last_words = [
-            e.AssistantSaid(3, 1, "saying", 1),
-            e.AssistantEnded(3, 1, True),
-            e.SessionEnded(3, 9),
-        ]
+        old.last_words = [e.AssistantSaid(3, 1, "saying", 1), e.AssistantEnded(3, 1, True), e.SessionEnded(3, 9)]
         window.top_bar.new_button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session)
         assert old.stopped == 1

@@ -9,15 +9,7 @@ import numpy as np
 
 from app.audio.devices.managed_source import ManagedSource
 from app.audio.devices.manager import DeviceManager
-from tests.unit.audio.audio_rig import (
-    API,
-    HEADSET,
-    SPEAKER,
-    AudioRig,
-    notices_of,
-    session,
-    wait_until,
-)
+from tests.unit.audio.audio_rig import API, HEADSET, SPEAKER, AudioRig, notices_of, session, wait_until
 
 
 def test_without_a_microphone_silence_comes_in_real_time(rig: AudioRig) -> None:

@@ -13,16 +13,7 @@ from app.backend import deadlines, openai_answer
 from app.backend.base import BackendError, text_of
 from app.backend.deadlines import LEAST_CHARS
 from tests.support.wire import Reply
-from tests.unit.backend.adapters import (
-    REQUEST,
-    SPEECHES,
-    TEXT,
-    each,
-    fault_then_answer,
-    has_words,
-    opened,
-    say,
-)
+from tests.unit.backend.adapters import REQUEST, SPEECHES, TEXT, each, fault_then_answer, has_words, opened, say
 
 
 @each

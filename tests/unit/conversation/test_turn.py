@@ -7,16 +7,7 @@ from typing import Any
 
 from app.conversation import events as e
 from app.conversation.endpointing import PauseLengths
-from app.conversation.turn import (
-    GoOn,
-    Hold,
-    Interrupt,
-    Silence,
-    TakeFloor,
-    TurnSettings,
-    TurnTracker,
-    Yield,
-)
+from app.conversation.turn import GoOn, Hold, Interrupt, Silence, TakeFloor, TurnSettings, TurnTracker, Yield
 from app.conversation.voice import VoiceWindow
 from app.stt.endpointing_weights import end_weights
 

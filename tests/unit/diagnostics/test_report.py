@@ -18,13 +18,7 @@ from app.diagnostics import report
 from app.diagnostics.logs import LogEntry, start_logging
 from app.diagnostics.machine import Card, System, probe_system
 from app.diagnostics.redaction import HIDDEN, Redactor
-from app.diagnostics.report import (
-    LEFT_OUT,
-    LOG_LINES,
-    Diagnostics,
-    Report,
-    TalkNotes,
-)
+from app.diagnostics.report import LEFT_OUT, LOG_LINES, Diagnostics, Report, TalkNotes
 from app.settings.declarations import Settings
 from tests.support.leaks import SECRET, places_with
 

@@ -39,11 +39,7 @@ def test_the_cuts_between_blocks_change_nothing(body: bytes, cuts: list[int], li
 
 @pytest.mark.parametrize(
     "event",
-    [
-        [b"data: [1,1,1,1,1,1\r\n"] * 5,
-        [b"data: [[[[\r\n"] * 2,
-        [b"data: x\r\n"] * 9,
-    ],
+    [[b"data: [1,1,1,1,1,1\r\n"] * 5, [b"data: [[[[\r\n"] * 2, [b"data: x\r\n"] * 9],
     ids=["values", "depth", "bytes"],
 )
 def test_an_event_of_many_lines_is_bounded_as_one(event: list[bytes]) -> None:
