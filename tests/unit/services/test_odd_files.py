@@ -1,4 +1,4 @@
-"""Small files, settings that hold JSON, and lines of children, whatever they hold: never more than a sentence."""
+"""Small files, settings that hold JSON, the router's table, and lines of children: never more than a sentence."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from app.diagnostics.report import _shown
 from app.gui.oracle import card
 from app.models.selection import load_speeds
 from app.platform import installation
-from app.services.backends import UNREADABLE, parse_routes
+from app.routing.classifier import KINDS as CLASSIFIED
+from app.services.backends import EMPTY, KINDS, NAMES_ITSELF, UNREADABLE, parse_routes, write_routes
 from app.services.bill_of_materials import read_bill
 from app.services.graphics_service import _reports
 from app.services.updates import UpdateService
+from app.session.control import BackendChoice
 from app.untrusted.files import read_json_line, read_line
 from app.untrusted.limits import CHILD_LINE, MB, Limits, Refused
 
@@ -133,3 +135,37 @@ def test_an_ollama_that_answers_oddly_is_none() -> None:
     assert [_ollama(send) for send in (bomb, endless, deep)] == [None] * 3
     [model] = _ollama(plain)
     assert (model.name, model.bytes) == ("a", 7)
+
+
+# -- the parser of the router's table
+
+
+STEM = {"provider": "ollama", "model": "gemma3:4b"}
+CHOICE = BackendChoice("ollama", "gemma3:4b")
+
+
+def test_the_kinds_are_those_of_the_classifier() -> None:
+    assert KINDS == CLASSIFIED
+
+
+def test_what_is_written_is_understood() -> None:
+    routes = {"stem": CHOICE, "creative": BackendChoice("compatible", "m", "http://127.0.0.1:8080/v1")}
+    assert parse_routes(write_routes(routes)) == (routes, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "routes", "problems"),
+    [
+        ("", {}, [EMPTY]),
+        ("{}", {}, [EMPTY]),
+        ("not JSON", {}, [UNREADABLE]),
+        ("[1]", {}, [UNREADABLE]),
+        (json.dumps({"stem": STEM, "everyday": 3}), {"stem": CHOICE}, [UNREADABLE]),
+        (json.dumps({"stem": STEM, "unknown": 3, "creative": {"model": "m"}}), {"stem": CHOICE}, []),
+        (json.dumps({"stem": {"provider": "router"}}), {"stem": BackendChoice("router")}, [NAMES_ITSELF]),
+    ],
+)
+def test_what_is_wrong_is_told_and_the_rest_understood(
+    text: str, routes: dict[str, BackendChoice], problems: list[str]
+) -> None:
+    assert parse_routes(text) == (routes, problems)
