@@ -1,7 +1,5 @@
 """Hostile input for every boundary, and what the fuzzer's watch reports as a defect."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """`models`, `ask` and `keys` as they are typed: in this process, and as the real command line in a child."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -183,7 +181,6 @@ def test_it_streams_and_ctrl_c_ends_it_quietly() -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        assert process.stdout is not None
         assert process.stdout.read(5) == "word0", "the first word comes while the others are still to come"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)

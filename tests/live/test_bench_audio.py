@@ -1,7 +1,5 @@
 """`bench audio` on a real sound server whose loudspeaker is connected to its microphone."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

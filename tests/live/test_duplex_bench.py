@@ -1,7 +1,5 @@
 """The bench of full duplex end to end: sets made, heard by the real app in simulated time, and scored."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

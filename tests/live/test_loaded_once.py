@@ -1,7 +1,5 @@
 """A second talk in the same process has the models of the first one, and nothing of what was said in it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -3,8 +3,6 @@
 `python -m tests.live.test_mtbench 10` kills and resumes it ten times.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """`bench facts` and `bench reasoning` in simulated time with the app's real models."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Words to the running app, between real processes: answered, refused, garbled; a crash before, a stranger beside."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

@@ -1,7 +1,5 @@
 """A question is asked aloud into a session: it makes the user's turn in the microphone's place, and is heard."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

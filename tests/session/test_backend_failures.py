@@ -1,7 +1,5 @@
 """What goes wrong with back-ends and tools, and what comes of it: nothing twice, nobody stranded, nothing left."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What a conversation's back-ends are told, may use and may cost, at the level where its user would notice."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import re

@@ -1,7 +1,5 @@
 """The voice corrects itself in mid-answer, and the transcript knows what it took back."""
 
-from __future__ import annotations
-
 import asyncio
 
 from app.backend.scripted import ScriptedBackend, answer

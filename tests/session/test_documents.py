@@ -1,7 +1,5 @@
 """Documents of a conversation: what the models are given of them, from which request on, and until when."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace

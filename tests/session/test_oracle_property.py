@@ -4,8 +4,6 @@ Runs the real runner, mailbox and loop in simulated time against random arrival 
 delta cuts, stalls and failures, and reads what a front-end was given frame by frame.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Voice servers and their clients when one of them fails: dead clients, cut connections, servers that misbehave."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """A session in real time that begins without a microphone and a loudspeaker: one types, reads, and plugs in both."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Answers with code, tables and markers: the user hears that they are on the screen, and the transcript has them."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 

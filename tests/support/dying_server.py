@@ -5,8 +5,6 @@ request N (the warm-up is 1); "breaks at N" kills it in the middle of that answe
 it is ready. After the last line: "answers".
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A language model on loopback for benches: it answers by a rule, or judges answers by a rule, the same each time."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

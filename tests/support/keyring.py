@@ -3,8 +3,6 @@
 This process and the user's keyring never see it: `Service.environment` is for child processes.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -116,7 +114,6 @@ def secret_service(folder: Path, *, keyring: bool = True) -> Iterator[Service]:
             stderr=subprocess.DEVNULL,
         )
         started.append(bus)
-        assert bus.stdout is not None
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().decode().strip()
         daemon = 0
         if keyring:
@@ -134,7 +131,6 @@ def secret_service(folder: Path, *, keyring: bool = True) -> Iterator[Service]:
                 stderr=subprocess.DEVNULL,
             )
             started.append(ring)
-            assert ring.stdin is not None
             ring.stdin.write(PASSWORD)
             ring.stdin.close()
             daemon = ring.pid

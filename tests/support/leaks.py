@@ -1,7 +1,5 @@
 """Searches files, texts and logs for a secret; and a server that quotes the key that it receives."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

@@ -5,8 +5,6 @@ Follows Ollama's documented HTTP API as far as the package `ollama` is used with
 Knows nothing of the app's adapters.
 """
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import json

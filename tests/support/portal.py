@@ -1,7 +1,5 @@
 """A fake of the desktop portal for global shortcuts, with the documented API, on a test's message bus."""
 
-from __future__ import annotations
-
 import os
 import queue
 import threading

@@ -1,7 +1,5 @@
 """Small servers on loopback that speak the protocols of OpenAI and Ollama from a script."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

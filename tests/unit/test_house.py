@@ -1,7 +1,5 @@
 """Rules of the house: pages, guide, children's environment, and one module for what Qt might take for markup."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

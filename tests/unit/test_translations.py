@@ -1,7 +1,5 @@
 """The translations hold what the source holds, and nothing that a user sees is written past them."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib.util

@@ -1,7 +1,5 @@
 """What a hub of models sends: the listing of a repository, its config, its files; and the feed of new versions."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Moshi's protocol both ways: what clients send to the app's voice server, and what servers send to the app."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """A click on a question of the welcome has it asked aloud by another voice, or typed where that can't be had."""
 
-from __future__ import annotations
-
 import asyncio
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mute, levels and devices in the real window: what a user sees and what the session is told."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from pathlib import Path
@@ -16,7 +14,7 @@ from app.gui.design.look import STATE_COLOURS
 from app.gui.state.choice import session_choice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeMachine, FakeSoundService, no_devices, two_devices
-from tests.gui.helpers import say, shown, until
+from tests.gui.helpers import say, shown, until, window_and_factory
 
 GONE = (
     "The microphone “Headset” is gone. The conversation goes on with “Built-in”; yours is taken again when it is back."
@@ -25,8 +23,7 @@ BACK = "The microphone “Headset” is back, and the conversation has moved to 
 
 
 async def test_mute_is_shown_by_every_switch_once_the_session_confirms_it() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(duplex=True)) as window:
+    async with window_and_factory(Settings(duplex=True)) as (window, factory):
         bar, action = window.dock, window.menu.mute_action
         bar.mute.click()
         assert factory.session.calls[-1] == ("set_muted", True)
@@ -47,8 +44,7 @@ async def test_mute_is_shown_by_every_switch_once_the_session_confirms_it() -> N
 
 
 async def test_a_new_session_starts_muted_if_the_last_one_was() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.dock.mute.click()
         first = factory.session
         window.top_bar.new_button.click()
@@ -63,7 +59,6 @@ async def test_a_microphone_test_mutes_the_session() -> None:
     async with shown(factory, Settings(duplex=True), sound_service=service) as window:
         window.sound.open_dialog()
         dialog = window.sound.dialog
-        assert dialog is not None
         dialog.tests.say_button.click()
         await until(lambda: service.calls)
         assert factory.session.calls == [("set_muted", True)]
@@ -91,7 +86,6 @@ async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
         say(window, factory, e.MicrophoneMuted(1.0, True))
         window.sound.open_dialog()
         dialog = window.sound.dialog
-        assert dialog is not None
         dialog.tests.play_button.click()
         await until(lambda: service.calls)
         assert window.dock.button.text() == "Trying out"
@@ -103,8 +97,7 @@ async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
 
 
 async def test_nothing_is_shown_as_muted_without_a_session() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.dock.mute.click()
         say(window, factory, e.MicrophoneMuted(1.0, True))
         assert window.dock.mute.confirmed
@@ -153,8 +146,7 @@ async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_
 
 
 async def test_a_failed_hotkeys_message_outlasts_the_start_of_a_session() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.sound.show_key_trouble("")
         window.sound.show_key_trouble("No key to talk.")
         window.sound.show_key_trouble("No key to mute.")
@@ -180,8 +172,7 @@ async def test_devices_change_without_a_new_session(tmp_path: Path) -> None:
 
 
 async def test_a_devices_message_replaces_the_last_one_and_good_news_disappears() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.DeviceChanged(1.0, "microphone", "moved", "Built-in", GONE))
         say(window, factory, e.DeviceChanged(2.0, "loudspeaker", "lost", "", "No loudspeaker."))
         assert window.messages.sentences() == [GONE, "No loudspeaker."]
@@ -249,8 +240,7 @@ async def test_a_message_about_echo_goes_when_the_echo_is_gone() -> None:
 
 
 async def test_clipping_between_two_batches_is_shown_and_fades() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         meter = window.devices.microphone_level
         window.dock.devices_button.click()
         say(window, factory, e.LevelMeasured(1.0, 0.0, -60.0, clipped=True), e.LevelMeasured(1.08, -20.0, -60.0))

@@ -1,7 +1,5 @@
 """Folders of conversations: opened and closed, filled and emptied, by mouse and by keyboard."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from PySide6.QtCore import QModelIndex, Qt
@@ -30,7 +28,6 @@ def type_name(pane: ConversationsPane, name: str) -> None:
     dialog = pane.folders.dialog
     assert isinstance(dialog, QInputDialog) and dialog.isVisible()
     field = dialog.findChild(QLineEdit)
-    assert field is not None
     field.selectAll()
     QTest.keyClicks(field, name)
     QTest.keyClick(field, Qt.Key.Key_Return)

@@ -1,7 +1,5 @@
 """The pane with its history: listing, removing, restoring, exporting and importing conversations."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

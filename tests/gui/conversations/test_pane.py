@@ -1,7 +1,5 @@
 """The pane of kept conversations: clicks and keys in, wishes and what is shown out."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The colours can be read by WCAG's formula; light, dark and the system's theme are followed at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

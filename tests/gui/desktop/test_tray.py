@@ -1,7 +1,5 @@
 """The icon in the tray: its states and menu, the window that hides into it, and notifications of answers."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 

@@ -1,7 +1,5 @@
 """The inspector below the conversation: its tabs, its table of requests, and why an answer was slow, in words."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re
@@ -24,7 +22,7 @@ from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import dark_theme, open_dialog, press, say, shown, spoken, until
+from tests.gui.helpers import dark_theme, open_dialog, press, say, shown, spoken, until, window_and_factory
 from tests.gui.window.test_accessibility import controls, tabbed
 
 
@@ -71,8 +69,7 @@ async def test_pages_are_built_when_they_are_looked_at() -> None:
 
 
 async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), everything=False) as window:
+    async with window_and_factory(Settings(), everything=False) as (window, factory):
         window.resize(1200, 900)
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "How long?", "So long."))
@@ -90,8 +87,7 @@ async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
 
 
 async def test_every_page_is_named_and_reached_by_tab() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), log=some_log()) as window:
+    async with window_and_factory(Settings(), log=some_log()) as (window, factory):
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "How long?", "So long."))
         for words in ("Latency", "Requests", "Log"):
@@ -128,8 +124,7 @@ async def test_the_log_is_followed_and_opened_as_a_whole() -> None:
 
 
 async def test_the_latency_has_two_columns_where_there_is_room() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings()) as window:
+    async with window_and_factory(Settings()) as (window, factory):
         window.resize(1600, 1000)
         say(window, factory, *spoken(1, "How long?", "So long."))
         window.inspector.open_latency()
@@ -182,8 +177,7 @@ def lines(page: RequestsPage) -> list[list[str]]:
 
 
 async def test_every_request_has_a_line_the_newest_first() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.inspector.open_at("requests")
         page = window.inspector.requests
         assert page is not None and page.empty.isVisible() and not page.copy_button.isEnabled()
@@ -205,8 +199,7 @@ async def test_every_request_has_a_line_the_newest_first() -> None:
 
 
 async def test_it_is_sorted_by_a_click_and_by_value() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *turn_with_four())
         window.inspector.open_at("requests")
         page = window.inspector.requests
@@ -226,8 +219,7 @@ async def test_it_is_sorted_by_a_click_and_by_value() -> None:
 
 
 async def test_the_models_have_their_colours_in_light_and_dark() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *turn_with_four())
         window.inspector.open_at("requests")
         page = window.inspector.requests
@@ -243,13 +235,11 @@ async def test_the_models_have_their_colours_in_light_and_dark() -> None:
 
 
 async def test_it_is_copied_as_text() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         say(window, factory, *turn_with_four())
         window.inspector.open_at("requests")
         page = window.inspector.requests
-        assert page is not None
         page.copy_button.click()
         copied = QGuiApplication.clipboard().text().splitlines()
         assert copied[0].split("\t")[:4] == ["No.", "Turn", "Model", "Asked"]
@@ -261,8 +251,7 @@ async def test_it_is_copied_as_text() -> None:
 
 
 async def test_what_is_not_seen_is_not_read() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.inspector.open_at("requests")
         page = window.inspector.requests
         assert page is not None
@@ -297,7 +286,6 @@ async def test_it_grows_with_the_text() -> None:
     async with shown(FakeFactory(), Settings()) as window:
         window.inspector.open_at("requests")
         page = window.inspector.requests
-        assert page is not None
         before = page.view.verticalHeader().defaultSectionSize()
         font = page.font()
         font.setPointSizeF(font.pointSizeF() * 2)

@@ -1,7 +1,5 @@
 """Models on this computer: their page in “Models and servers”, and the bar for front-ends with weights."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -211,7 +209,6 @@ async def test_a_front_end_that_fits_the_card_is_downloaded_and_used() -> None:
         await until(lambda: row(panel, "KAME")[3] == "in use")
         press(panel, "Let the app choose a model of this kind")
         assert settings.frontend == "cascade"
-        assert dialog.local is not None
         dialog.local.show_machine(PLAIN)
         assert row(panel, "KAME") and not panel.use_button.isEnabled(), "it does not fit this machine"
         assert "needs a larger card" in panel.words.text()

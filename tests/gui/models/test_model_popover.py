@@ -1,7 +1,5 @@
 """Picking a model: the pill and its popover, favourites, and the messages about a change during a conversation."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -24,7 +22,7 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
-from tests.gui.helpers import choose, click_model, open_models, say, shown, until
+from tests.gui.helpers import choose, click_model, open_models, say, shown, until, window_and_factory
 from tests.gui.models.test_server_form import form_of
 
 GPT, GEMMA = BackendChoice("openai", "gpt-5"), BackendChoice("ollama", "gemma3:4b", "http://192.168.1.9:11434")
@@ -86,8 +84,7 @@ def test_an_address_of_this_computer_is_told_from_others(url: str, local: bool) 
 
 
 async def test_a_click_changes_the_model_and_the_pill_names_it_in_its_colour() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService(lists=LISTS)) as window:
+    async with window_and_factory(service=FakeBackendService(lists=LISTS)) as (window, factory):
         pill = window.top_bar.pill
         before = pill.colour()
         open_models(window)
@@ -101,15 +98,13 @@ async def test_a_click_changes_the_model_and_the_pill_names_it_in_its_colour() -
 
 
 async def test_the_pill_names_the_model_that_the_session_has_loaded() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.SessionStarted(0, "cascade", "w", "Embedded", "SmolLM2 135M", "thinking"))
         assert window.top_bar.pill.text() == "SmolLM2 135M"
 
 
 async def test_it_is_searched_and_used_by_keyboard_alone() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService(lists=LISTS)) as window:
+    async with shown(FakeFactory(), service=FakeBackendService(lists=LISTS)) as window:
         await until(window.isActiveWindow)
         setup, field = window.setup, window.transcript.composer.field
         field.setFocus()
@@ -139,8 +134,7 @@ async def test_a_click_elsewhere_closes_it_and_does_what_it_says() -> None:
 
 
 async def test_a_model_to_download_is_fetched_and_not_used_yet() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService()) as window:
+    async with window_and_factory(service=FakeBackendService()) as (window, factory):
         wanted: list[str] = []
         window.setup.models._catalogue = Catalogue().models
         window.setup.download_wanted.connect(wanted.append)
@@ -166,8 +160,7 @@ async def test_all_of_it_is_in_the_window_at_every_size() -> None:
 
 
 async def test_words_are_asked_again_with_another_model_or_not_at_all() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService(lists=LISTS)) as window:
+    async with window_and_factory(service=FakeBackendService(lists=LISTS)) as (window, factory):
         window.transcript.other_model_wanted.emit("How high is it?")
         QTest.keyClick(window.setup.search, Qt.Key.Key_Escape)
         await asyncio.sleep(0.01)
@@ -286,8 +279,7 @@ async def test_swaps_leave_no_actions_behind() -> None:
 
 
 async def test_a_backend_that_was_refused_is_tried_again_when_it_is_picked_again(caplog) -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService()) as window:
+    async with window_and_factory(service=FakeBackendService()) as (window, factory):
         factory.session.refusal = UserError("There is no key.")
         choose(window, "openai")
         await until(lambda: window.setup.choice.provider == "embedded")
@@ -336,8 +328,7 @@ async def test_messages_make_room_for_newer_ones_and_end_with_their_cause() -> N
 
 
 async def test_without_services_nothing_leads_to_models_and_servers() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(provider="ollama")) as window:
+    async with window_and_factory(Settings(provider="ollama")) as (window, factory):
         open_models(window)
         assert not window.setup.models_button.isVisible()
         assert not window.menu.models_action.isVisible() and not window.menu.routes_action.isVisible()
@@ -355,8 +346,7 @@ async def test_closing_ends_the_fetching_of_lists() -> None:
 
 
 async def test_a_refused_backend_can_be_given_its_key_though_the_pill_went_back() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService()) as window:
+    async with window_and_factory(service=FakeBackendService()) as (window, factory):
         factory.session.refusal = UserError("There is no key. Give the app one (“Key…”).")
         choose(window, "openai")
         await until(lambda: window.messages.rows)

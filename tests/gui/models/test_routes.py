@@ -1,7 +1,5 @@
 """The router's table, and the router that uses it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -14,7 +12,18 @@ from app.services.backends import KINDS
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import choose, click_model, open_dialog, open_models, oracle, press, say, shown, until
+from tests.gui.helpers import (
+    choose,
+    click_model,
+    open_dialog,
+    open_models,
+    oracle,
+    press,
+    say,
+    shown,
+    until,
+    window_and_factory,
+)
 
 STEM = {"provider": "anthropic", "model": "claude-opus-4-1", "base_url": ""}
 
@@ -72,16 +81,14 @@ async def test_a_changed_table_takes_effect_while_the_router_drives() -> None:
 
 
 async def test_a_table_is_made_without_the_router_in_force() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(routes="not JSON"), service=FakeBackendService()) as window:
+    async with window_and_factory(Settings(routes="not JSON"), service=FakeBackendService()) as (window, factory):
         window.menu.routes.emit()
         press(open_dialog(window, RoutesDialog), "Use this table")
         assert factory.session.calls == [] and json.loads(window.settings.routes)["stem"]["provider"] == "embedded"
 
 
 async def test_a_card_tells_for_which_kind_it_was_chosen() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(
             window,
             factory,
@@ -105,8 +112,7 @@ CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
 
 
 async def test_a_router_at_the_side_tells_its_kind_on_its_own_cards() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(
             window,
             factory,
@@ -121,8 +127,7 @@ async def test_a_router_at_the_side_tells_its_kind_on_its_own_cards() -> None:
 
 
 async def test_a_kind_goes_with_what_is_handed_over_and_not_to_a_backend_that_nobody_routed_to() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(
             window,
             factory,

@@ -1,7 +1,5 @@
 """The dialog “Style and tools”: for the open conversation, and on request for new ones."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path
@@ -18,7 +16,7 @@ from app.gui.window.main_window import MainWindow
 from app.session.control import Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import open_dialog, press, shown, until
+from tests.gui.helpers import open_dialog, press, shown, until, window_and_factory
 from tests.gui.models.test_local_models import FakeModels
 from tests.gui.window.test_window_session import pick
 
@@ -113,8 +111,7 @@ async def test_the_defaults_of_the_settings_begin_the_talk() -> None:
         tool_folders="/a\n\n/b\n",
         cap_dollars=2.0,
     )
-    factory = FakeFactory()
-    async with shown(factory, settings) as window:
+    async with window_and_factory(settings) as (window, factory):
         (choice,) = factory.choices
         assert choice.style == Style("A cook.", 0.0, "long")
         assert (choice.tools, choice.cap) == (ToolChoice(("clock", "mcp:gone"), ("/a", "/b")), 2.0)
@@ -160,8 +157,7 @@ async def test_folders_are_asked_for_without_blocking_and_taken_out() -> None:
 
 
 async def test_the_talk_goes_on_beside_the_dialog() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         dialog = opened(window)
         assert not dialog.isModal()
         QTest.mousePress(window.dock.button, Qt.MouseButton.LeftButton)
@@ -176,8 +172,7 @@ async def test_the_talk_goes_on_beside_the_dialog() -> None:
     ("typed", "dollars"), [("0,05", 0.05), ("0.05", 0.05), ("12,5", 12.5), ("$0.5", 0.5), ("3", 3.0)]
 )
 async def test_both_marks_are_the_decimal_point_of_the_cap(locale: str, typed: str, dollars: float) -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         dialog = opened(window)
         dialog.cap.setLocale(QLocale(locale))
         await until(dialog.isActiveWindow)

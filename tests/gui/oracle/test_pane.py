@@ -1,7 +1,5 @@
 """The oracle as one sees it: where the voice is in a text, what was struck, the large card, and two models' columns."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest

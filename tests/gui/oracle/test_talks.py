@@ -1,7 +1,5 @@
 """Whole simulated talks as the oracle shows them, and its cards, which show no markers."""
 
-from __future__ import annotations
-
 import pytest
 from pytestqt.qtbot import QtBot
 

@@ -1,7 +1,5 @@
 """The command palette: how words find titles; opened, searched and left by keys; what its commands do."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 

@@ -1,7 +1,5 @@
 """Text and focus rings have enough contrast in every theme, measured from pictures of the window."""
 
-from __future__ import annotations
-
 import asyncio
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The dialog “Prices”: the app's and the user's prices, editing and saving them, and opening it next to the cap."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

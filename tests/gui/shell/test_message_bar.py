@@ -1,7 +1,5 @@
 """Messages: levels, counting, reading time, order of importance, and removal once solved."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The dialog “Sound”: device tests, the sound's processing, hotkeys, and measurements."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Work in the background: whom its result reaches, its threads, and the events that reach the window in batches."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

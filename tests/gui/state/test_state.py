@@ -1,7 +1,5 @@
 """The window's state: which session and model it takes for its own, what it passes on, and its word for it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """The dialog “Tool servers”: listing, adding, changing, removing and testing servers, and their switches."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

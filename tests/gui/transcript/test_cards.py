@@ -1,7 +1,5 @@
 """What a card shows of a turn, also of an answer with code and a table."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -17,7 +15,7 @@ from app.gui.transcript.entries import TranscriptCards
 from app.gui.transcript.pane import TranscriptPane
 from app.stt.scripted import ScriptedTurn
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import say, shown, spoken, transcript
+from tests.gui.helpers import say, shown, spoken, transcript, window_and_factory
 from tests.support.talks import simulate
 
 
@@ -126,14 +124,12 @@ def test_a_turn_and_the_conversation_are_copied_as_they_were_written(qtbot: QtBo
     pane, _ = played(qtbot)
     assert pane.text() == f"You: How do I greet in Python?\n\nKAME: {ANSWER}"
     pane._open_menu(QPoint(200, round(pane.view._box(1).top()) + 30))
-    assert pane.menu is not None
     next(action for action in pane.menu.actions() if "turn" in action.text()).trigger()
     assert QApplication.clipboard().text() == ANSWER
 
 
 async def test_the_users_words_are_plain_and_so_is_a_plain_answer() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *spoken(1, "Is *this* `so`? # 1", "It is so, 3 of 4."))
         assert transcript(window) == ["You\nIs *this* `so`? # 1", "KAME   small\nIt is so, 3 of 4."]
         assert not any(card.written for card in window.transcript.view.cards)

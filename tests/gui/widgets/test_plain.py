@@ -1,7 +1,5 @@
 """Text from outside is shown as it is: no tooltip, label or view takes it for HTML, nor loads what it names."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every button and every menu entry, once: whatever they do, nothing breaks, and the window still answers."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterator
@@ -219,8 +217,7 @@ async def test_every_button_of_every_dialog_does_no_harm(
 
 
 async def test_every_menu_entry_has_a_name_and_a_key_of_its_own() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), **surroundings()) as window:  # type: ignore[arg-type]
+    async with shown(FakeFactory(), Settings(), **surroundings()) as window:  # type: ignore[arg-type]
         keys: dict[str, str] = {}
         for title in window.menu.bar.actions():
             letters = []

@@ -1,7 +1,5 @@
 """The window's other dialogs: reached by keyboard, left by Escape, gone with the window; the licences as text."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest
@@ -31,7 +29,7 @@ from tests.gui.fakes import (
     FakeSoundService,
     two_devices,
 )
-from tests.gui.helpers import WELCOMED, say, shown, spoken, until
+from tests.gui.helpers import WELCOMED, say, shown, spoken, until, window_and_factory
 from tests.gui.models.test_local_models import FakeModels
 
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
@@ -167,8 +165,7 @@ async def test_a_fault_leads_to_the_log_and_its_line() -> None:
 
 
 async def test_the_latency_of_this_talk_is_shown() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         for turn in range(1, 5):
             say(window, factory, *spoken(turn, "How long?", "So long.", at=turn * 10.0))
@@ -225,7 +222,6 @@ async def test_the_settings_offer_the_voices_that_speak_the_language_and_lead_to
     async with shown(FakeFactory(), settings, models=FakeModels(), **everything()) as window:  # type: ignore[arg-type]
         window.panels.open_settings("voice")
         dialog = window.panels.settings
-        assert dialog is not None
         voices = dialog.rows["voice"].editor
         await until(lambda: len(voices.texts) > 1)
         assert voices.texts == ["Automatic", "Mouth", "Bea"]

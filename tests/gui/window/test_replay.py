@@ -2,8 +2,6 @@
 folds say.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from pathlib import Path
@@ -22,7 +20,7 @@ from app.session.replay import Replay
 from app.stt.scripted import ScriptedTurn
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import oracle, shown, transcript, until
+from tests.gui.helpers import oracle, shown, transcript, until, window_and_factory
 from tests.gui.pictures.timeline import long_talk
 from tests.support.talks import simulate
 
@@ -99,8 +97,7 @@ async def test_a_recorded_talk_is_shown_whole(batch: int, tmp_path: Path, caplog
 
 async def test_a_long_dense_talk_is_shown_whole(caplog: pytest.LogCaptureFixture) -> None:
     events = sorted(long_talk(3.0), key=lambda event: event.at)
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.resize(1400, 900)
         await played(window, factory, events, 60)
         check(window, events)

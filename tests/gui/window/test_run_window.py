@@ -1,7 +1,5 @@
 """The whole run in a process of its own, from the first picture to the exit code, with nothing on stderr."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -181,7 +179,6 @@ def test_an_interrupt_on_the_terminal_closes_the_window(tmp_path: Path, number: 
         """,
         tmp_path,
     )
-    assert process.stdout is not None
     assert process.stdout.readline() == "running\n"
     process.send_signal(number)
     began = time.monotonic()

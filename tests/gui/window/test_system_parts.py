@@ -1,7 +1,5 @@
 """Parts of the system in the settings: the start at login, and the check for new versions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,7 +44,6 @@ class FakeLogin:
 
 def row_of(window: MainWindow) -> SettingRow:
     window.panels.open_settings("launch_at_login")
-    assert window.panels.settings is not None
     return window.panels.settings.rows["launch_at_login"]
 
 

@@ -4,8 +4,6 @@ The language is made here, out of the words that the app's source holds; what th
 say is told in Cyrillic letters, so that it needs no exception.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import importlib.util
@@ -617,7 +615,6 @@ async def test_no_two_controls_of_the_window_share_a_letter(
         window.setup.shut()
         window.dialogs.open_models("machine")
         dialog = window.dialogs.models
-        assert dialog is not None
         for place in range(dialog.places.count()):
             dialog.places.setCurrentRow(place)
             letters_of(dialog)

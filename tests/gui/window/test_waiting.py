@@ -1,13 +1,10 @@
 """A back-end that says nothing yet: the oracle tells who is waited for, and how long already."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.conversation import events as e
 from app.gui.window.main_window import MainWindow
-from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import oracle, say, shown
+from tests.gui.helpers import oracle, say, window_and_factory
 
 CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
 
@@ -38,8 +35,7 @@ def bodies(window: MainWindow) -> list[str]:
 
 
 async def test_who_is_waited_for_and_how_long_is_told_on_both_sides() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         clock, timer = Clock(window, 1.0), window.oracle.wait_timer
         say(window, factory, asked(1, 1.0), asked(2, 1.0, GPT, True))
         assert bodies(window) == ["…", "…"] and timer.isActive(), "nobody needs to hear of less than a second"
@@ -55,8 +51,7 @@ async def test_who_is_waited_for_and_how_long_is_told_on_both_sides() -> None:
 
 
 async def test_a_pause_of_the_session_is_not_waited_for() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         clock = Clock(window, 1.0)
         say(window, factory, e.UserStarted(1.0, 1))
         clock.pass_by(60.0)  # the microphone was unplugged, and the session's time stood still
@@ -67,8 +62,7 @@ async def test_a_pause_of_the_session_is_not_waited_for() -> None:
 
 @pytest.mark.parametrize("reason", ["failed", "superseded", "stopped", "complete"])
 async def test_an_end_without_a_word_ends_the_waiting(reason: e.EndReason) -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         clock = Clock(window, 1.0)
         say(window, factory, asked(1, 1.0))
         clock.pass_by(3.0)
@@ -78,8 +72,7 @@ async def test_an_end_without_a_word_ends_the_waiting(reason: e.EndReason) -> No
 
 
 async def test_the_end_of_the_talk_ends_it_and_the_next_talk_counts_anew() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         clock = Clock(window, 50.0)
         say(window, factory, asked(1, 50.0))
         clock.pass_by(3.0)
@@ -92,8 +85,7 @@ async def test_the_end_of_the_talk_ends_it_and_the_next_talk_counts_anew() -> No
 
 
 async def test_it_is_counted_in_the_sessions_time_though_events_come_late() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         clock = Clock(window, 0.08)
         say(window, factory, e.UserStarted(0.08, 1))
         clock.pass_by(4.92)
@@ -104,8 +96,7 @@ async def test_it_is_counted_in_the_sessions_time_though_events_come_late() -> N
 
 
 async def test_a_session_whose_sound_begins_late_makes_no_wait_longer() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         clock = Clock(window, 0.0)
         say(window, factory, e.ConversationConfigured(0.0, "openai", "gpt", "", "", None, "medium", ()))
         clock.pass_by(3.0)  # the microphone gives its first frame now
@@ -115,8 +106,7 @@ async def test_a_session_whose_sound_begins_late_makes_no_wait_longer() -> None:
 
 
 async def test_nothing_moves_where_nobody_looks() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         clock, timer = Clock(window, 1.0), window.oracle.wait_timer
         assert not timer.isActive()
         say(window, factory, asked(1, 1.0))
@@ -131,8 +121,7 @@ async def test_nothing_moves_where_nobody_looks() -> None:
 
 
 async def test_while_a_tool_is_at_work_it_is_the_tool_that_is_waited_for() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         clock, timer = Clock(window, 1.0), window.oracle.wait_timer
         say(window, factory, asked(1, 1.0))
         clock.pass_by(2.0)
@@ -146,8 +135,7 @@ async def test_while_a_tool_is_at_work_it_is_the_tool_that_is_waited_for() -> No
 
 
 async def test_what_is_handed_over_unsaid_was_waited_for_from_its_first_request() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         clock = Clock(window, 1.0)
         say(window, factory, asked(1, 1.0, GPT, True))
         clock.pass_by(3.0)

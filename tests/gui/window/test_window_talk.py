@@ -1,7 +1,5 @@
 """What the window shows of a conversation: real texts, formats and counts, read back from the widgets."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
@@ -13,7 +11,7 @@ from app.gui.design.look import STATE_COLOURS
 from app.gui.widgets.formats import dollars, tokens, wait
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import oracle, say, shown, transcript, until
+from tests.gui.helpers import oracle, say, shown, transcript, until, window_and_factory
 from tests.gui.pictures.window import talk
 
 
@@ -22,8 +20,7 @@ def asked(revision: int, words: str = "tell me", final: bool = False) -> e.Oracl
 
 
 async def test_partial_words_look_unsettled_until_they_are_final() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         view = window.transcript.view
         say(window, factory, e.UserStarted(1, 1), e.TranscriptPartial(2, 1, "What is", "the time", 2))
         assert transcript(window) == ["You\nWhat is the time"]
@@ -38,8 +35,7 @@ async def test_partial_words_look_unsettled_until_they_are_final() -> None:
 
 
 async def test_the_assistants_words_grow_and_an_interruption_is_marked() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.TranscriptFinal(2, 1, "Hello.", 2), e.AssistantStarted(3, 1, 1))
         say(window, factory, e.AssistantSaid(4, 1, "Hello to", 1))
         assert transcript(window)[1] == "KAME\nHello to"
@@ -51,8 +47,7 @@ async def test_the_assistants_words_grow_and_an_interruption_is_marked() -> None
 
 
 async def test_a_backchannel_is_small() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.TranscriptFinal(1, 1, "A real sentence.", 1), e.UserBackchannel(2, 2, "mhm"))
         assert transcript(window)[1] == "You, in passing\nmhm"
         sizes = [window.transcript.view.card_formats(place)[0][1].fontPointSize() for place in (0, 1)]
@@ -60,8 +55,7 @@ async def test_a_backchannel_is_small() -> None:
 
 
 async def test_turns_stand_in_the_order_of_their_sound() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.TranscriptFinal(1, 1, "first", 1), e.AssistantStarted(5, 1, 1))
         say(window, factory, e.AssistantSaid(6, 1, "third", 1), e.TranscriptFinal(3, 2, "second", 3))
         assert [text.split("\n")[1] for text in transcript(window)] == ["first", "second", "third"]
@@ -70,8 +64,7 @@ async def test_turns_stand_in_the_order_of_their_sound() -> None:
 
 
 async def test_a_superseded_revision_is_struck_through_and_the_speaking_one_marked() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         view = window.oracle.view
         say(window, factory, asked(1, "what is the"), e.OracleDelta(1.4, 1, "It is noon."))
         ((_, before),) = view.card_formats(0)
@@ -94,15 +87,13 @@ async def test_a_superseded_revision_is_struck_through_and_the_speaking_one_mark
 
 
 async def test_a_failed_revision_says_so() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, asked(1), e.OracleEnded(2, 1, "failed", 0))
         assert oracle(window) == ["1   failed   small (embedded) · on 2 words\n(no words)"]
 
 
 async def test_the_oracle_pane_keeps_the_newest_eighty() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         for revision in range(1, 101):
             factory.session.say(asked(revision), e.OracleDelta(2, revision, f"thought {revision}"))
         window.pump.flush()
@@ -113,8 +104,7 @@ async def test_the_oracle_pane_keeps_the_newest_eighty() -> None:
 
 
 async def test_the_button_tells_the_state_in_words_and_colour() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         button = window.dock.button
         seen = [(button.text(), button.colour())]
         for event in (
@@ -132,8 +122,7 @@ async def test_the_button_tells_the_state_in_words_and_colour() -> None:
 
 
 async def test_the_response_time_is_shown() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         assert window.status.response.text() == "No answer yet"
         say(window, factory, e.UserEnded(2.2, 1, 1.85, "words"), e.AssistantStarted(2.31, 1, 1))
         assert window.status.response.text() == "Last answer after 0.46 s"
@@ -142,8 +131,7 @@ async def test_the_response_time_is_shown() -> None:
 
 
 async def test_the_levels_move_hold_their_peak_and_fall() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         meter, other = window.devices.microphone_level, window.devices.loudspeaker_level
         window.dock.devices_button.click()
         say(window, factory, e.LevelMeasured(1.0, -12.0, -30.0))
@@ -159,8 +147,7 @@ async def test_the_levels_move_hold_their_peak_and_fall() -> None:
 
 
 async def test_five_thousand_events_cost_one_batch_and_one_edit_a_card() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         batches, session = window.pump.batches, factory.session
         session.say(e.UserStarted(1, 1), asked(1))
         for step in range(2_500):
@@ -176,8 +163,7 @@ async def test_five_thousand_events_cost_one_batch_and_one_edit_a_card() -> None
 
 
 async def test_an_event_edits_only_its_own_card_among_hundreds() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         for turn in range(1, 401):
             factory.session.say(e.TranscriptFinal(turn, turn, f"sentence {turn}", turn))
         window.pump.flush()
@@ -190,8 +176,7 @@ async def test_an_event_edits_only_its_own_card_among_hundreds() -> None:
 async def test_a_fault_in_the_window_shows_a_bar_and_the_talk_goes_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
 
         def fail(_: e.Event) -> None:
             raise RuntimeError("no such card")
@@ -207,8 +192,7 @@ async def test_a_fault_in_the_window_shows_a_bar_and_the_talk_goes_on(
 
 
 async def test_a_sentence_is_shown_until_it_is_closed() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         assert not window.messages.isVisible()
         failure = e.Failure(1, "backend", "Ollama did not answer. Start it.")
         say(window, factory, failure, failure)
@@ -221,8 +205,7 @@ async def test_a_sentence_is_shown_until_it_is_closed() -> None:
 
 
 async def test_text_is_copied_with_the_standard_key() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         say(window, factory, *talk())
         QApplication.clipboard().clear()
@@ -286,8 +269,7 @@ def test_waits_in_few_letters(seconds: float, text: str) -> None:
 
 
 async def test_requests_restarts_tokens_and_cost_are_told_for_the_talk_and_each_backend() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         label = window.status.counts
         assert label.text() == ""
         say(window, factory, requested(1, CLAUDE))
@@ -319,16 +301,14 @@ async def test_requests_restarts_tokens_and_cost_are_told_for_the_talk_and_each_
 
 
 async def test_a_backend_without_a_price_is_not_free() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, requested(1, CLAUDE), counted(1, CLAUDE, None))
         assert window.status.counts.text() == "1 request · 1.2k tokens · price unknown"
         assert oracle(window)[0].endswith("\u20281,200 tokens in, 45 out · no price known")
 
 
 async def test_a_card_tells_what_it_took() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, requested(1, CLAUDE), e.OracleDelta(1.42, 1, "Noon."))
         assert oracle(window)[0] == "1   claude (Anthropic) · on 2 words · first words after 420 ms · 1 word\nNoon."
         say(window, factory, counted(1, CLAUDE, 0.0031, exact=False, cached=900))
@@ -339,8 +319,7 @@ async def test_a_card_tells_what_it_took() -> None:
 
 
 async def test_a_long_wait_is_told_in_seconds() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, requested(1, CLAUDE), e.OracleDelta(13.039, 1, "Noon."))
         assert "first words after 12.0 s · 1 word" in oracle(window)[0]
         say(window, factory, counted(1, CLAUDE, 0.0031, first_ms=11_980.0))
@@ -348,8 +327,7 @@ async def test_a_long_wait_is_told_in_seconds() -> None:
 
 
 async def test_a_tool_of_a_server_is_told_with_its_server() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(
             window,
             factory,
@@ -368,8 +346,7 @@ async def test_a_tool_of_a_server_is_told_with_its_server() -> None:
 
 
 async def test_tools_are_told_as_they_work() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         view = window.oracle.view
         say(window, factory, requested(1, CLAUDE), e.ToolCalled(1.2, 1, "calculator", '{"expression": "17 * 23"}'))
         assert oracle(window)[0].split("\n")[1] == "calculator with 17 * 23 …\u2028…"
@@ -384,8 +361,7 @@ async def test_tools_are_told_as_they_work() -> None:
 
 
 async def test_arguments_that_are_no_object_are_shown_as_they_are() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, requested(1, CLAUDE))
         for arguments in ("[1, 2]", "{broken", '{"path": "a.txt", "lines": 3}', ""):
             say(window, factory, e.ToolCalled(1, 1, "files", arguments))
@@ -394,8 +370,7 @@ async def test_arguments_that_are_no_object_are_shown_as_they_are() -> None:
 
 
 async def test_a_change_of_backend_divides_the_transcript_where_it_was() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.SessionStarted(0, "c", "w", *LOCAL, "thinking"), e.BackendChanged(0.5, *LOCAL))
         assert transcript(window) == []  # before the first word there is nothing to divide
         say(window, factory, e.TranscriptFinal(1, 1, "First.", 1), e.BackendChanged(2, *CLAUDE))

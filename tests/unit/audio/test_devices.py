@@ -1,7 +1,5 @@
 """Finding devices by name, and the error messages when that fails, over a stand-in for PortAudio."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

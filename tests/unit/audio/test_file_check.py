@@ -1,7 +1,5 @@
 """Every unusable file is refused with a sentence: what happened, what it means, what to do."""
 
-from __future__ import annotations
-
 import os
 import wave
 from pathlib import Path

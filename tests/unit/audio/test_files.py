@@ -1,7 +1,5 @@
 """Files as source and sink: any format to exact 24 kHz mono frames; samples to a deterministic WAV."""
 
-from __future__ import annotations
-
 import errno
 import io
 import itertools

@@ -1,7 +1,5 @@
 """Levels, sounds of two channels and Ogg-Opus: there and back, and what a hostile message may cost."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Sources around a source: silence, counters, pauses, mute, and sound that somebody else pushes."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """The microphone, over a stand-in for PortAudio."""
 
-from __future__ import annotations
-
 import threading
 import time
 from types import SimpleNamespace

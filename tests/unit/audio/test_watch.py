@@ -1,7 +1,5 @@
 """Devices' slots, notices about them, and noticing those that come and go, over stand-ins for the system."""
 
-from __future__ import annotations
-
 import socket
 import sys
 import threading
@@ -160,7 +158,6 @@ def server(*names: str) -> PulseState:
 
 def with_streams(state: PulseState, slot: DeviceSlot, device: int, *others: PulseStream) -> PulseState:
     """With the slot's stream on a device, and other streams of this process."""
-    assert slot.active._opened is not None
     return PulseState(state.devices, (PulseStream("microphone", 7, device, slot.active._opened.tag), *others))
 
 

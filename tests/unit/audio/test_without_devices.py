@@ -1,7 +1,5 @@
 """A session that begins without a microphone, without a loudspeaker, or without both."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

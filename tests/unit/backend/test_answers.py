@@ -1,7 +1,5 @@
 """How a request is made and an answer is read: text, usage, thinking, tools and their calls."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Answers that break off, make no sense, are empty, or are left early."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What servers refuse or never send: deadlines, huge answers, and addresses where nobody answers."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

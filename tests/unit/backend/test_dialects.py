@@ -1,7 +1,5 @@
 """What servers refuse in a request is left out, once and for all later requests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Back-ends made by name, the router between them, and what none of them says of a key."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 

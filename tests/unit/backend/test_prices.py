@@ -1,7 +1,5 @@
 """The price list: how a model is found in it, what a request costs, and the user's own list over the app's."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """How each adapter treats refusals: which are tried again, which sentence they get, and that the next request works."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from email.utils import formatdate

@@ -1,7 +1,5 @@
 """Code and tables are told from prose while an answer arrives, and a voice gets a sentence in their place."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Complete questions, open clauses, and punctuation that recognisers set inside sentences."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.conversation.completeness import completeness, ends_open

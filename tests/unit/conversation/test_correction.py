@@ -1,7 +1,5 @@
 """Corrections: what was said isn't said again, and a disagreement is bridged."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """How documents are shared out among what a model reads, and how they stand in its prompt."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

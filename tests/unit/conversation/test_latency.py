@@ -1,7 +1,5 @@
 """How long each stage of an answer took, folded from a session's events."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.backend.base import ChatRequest

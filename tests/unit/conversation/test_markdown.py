@@ -1,7 +1,5 @@
 """Markdown is recognised, and stays well formed where it is cut."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.conversation.markdown import cut, escaped, has_markdown, well_formed, without_html

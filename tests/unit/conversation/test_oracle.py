@@ -1,7 +1,5 @@
 """When a back-end is asked anew, and which revision speaks."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.conversation.oracle import OraclePolicy, OracleTrack

@@ -1,7 +1,5 @@
 """What the voice took back of an answer, and what it said in its place."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Where in a revision's text the voice is: told by what reached the front-end and by what was heard."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Revisions as the events tell of them."""
 
-from __future__ import annotations
-
 from app.conversation import events as e
 from app.conversation.revisions import Revision, RevisionLog
 

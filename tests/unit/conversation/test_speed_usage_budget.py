@@ -1,7 +1,5 @@
 """How often a model is asked, its usage, and when the cap stops it."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.conversation import events as e

@@ -1,7 +1,5 @@
 """The spoken form: no markup, no symbols that a voice misreads, and no change as the text grows."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

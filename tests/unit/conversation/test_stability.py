@@ -1,7 +1,5 @@
 """Which revisions may be spoken before the turn is over, and what the back-end is told of an answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.conversation import events as e

@@ -1,7 +1,5 @@
 """The turn tracker: onset, endpointing, barge-in, backchannels, resumed turns, the talk button."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

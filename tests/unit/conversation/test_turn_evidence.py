@@ -1,7 +1,5 @@
 """The turn tracker's evidence: barge-in by speech only, and the assistant's own echo."""
 
-from __future__ import annotations
-
 from app.conversation import events as e
 from app.conversation.turn import GoOn, Hold, Interrupt, TurnTracker
 from app.conversation.voice import VoiceWindow

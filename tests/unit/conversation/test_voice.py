@@ -1,7 +1,5 @@
 """What makes a run of voice an interruption: probability, periodicity, level and hum of its windows."""
 
-from __future__ import annotations
-
 from app.conversation.voice import WINDOW_SECONDS, VoiceRun, VoiceSettings, VoiceWindow
 
 

@@ -1,7 +1,5 @@
 """Words and clauses do not depend on how a stream was cut into deltas."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a turn shows as it was written: as far as it was heard, and only what the model wrote."""
 
-from __future__ import annotations
-
 from app.conversation import events as e
 from app.conversation.spoken_form import spoken
 from app.conversation.transcript import Transcript, Turn

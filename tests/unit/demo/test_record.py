@@ -1,7 +1,5 @@
 """Recording both sides, and showing them in step."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The order of the demo's steps, its figures, and what it finds on this machine."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

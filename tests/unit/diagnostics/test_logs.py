@@ -1,7 +1,5 @@
 """Tests the log: its limits, threads, redaction, files, and uncaught errors."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import io

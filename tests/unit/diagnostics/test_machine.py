@@ -1,7 +1,5 @@
 """Tests the probes of the machine, also when something hangs or fails."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

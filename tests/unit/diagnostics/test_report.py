@@ -1,7 +1,5 @@
 """Tests the diagnostics report: its contents, no key from anywhere, and what was said only on request."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

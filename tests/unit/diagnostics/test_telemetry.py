@@ -1,7 +1,5 @@
 """Tests that no library that the app loads reports its use to a server or a file."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """The parts of the front-end on another machine, and why its server can't be reached."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import ssl

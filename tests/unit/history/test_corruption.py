@@ -1,7 +1,5 @@
 """Damaged files of conversations: the app opens, keeps every talk that SQLite can still read, says so, and closes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sqlite3

@@ -1,7 +1,5 @@
 """Errors and damage while the file of conversations is in use: what was said is kept, and no sound file is replaced."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """The file that conversations are kept in: new, of another version, damaged, closed to us, or not ours at all."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Conversations that are removed: restored, or erased without a trace, with their sound."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """A conversation taken along: as a page, as subtitles, as sound, as JSON; whole files or none."""
 
-from __future__ import annotations
-
 import os
 import re
 import wave

@@ -1,7 +1,5 @@
 """Conversations on disk: stored, listed, found, renamed and copied."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sqlite3

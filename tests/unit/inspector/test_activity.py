@@ -1,7 +1,5 @@
 """What the timeline and the table of requests know of a session, folded from its events."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Frames in, frames out: the engine against its parts, and the front-end's memory and words."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import weakref
@@ -319,7 +317,6 @@ def test_a_shorter_lead_skips_to_the_newest_frame(folder: Path) -> None:
     loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
     with KameFrontEnd(lambda: loaded, KameSettings(sampling=GREEDY), SetDials(lead=5)) as frontend:
         heard: list[float] = []
-        assert frontend._stream is not None
         delay = frontend._stream._delay
         frontend._stream._delay = lambda samples: heard.append(float(delay(samples)[0])) or silence()  # type: ignore
         for index in range(12):

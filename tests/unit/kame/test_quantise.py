@@ -1,7 +1,5 @@
 """Quantised matrices: how near they are, what they replace, and the kernels, run here on the processor."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The table of models, which language model a machine gets, and what fits a card."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

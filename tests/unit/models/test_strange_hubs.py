@@ -1,7 +1,5 @@
 """Hubs that say or send something strange, and downloads that come at the same time."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

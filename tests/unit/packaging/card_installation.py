@@ -225,14 +225,12 @@ class Installation:
     def modules(self) -> set[str]:
         """Returns the names of the modules in the environment in use."""
         folder = self.places.site_packages
-        assert folder is not None
         return {path.stem for path in folder.glob("*.py")} - {"_virtualenv"}
 
 
 def end(child: subprocess.Popen[bytes], how: str) -> int:
     """Ends a launcher by closing its input, or by a signal; returns its exit code."""
     if how == "cancel":
-        assert child.stdin is not None
         child.stdin.close()
     else:
         child.send_signal(signal.SIGTERM if how == "ask" else signal.SIGKILL)

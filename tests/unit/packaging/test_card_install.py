@@ -3,8 +3,6 @@
 The packages are tiny, the driver's library and torch stand in for the real ones: nothing here runs on a card.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

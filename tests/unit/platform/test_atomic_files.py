@@ -1,7 +1,5 @@
 """Tests that JSON files are written whole or not at all, and which file names Windows takes for devices."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

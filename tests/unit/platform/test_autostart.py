@@ -1,7 +1,5 @@
 """The start at login: entries for desktops on Linux, and values in the registry on Windows."""
 
-from __future__ import annotations
-
 import configparser
 import re
 import sys

@@ -1,7 +1,5 @@
 """Tests that a start without a usable screen ends with a sentence, where Qt would abort the process."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Tests what is found about NVIDIA cards, with stand-ins for the driver's library and tool."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -41,7 +39,6 @@ def test_the_library_tells_all_cards_and_the_largest_is_taken(library: str, monk
     monkeypatch.setenv("NVML_FAKE_CARDS", f"{GTX_1650}\n{RTX_4070}")
     monkeypatch.setenv("NVML_FAKE_CUDA", "12080")
     driver = ask(library)
-    assert driver is not None
     assert (driver.version, driver.cuda, len(driver.cards)) == ("580.95.05", (12, 8), 2)
     assert nvidia.best_card(driver) == nvidia.Card("NVIDIA GeForce RTX 4070", 12878610432, 12305039360, (8, 9), "GPU-1")
     assert nvidia.obstacle(driver) == ""

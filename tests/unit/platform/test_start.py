@@ -1,7 +1,5 @@
 """Tests a start without standard streams, the C++ runtime on Windows, and a child's environment."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Who may talk with a voice server, and the events that it keeps for a client that comes back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

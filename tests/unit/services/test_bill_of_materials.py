@@ -1,7 +1,5 @@
 """Tests the bill of materials, the commands it names, and what the doctor says about a graphics card."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

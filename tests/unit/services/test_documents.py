@@ -1,7 +1,5 @@
 """Reads text and PDF files of all kinds, and refuses what is none."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Small files, settings that hold JSON, the router's table, and lines of children: never more than a sentence."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

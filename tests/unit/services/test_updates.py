@@ -1,7 +1,5 @@
 """The check for updates against a server on loopback: what it sends, what it believes, and when it asks at all."""
 
-from __future__ import annotations
-
 import json
 import ssl
 import threading

@@ -1,7 +1,5 @@
 """The session's parts: the frame thread, lost sound, which words were heard, and work replaced by newer work."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Recordings: written whatever an event holds, and read or refused in one sentence whatever a file holds."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Tests the settings and the window's state: saving and loading, and files that are broken or of another version."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which recogniser is chosen, what it takes of a graphics card, and the libraries that recognise."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

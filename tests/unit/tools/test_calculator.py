@@ -1,7 +1,5 @@
 """The calculator and the clock: what people ask, and a sentence at once for what can't be answered."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

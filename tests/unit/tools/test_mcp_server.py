@@ -1,7 +1,5 @@
 """Servers of others: real ones, in good health and in bad; too much from one is a sentence, and the app goes on."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -50,7 +48,6 @@ def address() -> Iterator[str]:
         text=True,
         env={**os.environ, "PEER_SECRET": SECRET},
     ) as process:
-        assert process.stdout is not None
         yield f"http://127.0.0.1:{int(process.stdout.readline())}/mcp"
         process.kill()
 

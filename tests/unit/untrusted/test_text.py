@@ -1,7 +1,5 @@
 """Text from outside is made harmless once, and scanned by lines, whole or in pieces."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest
