@@ -41,9 +41,6 @@ def test_stands_hostile_input(boundary: Boundary, fuzzer: Fuzzer) -> None:
     assert fuzzer.tallies[boundary.name].inputs >= EXAMPLES // 2
 
 
-# -- what the fuzzer's watch reports as a defect, and what it leaves alone
-
-
 def test_a_late_import_is_not_reported_and_a_file_outside_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "late_module.py").write_text("value = 1\n", "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -57,9 +57,6 @@ def _starts_a_child(call: ast.Call) -> bool:
     return function.value.id == "subprocess" and function.attr in STARTERS
 
 
-# -- in the window, what Qt might take for markup is made in one module, `app/gui/design/plain
-
-
 GUI = Path(__file__).resolve().parents[2] / "app" / "gui"
 PLAIN = GUI / "design" / "plain.py"
 GUESSING = {"QLabel", "QMessageBox", "QErrorMessage", "QProgressDialog", "QWhatsThis", "QStaticText", "QToolTip"}
@@ -151,9 +148,6 @@ def test_what_is_not_allowed_is_found(source: str) -> None:
 )
 def test_what_is_allowed_is_not_found(source: str) -> None:
     assert not list(faults(source))
-
-
-# -- the guide's tables of settings are up to date with the declarations
 
 
 @pytest.fixture(scope="module")

@@ -202,9 +202,6 @@ def test_motion_is_reduced_when_it_is_wanted(app: QApplication) -> None:
     assert not reduced_motion()
 
 
-# -- the colours can be read, on light and on dark desktops
-
-
 def luminance(colour: QColor) -> float:
     parts = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4

@@ -140,9 +140,6 @@ async def test_the_latency_has_two_columns_where_there_is_room() -> None:
         assert view.widget().width() <= view.viewport().width()
 
 
-# -- the table of requests
-
-
 SMALL, LARGE = ("Embedded", "small"), ("OpenAI", "gpt-4.1")
 
 
@@ -291,9 +288,6 @@ async def test_it_grows_with_the_text() -> None:
         font.setPointSizeF(font.pointSizeF() * 2)
         page.setFont(font)
         assert page.view.verticalHeader().defaultSectionSize() > 1.5 * before
-
-
-# -- why an answer was slow, in words
 
 
 SLOW = Answer(1, 2.0, "words", {}, dict.fromkeys(PIECES, 0.4))

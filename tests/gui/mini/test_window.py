@@ -225,9 +225,6 @@ async def test_it_grows_with_the_text_and_follows_the_theme() -> None:
             apply_theme(app, "light", 100)
 
 
-# -- the words that were said last
-
-
 def test_the_user_then_the_answer_as_it_is_spoken_then_the_user_again() -> None:
     words = LastWords()
     words.apply(e.UserStarted(1.0, 1))

@@ -214,9 +214,6 @@ async def test_a_front_end_that_fits_the_card_is_downloaded_and_used() -> None:
         assert "needs a larger card" in panel.words.text()
 
 
-# -- the bar for front-ends with weights
-
-
 CHOICES = WindowChoices(
     frontends=(("cascade", "Cascade"), ("kame", "KAME"), ("moshi", "Moshi")), weighty=("kame", "moshi")
 )

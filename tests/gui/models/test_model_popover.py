@@ -174,9 +174,6 @@ async def test_words_are_asked_again_with_another_model_or_not_at_all() -> None:
         await until(lambda: ("write", "How high is it?") in factory.session.calls)
 
 
-# -- favourite models
-
-
 CHOICES = WindowChoices(backends=PROVIDERS)
 GPT_5, GEMMA_4B = BackendChoice("openai", "gpt-5"), BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434")
 BUILT_IN = BackendChoice("embedded")
@@ -273,9 +270,6 @@ async def test_swaps_leave_no_actions_behind() -> None:
             await until(lambda: window.manager.wanted.backend == window.setup.choice)
         await until(lambda: len(window.setup.favourites.findChildren(QAction)) <= 6)
         assert len([a for a in window.actions() if a.shortcut().toString().startswith("Alt+")]) == 2
-
-
-# -- changing the model during a conversation
 
 
 async def test_a_backend_that_was_refused_is_tried_again_when_it_is_picked_again(caplog) -> None:

@@ -132,9 +132,6 @@ def test_of_a_long_talk_of_the_past_the_newest_revisions_are_shown(qtbot) -> Non
     assert pane.header.sides.driver == "gemma (Ollama)"
 
 
-# -- the oracle's cards show no markers, and every letter stays where it is
-
-
 @pytest.mark.parametrize(
     ("text", "seen"),
     [

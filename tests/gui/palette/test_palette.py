@@ -175,9 +175,6 @@ async def test_it_stays_inside_of_a_small_window(qapp: QApplication, percent: in
         apply_theme(qapp, "light")
 
 
-# -- what is typed finds titles by their letters in order, best at the beginnings of words, and the recent ones first
-
-
 def command(title: str, kind: str = "command", place: str = "") -> Command:
     return Command(title, "", lambda: None, kind, place)  # type: ignore[arg-type]
 

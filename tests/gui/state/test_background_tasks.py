@@ -63,9 +63,6 @@ async def test_a_fault_is_logged_without_its_text_and_told_in_a_sentence(caplog:
     assert secret not in caplog.text and "“work” failed (ValueError)" in caplog.text
 
 
-# -- daemon threads
-
-
 def test_results_and_errors_come_back_from_a_daemon_thread() -> None:
     executor = DaemonExecutor()
     thread = executor.submit(threading.current_thread).result(5)
@@ -101,9 +98,6 @@ def test_shutdown_does_not_wait_and_drops_waiting_jobs() -> None:
     assert running.result(5) is True
     with pytest.raises(RuntimeError):
         executor.submit(print)
-
-
-# -- batches
 
 
 async def test_events_come_in_order_in_one_batch_with_the_newest_level_last() -> None:

@@ -121,9 +121,6 @@ async def test_a_start_that_failed_is_not_repeated_after_a_stop() -> None:
         assert manager.phase == "stopped" and len(factory.choices) == 1
 
 
-# -- what the window's state passes on to the user's session
-
-
 async def test_silence_reaches_the_session() -> None:
     factory = FakeFactory()
     async with managed(factory, SessionChoice()) as manager:
@@ -153,9 +150,6 @@ async def test_without_a_session_there_is_nothing_to_silence() -> None:
     state.silence()
     await manager.close()
     assert ("silence",) not in factory.session.calls
-
-
-# -- the state in one word, and the response time
 
 
 def running(**wants: bool) -> TalkState:

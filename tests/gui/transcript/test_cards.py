@@ -72,9 +72,6 @@ def test_an_answer_without_words_waits_or_was_interrupted() -> None:
     assert cut.body == (("", "text"), ("   interrupted", "bad"))
 
 
-# -- an answer with code and a table, spoken and shown
-
-
 CODE = "```python\nprint('Hello')\n```"
 ANSWER = f"Here is **how**:\n\n{CODE}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- That *is* all."
 

@@ -21,7 +21,7 @@ from app.services.graphics_service import GraphicsOffer
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
-from tests.gui.controllers.test_asker import FakeSpeaking
+from tests.gui.controllers.test_sound_controller import FakeSpeaking
 from tests.gui.fakes import (
     CARD,
     HERE,

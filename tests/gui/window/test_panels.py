@@ -238,9 +238,6 @@ async def test_the_settings_offer_the_voices_that_speak_the_language_and_lead_to
                         other.close()
 
 
-# -- the page of licences as text
-
-
 PAGE = """# Licences
 
 The app uses

@@ -101,9 +101,6 @@ def test_a_hidden_start_leaves_a_window_that_is_there_alone(monkeypatch: pytest.
     assert app._bring_forward_or_be(Taken()) == (False, "") and told == ["raise"]  # type: ignore[arg-type]
 
 
-# -- new versions
-
-
 PAGE = "https://example.org/kame"
 NEWER = UpdateAnswer("KAME Desktop 0.2.0 is there; this is 0.1.0.", PAGE)
 

@@ -228,9 +228,6 @@ async def test_the_window_says_what_the_settings_file_had_wrong() -> None:
         assert window.messages.sentences() == ["The settings file was damaged."]
 
 
-# -- what a conversation has taken, who said what, and which tools were used
-
-
 CLAUDE, LOCAL = ("Anthropic", "claude"), ("Embedded", "small")
 
 

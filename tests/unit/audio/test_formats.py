@@ -57,9 +57,6 @@ def test_a_message_of_too_many_bytes_is_not_read_at_all(monkeypatch: pytest.Monk
             decoder.push(bytes(VOICE_MESSAGE.bytes))
 
 
-# -- levels in dBFS
-
-
 SQUARE = np.array([1.0, -1.0] * 100, np.float32)
 SINE = np.sin(np.arange(2_400) * 2 * np.pi / 24).astype(np.float32) * 0.1
 
@@ -77,9 +74,6 @@ SINE = np.sin(np.arange(2_400) * 2 * np.pi / 24).astype(np.float32) * 0.1
 def test_levels(samples: np.ndarray, peak: float, rms: float) -> None:
     assert peak_dbfs(samples) == pytest.approx(peak, abs=0.01)
     assert rms_dbfs(samples) == pytest.approx(rms, abs=0.01)
-
-
-# -- A sound of two channels, over a stand-in for PortAudio
 
 
 def sides(samples: int) -> np.ndarray:

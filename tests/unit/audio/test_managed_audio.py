@@ -133,9 +133,6 @@ def test_muting_while_attaching() -> None:
     assert not source.muted and not microphone.muted
 
 
-# -- sound that somebody else pushes
-
-
 def passed(arrivals: list[float]) -> list[float]:
     """When frames pass that arrive at these times."""
     pacer, now, out = Pacer(), 0.0, []

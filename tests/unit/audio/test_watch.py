@@ -145,9 +145,6 @@ def test_devices_of_one_make_keep_their_names_while_present() -> None:
     assert distinct_names("loudspeaker", {"usb.2": "Twin"}) == {"usb.2": "Twin"}
 
 
-# -- A device slot on a sound server's devices
-
-
 def server(*names: str) -> PulseState:
     devices = [
         PulseDevice("microphone", name.lower(), name, 48_000, 1, False, False, not number, "ABC".index(name))
@@ -185,9 +182,6 @@ def test_a_move_in_the_systems_settings_lasts_as_long_as_its_device(slot: Device
     assert not slot.needs_switch(moved, 1.0, 0.0) and (slot.active.name, slot.cause) == ("B", "mixer")
     assert not slot.needs_switch(moved, 2.0, 0.0)
     assert slot.needs_switch(with_streams(server("A", "C"), slot, 2), 3.0, 0.0)  # back to the chosen one
-
-
-# -- notices about one device
 
 
 def notified(*states: tuple[float, str]) -> list[tuple[str, str]]:

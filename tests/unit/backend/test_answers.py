@@ -238,9 +238,6 @@ def test_any_chunking_gives_the_same_text(pieces: list[str], data: st.DataObject
         assert expected == ""
 
 
-# -- tools in each provider's protocol
-
-
 CALLS = (("call_a", "clock", '{"zone": "Asia/Tokyo"}'), ("call_b", "clock", '{"zone": "Zürich"}'))
 
 
@@ -288,9 +285,6 @@ async def test_what_tools_said_is_told_in_the_providers_form(kind: str) -> None:
         function = {"name": "clock", "arguments": '{"zone": "Asia/Tokyo"}'}
         assert call == {"id": "call_a", "type": "function", "function": function}
         assert told == {"role": "tool", "tool_call_id": "call_a", "content": "noon"}
-
-
-# -- A back-end's stream with tools
 
 
 ASK = ChatRequest((ChatMessage("system", "S"), ChatMessage("user", "What is it?")))

@@ -128,9 +128,6 @@ async def test_a_line_that_never_ends(kind: str) -> None:
     assert (got, error.kind) == ("", "broken") and wire.left.is_set()
 
 
-# -- servers that can't be reached, and addresses that are not one
-
-
 @contextmanager
 def _deaf() -> Iterator[str]:
     """A port whose backlog is full: connecting to it gets no answer."""

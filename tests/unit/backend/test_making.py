@@ -61,9 +61,6 @@ def test_a_server_of_ones_own_is_asked_one_thing_at_a_time(name: str, url: str, 
     assert make_backend(name, base_url=url, key=lambda names: "sk-a-key").traits.concurrent is concurrent
 
 
-# -- the router
-
-
 @dataclass(frozen=True)
 class Decision:
     kind: str
@@ -135,9 +132,6 @@ async def test_one_that_could_not_be_opened_is_never_asked_even_if_all_others_ha
     assert "its model failed" in chooser.choose(4, "w").reason
     dear = router({"stem": backend("large"), "everyday": everyday}, ["stem"], now)
     assert "its model costs too much by now" in dear.choose(0, "w", lambda b: b is everyday).reason
-
-
-# -- A server's words about a key are neither in the sentence nor anywhere behind the exception
 
 
 REQUEST = ChatRequest((ChatMessage("user", "Where is it?"),))

@@ -103,9 +103,6 @@ def test_an_unattended_demo_asks_nobody_and_stays_at_its_figures() -> None:
     assert not steps.tick(1e6)
 
 
-# -- the demo's figures
-
-
 GIVEN = (DemoFigure("A?", 1.0, 0.5), DemoFigure("B?", 1.2, 0.2), DemoFigure("C?", 2.0, 0.4))
 
 
@@ -151,9 +148,6 @@ def test_a_backend_that_costs_money_takes_part_only_by_name() -> None:
     assert chosen_backends(backends, ("dear", "first")) == (DEAR, FIRST)
     with pytest.raises(UserError, match=r"“third”.*First, Second, OpenAI"):
         chosen_backends(backends, ("third",))
-
-
-# -- what the demo finds on this machine
 
 
 class Keys:

@@ -23,9 +23,6 @@ def test_without_its_packages_the_sentence_says_how_to_get_them(monkeypatch: pyt
     assert providers.free_card_bytes() is None
 
 
-# -- one front-end at a time holds the card, and lets go of it whatever fails
-
-
 class OnTheCard(StreamFrontEnd):
     """Holds the card, and something besides that may fail to be freed."""
 

@@ -278,9 +278,6 @@ def test_revisions_of_each_conversation_have_numbers_of_their_own() -> None:
             renumbered(wrong, 1)
 
 
-# -- why a voice server can't be reached, in sentences that say what to do
-
-
 ADDRESS = read_address("wss://talk.example.org")
 
 

@@ -60,9 +60,6 @@ def test_a_speed_that_was_measured_counts_more_than_one_that_is_guessed(tmp_path
     assert load_speeds(file) == {}, "what was measured elsewhere tells nothing here"
 
 
-# -- what fits a card, against the published sizes
-
-
 def test_the_published_models_size_is_the_published_one() -> None:
     shape = shape_of(None)
     assert shape.matrices + shape.heads == 7_374_635_008

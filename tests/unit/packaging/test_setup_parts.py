@@ -95,9 +95,6 @@ def test_windows_launchers_list_is_read():
     ]
 
 
-# -- when an environment is ready, and when it is set up again
-
-
 @posix_only
 def test_unchanged_locks_need_no_set_up(project):
     assert not ready(project)
@@ -180,9 +177,6 @@ def test_a_failed_graphics_part_is_tried_again_by_setup_only(project, state):
     assert not ready(project, "setup")
 
 
-# -- how missing parts of the system are found and installed
-
-
 def test_package_names_for_each_manager():
     parts = [part for part in system_parts.WINDOW_PARTS if part.look in ("libEGL.so.1", "libxcb-cursor.so.0")]
     parts += system_parts.SOUND_PARTS
@@ -257,9 +251,6 @@ def test_debians_packages_are_tried_again_once(monkeypatch, tmp_path, fails, cal
     steps = Steps(tmp_path / "log", lambda text: None)
     assert system_parts.install_packages(steps, env, "apt-get", ["xvfb"])
     assert log.read_text().split() == calls
-
-
-# -- which environment variables are removed
 
 
 def test_misleading_variables_are_removed_and_network_settings_kept():

@@ -98,9 +98,6 @@ def test_a_file_that_is_open_for_a_moment_is_replaced(tmp_path: Path) -> None:
     assert reader.closed and path.read_text() == "{}\n"
 
 
-# -- which file names Windows takes for devices
-
-
 @pytest.mark.parametrize("name", ["CON", "nul", "aux.json", "Com1.txt", "LPT².md", "prn .md", "NUL.tar.gz"])
 def test_devices(name: str) -> None:
     assert is_device(name)

@@ -79,9 +79,6 @@ def test_a_last_sentence_is_shown_only_where_nobody_reads_the_error_output(monke
     assert shown == ["It failed, unseen."]
 
 
-# -- that Windows finds the C++ runtime in PySide6
-
-
 NEEDED = ("msvcp140.dll", "msvcp140_1.dll", "vcomp140.dll", "vcruntime140.dll", "vcruntime140_1.dll")
 """What the wheels of soxr, onnxruntime, ctranslate2 and xllamacpp are linked to."""
 
@@ -110,9 +107,6 @@ def test_pyside6_brings_all_that_is_needed() -> None:
 
     folder = Path(Shiboken.__file__).parent
     assert [name for name in NEEDED if not (folder / name).is_file()] == []
-
-
-# -- what a child process is given of the environment
 
 
 KEPT = {

@@ -80,9 +80,6 @@ def test_a_header_that_is_there_twice_is_refused(name: str) -> None:
         assert refused("/api/chat", headers, key) == 400
 
 
-# -- the events that a voice server keeps for a client that comes back
-
-
 def filled(count: int, text: str = "word") -> EventLog:
     log = EventLog()
     for number in range(1, count + 1):

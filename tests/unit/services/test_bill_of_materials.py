@@ -80,9 +80,6 @@ def test_other_installations_name_other_commands(
         installed.cache_clear()
 
 
-# -- what the doctor says about a graphics card
-
-
 @pytest.mark.parametrize(
     ("offer", "words"),
     [

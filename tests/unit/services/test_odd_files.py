@@ -135,9 +135,6 @@ def test_an_ollama_that_answers_oddly_is_none() -> None:
     assert (model.name, model.bytes) == ("a", 7)
 
 
-# -- the parser of the router's table
-
-
 STEM = {"provider": "ollama", "model": "gemma3:4b"}
 CHOICE = BackendChoice("ollama", "gemma3:4b")
 

@@ -92,9 +92,6 @@ def test_a_thread_that_computes_holds_a_frame_up_for_less_than_a_millisecond_at_
     assert float(found.stdout) < 0.001
 
 
-# -- sound that a device has lost without a word is noticed by how late all later frames come
-
-
 def told(lag: Callable[[int], float], frames: int = 400, backlog: Callable[[int], int] = lambda number: 0) -> list[int]:
     """What is said to be missing, where the frame `number` comes `lag(number)` seconds late; nothing left out."""
     lost, index, said = LostSound(), 0, []
@@ -157,9 +154,6 @@ def test_the_sessions_time_does_not_pass_while_the_computer_sleeps(slept: float,
     assert clock() == pytest.approx(then)
 
 
-# -- which words count as heard, and which are to be said again when a loudspeaker disappears
-
-
 def test_what_a_lost_device_took_along_is_said_again_and_was_not_heard_before() -> None:
     sink = SimpleNamespace(keeps_time=True, queued=0, flushed=0, underruns=0, write=lambda samples: None)
     told: list[tuple[int, int]] = []
@@ -174,9 +168,6 @@ def test_what_a_lost_device_took_along_is_said_again_and_was_not_heard_before() 
     assert playback.lost_with_device() == FRAME_SAMPLES
     assert told == [(FRAME_SAMPLES, 1)]
     assert playback.heard(0.3) == []
-
-
-# -- work that is replaced by newer work ends before the newer work begins
 
 
 class Log(list[str]):

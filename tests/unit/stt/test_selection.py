@@ -102,9 +102,6 @@ def test_a_front_end_gets_what_speech_recognition_leaves_and_says_so() -> None:
     assert not nothing.offers and "Choose a smaller speech recognition" in nothing.sentence
 
 
-# -- Moonshine's child process, over a small library in place of Moonshine's own
-
-
 API = """
 class ModelArch:
     TINY = 0
@@ -160,9 +157,6 @@ def test_a_library_that_can_not_be_loaded_is_said_in_a_sentence(weights: Path) -
     (weights.parents[1] / "moonshine_api.py").unlink()
     with pytest.raises(TranscriberError, match="models get moonshine"):
         MoonshineDecoder(weights)
-
-
-# -- faster-whisper is imported without PyAV, whether PyAV is installed or not
 
 
 ROOT = Path(__file__).resolve().parents[3]

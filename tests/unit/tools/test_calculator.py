@@ -125,9 +125,6 @@ async def test_the_model_sees_its_expression_again() -> None:
     assert await Calculator().call({"expression": " 6 *\n7 "}) == "6 * 7 = 42"
 
 
-# -- the clock
-
-
 MOMENT = datetime(2026, 1, 1, 23, 30, 5, tzinfo=UTC)
 
 

@@ -272,9 +272,6 @@ async def test_a_command_that_is_a_whole_line_is_not_repeated() -> None:
     assert "there is no such program" in sentence and SECRET not in sentence
 
 
-# -- servers of tools that send too much, or send this app elsewhere
-
-
 ODD_PEER = str(Path(__file__).parents[2] / "support" / "odd_mcp_peer.py")
 LEFT_OUT = ["Of the MCP server “odd” the tool “large” is left out, because of its schema: it is longer than 16 KB."]
 

@@ -91,9 +91,6 @@ def test_rate_and_volume_of_the_real_voice() -> None:
         assert max(word.end - word.start for word in clip.words) < 24_000
 
 
-# -- words end where their phonemes do
-
-
 ALONE = {"from": "fɹˈʌm", "the": "ðə", "1984": "nˈaɪntiːn ˈeɪɾi fˈɔːɹ", "town,": "tˈaʊn", "—": ""}
 
 
@@ -144,9 +141,6 @@ def test_loud_is_limited_and_quiet_is_exact() -> None:
     assert not amplified(tone, 0.0, 0.0).any()
 
 
-# -- Kokoro's worker
-
-
 class TwoFrames:
     """A session that gives every token two frames of sound."""
 
@@ -188,9 +182,6 @@ def test_a_long_text_goes_in_pieces_that_the_model_takes() -> None:
     assert np.all(np.diff(speech.word_ends) > 0) and speech.word_ends[-1] <= len(speech.samples)
     assert list(pieces("a" * 12, 5)) == ["aaaaa", "aaaaa", "aa"] and list(pieces("ab, cd ef", 6)) == ["ab, ", "cd ef"]
     assert make_speak(session, STYLE, "en-us", lambda *_: [])("…", 1.0).samples.size == 0
-
-
-# -- Piper speaks wherever it is installed, also in a folder with a name in another script
 
 
 @pytest.mark.parametrize("name", [pytest.param("Jörg Müller", marks=pytest.mark.slow), "日本 Łukasz"])

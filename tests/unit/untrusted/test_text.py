@@ -78,9 +78,6 @@ def test_a_title_is_one_short_line() -> None:
     assert one_line("a\n b\x00\t c" + "d" * 99, 8) == "a b cddd"
 
 
-# -- what a scanner of lines says of a body does not depend on how the body is cut into blocks
-
-
 WHOLE, LINE = Limits(10_000, depth=6, items=40), Limits(60, depth=6, items=20)
 PIECES = st.sampled_from(
     ["data: ", "[", "]", "{", "}", ",", '"a"', '"[[[["', "1", "\r\n", "\r\n", "\r", "\n", "\r\n\r\n", ": x"]
