@@ -63,9 +63,7 @@ def test_one_servers_models_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     assert code == 0 and row["models"] == ["tiny", "large"] and row["asked"] and row["problem"] == ""
 
 
-def test_all_that_can_be_asked_is_asked_and_the_rest_says_why_not(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_is_asked_or_says_why_not(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     script, cloud = Script(), Script()
     cloud.models = ["gemini-9"]
     with peer(script, ollama=True) as url, peer(cloud) as other:
@@ -95,9 +93,7 @@ def test_all_that_can_be_asked_is_asked_and_the_rest_says_why_not(
         (["--base-url", "CLOSED"], "Start it"),
     ],
 )
-def test_a_server_that_gives_no_list_is_a_sentence(
-    capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
-) -> None:
+def test_a_server_with_no_list_is_told(capsys: pytest.CaptureFixture[str], words: list[str], sentence: str) -> None:
     words = [closed_port_url() + "/v1" if word == "CLOSED" else word for word in words]
     code, document = run(capsys, "models", "list", *words)
     assert code == 2 and not document["ok"] and sentence in document["providers"][0]["problem"]
@@ -291,9 +287,7 @@ def test_a_key_can_be_piped_in(capsys: pytest.CaptureFixture[str], monkeypatch: 
     assert held == {"GEMINI_API_KEY": SECRET} and not places_with(SECRET, texts=[json.dumps(document)])
 
 
-def test_a_key_that_would_be_gone_at_once_is_not_kept(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_soon_gone_is_not_kept(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SECRET.encode())))
     with all_logs() as logs:
         code, document = run(capsys, "keys", "set", "openai")
@@ -339,9 +333,7 @@ def test_a_terminal_that_can_not_hide_what_is_typed_is_not_used(
     assert code == 2 and "can't hide" in document["error"]
 
 
-def test_keys_are_listed_by_place_and_never_shown(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_are_listed_and_never_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", SECRET)
     api_keys.key_store().keep("OPENAI_API_KEY", SECRET)
     code, document = run(capsys, "keys", "list")

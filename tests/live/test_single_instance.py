@@ -163,9 +163,7 @@ def test_the_command_without_a_window(runtime: Path) -> None:
         single_instance.tell("press")
 
 
-def test_json_is_plain_ascii_whatever_the_console_can_write(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_is_ascii_on_any_console(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(single_instance, "tell", lambda word, at: single_instance.Answer(False, "“mute” can't be had."))
     assert ptt_command.main(["mute", "--json"]) == 2
     printed = capsys.readouterr().out
@@ -192,9 +190,7 @@ def test_the_command_is_named_as_it_works_here(monkeypatch: pytest.MonkeyPatch, 
     assert single_instance.command() == str(tmp_path / "plain" / "kame-desktop")
 
 
-def test_where_hanging_up_would_lose_the_answer_the_client_does(
-    start: Callable[..., Window], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_client_hangs_up_where_it_must(start: Callable[..., Window], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STAYS", "1")
     window = start(speak_ms=700)
     window.until("listening")
@@ -262,9 +258,7 @@ def test_on_windows_a_pipe_is_opened_anonymously_and_read_once(
 @pytest.mark.parametrize(
     ("number", "goes_on"), [(errno.EWOULDBLOCK, False), (errno.EACCES, False), (errno.ENOLCK, True)]
 )
-def test_only_another_process_has_the_lock(
-    number: int, goes_on: bool, runtime: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_another_process_locks(number: int, goes_on: bool, runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 

@@ -170,9 +170,7 @@ class Babbling(Listening):
 
 
 @pytest.mark.parametrize(("name", "typed"), [("kame", True), ("moshi", False)])
-def test_once_silenced_it_is_muted_until_the_user_has_spoken_again_or_typed(
-    folder: Path, name: str, typed: bool
-) -> None:
+def test_once_silenced_it_is_muted_until_the_user_speaks_or_types(folder: Path, name: str, typed: bool) -> None:
     torch.manual_seed(1)
     script = [*QUESTION] if typed else [*QUESTION, ScriptedTurn(10.0, 11.5, "And what about Spain?")]
 

@@ -258,9 +258,7 @@ def test_a_broken_table_is_told(dialog: PricesDialog, service: FakePrices) -> No
     assert service.kept == []
 
 
-def test_a_table_that_can_not_be_saved_stays_open_with_all_that_was_typed(
-    dialog: PricesDialog, service: FakePrices
-) -> None:
+def test_a_table_that_can_not_be_saved_stays_open_as_typed(dialog: PricesDialog, service: FakePrices) -> None:
     service.refusal = UserError("The prices could not be saved (no space), so the ones before count on. Make room.")
     enter(dialog, GPT, READ, "3")
     press(dialog, "Save")

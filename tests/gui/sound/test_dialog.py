@@ -444,7 +444,7 @@ class FakeTranscriber:
         return "What is it?"
 
 
-async def test_the_service_itself_works_on_the_windows_loop_and_closes_its_device_with_the_dialog(
+async def test_the_service_works_on_the_windows_loop_and_closes_its_device_with_the_dialog(
     settings: Settings,
 ) -> None:
     made = ServiceParts(spoken(), recogniser=FakeTranscriber)

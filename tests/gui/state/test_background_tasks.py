@@ -18,9 +18,7 @@ from tests.gui.helpers import until
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_a_result_is_dropped_once_the_widget_that_wanted_it_is_deleted(
-    fails: bool, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_result_is_dropped_once_its_widget_is_deleted(fails: bool, caplog: pytest.LogCaptureFixture) -> None:
     window, gate, shown = QWidget(), asyncio.Event(), []
     background = BackgroundTasks(window)
 

@@ -183,9 +183,7 @@ OPENERS = {
 
 
 @pytest.mark.parametrize("name", OPENERS)
-async def test_every_button_of_every_dialog_does_no_harm(
-    name: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
-) -> None:
+async def test_no_button_of_any_dialog_does_harm(name: str, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     factory = FakeFactory()
     settings = Settings(path=tmp_path / "settings.json", provider="ollama")
     async with shown(factory, settings, **surroundings()) as window:  # type: ignore[arg-type]

@@ -277,7 +277,7 @@ async def test_they_go_for_good_when_somebody_talks_or_is_done(way: str, tmp_pat
         assert window.panels.first_start is None and dialogs(window) == []
 
 
-async def test_a_window_that_is_closed_before_shows_them_again_and_without_a_machine_there_are_none(
+async def test_they_are_shown_again_after_an_early_close_and_never_without_a_machine(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "settings.json"

@@ -516,7 +516,7 @@ async def _new_title(window: MainWindow) -> Callable[[], str]:
 
 
 @pytest.mark.parametrize("reach", [_search, _search_models, _find, _commands, _new_title])
-async def test_another_text_field_keeps_what_is_typed_into_it(
+async def test_another_field_keeps_what_is_typed(
     reach: Callable[[MainWindow], Awaitable[Callable[[], str]]],
 ) -> None:
     async with window_and_factory(Settings(), **around()) as (window, factory):  # type: ignore[arg-type]
@@ -544,7 +544,7 @@ async def test_a_list_that_tab_has_reached_keeps_its_letters_and_one_that_was_cl
         assert window.transcript.composer.field.text() == title
 
 
-async def test_the_space_bar_talks_in_the_empty_field_once_nothing_was_typed_for_a_while(
+async def test_the_space_bar_talks_in_the_empty_field_after_a_pause(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     factory, clock = FakeFactory(), [1_000.0]
@@ -574,7 +574,7 @@ async def test_the_space_bar_talks_in_the_empty_field_once_nothing_was_typed_for
 
 
 @pytest.mark.parametrize("place", ["transcript", "timeline", "nothing"])
-async def test_the_space_bar_talks_where_nothing_else_uses_it_and_is_a_blank_while_a_message_is_there(
+async def test_the_space_bar_talks_where_it_is_free_and_is_a_blank_in_a_message(
     place: str,
 ) -> None:
     async with window_and_factory() as (window, factory):

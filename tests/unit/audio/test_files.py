@@ -344,9 +344,7 @@ def test_not_a_file(tmp_path: Path) -> None:
         (OSError(5, "Input/output error"), "Input/output error"),
     ],
 )
-def test_file_that_cannot_be_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, words: str
-) -> None:
+def test_file_that_will_not_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, words: str) -> None:
     path = save_as(tmp_path / "theirs.wav", TONE)
 
     def refuse(*arguments: object) -> None:

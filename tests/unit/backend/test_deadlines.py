@@ -211,9 +211,7 @@ async def test_a_server_without_tls_behind_https(kind: str) -> None:
 
 
 @each
-async def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_proxy_is_not_asked_for_this_machine(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, closed_port_url())
     monkeypatch.delenv("NO_PROXY", raising=False)

@@ -105,9 +105,7 @@ def asked(number: int, words: str, text: str = ANSWER, **more: bool) -> KnownRev
         ([asked(2, STATEMENT), asked(1, "I would like", "It")], TakeFloor(1, 1.0), False),
     ],
 )
-def test_the_newest_answer_may_be_spoken_once_it_is_stable(
-    revisions: list[KnownRevision], ended: TakeFloor, stable: bool
-) -> None:
+def test_the_newest_may_be_spoken_once_stable(revisions: list[KnownRevision], ended: TakeFloor, stable: bool) -> None:
     assert is_stable(revisions[0], revisions, ended) is stable
 
 
@@ -171,9 +169,7 @@ def test_of_a_model_that_speaks_in_words_of_its_own_what_was_heard_is_told() -> 
         (3.0, 1.0, 0.5),  # the paper's most
     ],
 )
-def test_the_interval_is_what_a_backend_needs_to_begin_and_to_say_a_clause(
-    first: float | None, speed: float | None, interval: float
-) -> None:
+def test_the_interval_is_what_a_clause_needs(first: float | None, speed: float | None, interval: float) -> None:
     pace = Pace()
     for _ in range(30):
         if first is not None and speed is not None:

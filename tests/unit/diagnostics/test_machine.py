@@ -73,9 +73,7 @@ def no_key(names: Sequence[str]) -> tuple[str, str]:
         ),
     ],
 )
-def test_the_card_is_what_the_driver_tells(
-    driver: Driver | None, found: Card | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_driver_tells_the_card(driver: Driver | None, found: Card | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvidia, "look", lambda seconds: driver)
     monkeypatch.setattr(machine, "require_torch", lambda: None)
     assert probe_card() == found

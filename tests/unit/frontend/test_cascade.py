@@ -125,9 +125,7 @@ def test_the_first_clause_is_synthesised_while_the_user_still_talks() -> None:
         ("I would like to see", False, True),
     ],
 )
-def test_a_clause_for_words_that_break_off_is_synthesised_only_in_a_pause(
-    words: str, paused: bool, early: bool
-) -> None:
+def test_a_clause_for_words_that_break_off_is_synthesised_in_a_pause(words: str, paused: bool, early: bool) -> None:
     rig = Rig()
     _, *answer = _answer(1, "It is Paris. It lies on the Seine.", complete=False)
     rig.step(OracleAsked(1, 1, False, words=words, paused=paused), *answer)

@@ -54,9 +54,7 @@ async def test_one_of_another_version_is_set_aside_and_the_app_goes_on(version: 
     await history.close()
 
 
-async def test_one_of_another_version_that_can_not_be_moved_stays_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_another_version_that_can_not_be_moved_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "history.sqlite3"
     await _said(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:

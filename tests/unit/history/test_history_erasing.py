@@ -152,9 +152,7 @@ async def test_sound_goes_with_its_conversation_but_only_the_apps_own(tmp_path: 
     assert [(folder / "user.wav").exists() for folder in folders] == [False, True, True, True]
 
 
-async def test_sound_that_can_not_be_deleted_is_told_and_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_undeletable_sound_is_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "recordings" / "one"
     folder.mkdir(parents=True)
     async with kept(tmp_path) as history:

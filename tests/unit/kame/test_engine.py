@@ -200,9 +200,7 @@ def fail(*_: object) -> None:
     raise RuntimeError("CUDA error: the launch timed out")
 
 
-def test_a_card_that_fails_at_the_end_or_while_it_loads_is_free_for_the_next(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_card_that_fails_ending_or_loading_is_free_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def make() -> KameFrontEnd:
         return KameFrontEnd(
             lambda: load(read_layout(folder), device="cpu", dtype=torch.float32), KameSettings(alone=True)

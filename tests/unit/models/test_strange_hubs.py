@@ -336,9 +336,7 @@ def test_an_empty_file_stays_empty_whatever_the_hub_sends(tmp_path: Path) -> Non
     assert (tmp_path / "x.bin").read_bytes() == b""
 
 
-def test_the_file_on_the_disk_never_grows_beyond_what_was_announced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_never_grows_beyond_what_was_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
     delete = transfer.delete_file
 

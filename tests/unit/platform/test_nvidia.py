@@ -44,9 +44,7 @@ def test_the_library_tells_all_cards_and_the_largest_is_taken(library: str, monk
     assert nvidia.obstacle(driver) == ""
 
 
-def test_a_large_card_that_is_too_old_does_not_hide_a_smaller_one(
-    library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_card_that_is_too_old_hides_no_smaller_one(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NVML_FAKE_CARDS", f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}\n{GTX_1650}")
     driver = ask(library)
     assert driver is not None and nvidia.obstacle(driver) == ""

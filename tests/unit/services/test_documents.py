@@ -81,9 +81,7 @@ async def test_of_a_long_pdf_the_beginning_is_kept_and_all_words_are_counted(tmp
     assert LONG_DOCUMENT_BYTES - 20 < len(document.text.encode()) <= LONG_DOCUMENT_BYTES
 
 
-async def test_a_pdf_that_gives_no_text_is_refused_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_pdf_without_text_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = pdf_of([["Words"]])
     files = {
         "locked.pdf": (pdf_of([["Secret"]], password="open"), "locked with a password"),

@@ -51,9 +51,7 @@ def test_a_setting_that_makes_no_sense_is_as_if_it_were_empty(text: str) -> None
 
 
 @values
-def test_a_small_file_that_makes_no_sense_is_as_if_it_were_not_there(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_senseless_small_file_is_as_if_not_there(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "installed.json"
     path.write_text(text)
     assert load_speeds(path) == {}
@@ -160,7 +158,5 @@ def test_what_is_written_is_understood() -> None:
         (json.dumps({"stem": {"provider": "router"}}), {"stem": BackendChoice("router")}, [NAMES_ITSELF]),
     ],
 )
-def test_what_is_wrong_is_told_and_the_rest_understood(
-    text: str, routes: dict[str, BackendChoice], problems: list[str]
-) -> None:
+def test_faults_are_told_the_rest_is_read(text: str, routes: dict[str, BackendChoice], problems: list[str]) -> None:
     assert parse_routes(text) == (routes, problems)

@@ -147,9 +147,7 @@ async def test_this_checkout_has_no_address_and_asks_nobody(tmp_path: Path) -> N
     assert not one.due and await one.check() is None and not (tmp_path / "updates.json").exists()
 
 
-async def test_a_redirect_is_followed_on_the_same_server_only(
-    feed: Feed, tmp_path: Path, authority: trustme.CA
-) -> None:
+async def test_a_redirect_is_followed_on_one_server_only(feed: Feed, tmp_path: Path, authority: trustme.CA) -> None:
     feed.leads("/feed", "/there")
     feed.answers["/there"] = (200, {}, json.dumps({"version": "0.2.0", "page": PAGE}).encode())
     answer = await service(feed, tmp_path).check()

@@ -32,9 +32,7 @@ QUICK, SLOW = Speed(SLOWEST_PASS - 0.05, 16.0), Speed(SLOWEST_PASS + 0.05, 12.0)
         ("auto", {"whisper-tiny.en", "distil-large-v3", "whisper-base"}, {"distil-large-v3": QUICK}, "whisper-base"),
     ],
 )
-def test_the_largest_that_keeps_up_is_chosen(
-    language: str, here: set[str], speeds: dict[str, Speed], chosen: str
-) -> None:
+def test_the_largest_fast_one_is_chosen(language: str, here: set[str], speeds: dict[str, Speed], chosen: str) -> None:
     assert choose_recogniser("", language, here=here.__contains__, speeds=speeds).key == chosen
 
 
