@@ -62,7 +62,7 @@ def test_whatever_ends_a_recording_is_told_and_the_talk_goes_on(
     assert sentence.startswith("The recording has stopped: ") and "goes on" in sentence
 
 
-def test_a_slow_disk_cuts_none(
+def test_a_slow_disk_cuts_no_recording(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(recorder_module, "CLOSE_SECONDS", 0.05)
