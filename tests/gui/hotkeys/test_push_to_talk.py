@@ -168,9 +168,6 @@ async def test_closing_while_held_lets_go() -> None:
         assert factory.session.calls == [("press",), ("release",)]
 
 
-# -- the button alone: held or toggled, from inside the window and from outside
-
-
 class Button:
     """A talk button that notes what it does, in `words`."""
 

@@ -173,10 +173,14 @@ def lines(page: RequestsPage) -> list[list[str]]:
     ]
 
 
+def open_requests(window: MainWindow) -> RequestsPage:
+    window.inspector.open_at("requests")
+    return window.inspector.requests
+
+
 async def test_every_request_has_a_line_the_newest_first() -> None:
     async with window_and_factory() as (window, factory):
-        window.inspector.open_at("requests")
-        page = window.inspector.requests
+        page = open_requests(window)
         assert page is not None and page.empty.isVisible() and not page.copy_button.isEnabled()
         say(window, factory, *turn_with_four())
         assert lines(page) == [], "not for every batch"
@@ -198,9 +202,7 @@ async def test_every_request_has_a_line_the_newest_first() -> None:
 async def test_it_is_sorted_by_a_click_and_by_value() -> None:
     async with window_and_factory() as (window, factory):
         say(window, factory, *turn_with_four())
-        window.inspector.open_at("requests")
-        page = window.inspector.requests
-        assert page is not None
+        page = open_requests(window)
 
         def click(column: int) -> list[str]:
             """Clicks the title of a column, and returns what stands below it."""
@@ -218,9 +220,7 @@ async def test_it_is_sorted_by_a_click_and_by_value() -> None:
 async def test_the_models_have_their_colours_in_light_and_dark() -> None:
     async with window_and_factory() as (window, factory):
         say(window, factory, *turn_with_four())
-        window.inspector.open_at("requests")
-        page = window.inspector.requests
-        assert page is not None
+        page = open_requests(window)
 
         def colours() -> list[QColor]:
             model = page.view.model()
@@ -235,8 +235,7 @@ async def test_it_is_copied_as_text() -> None:
     async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         say(window, factory, *turn_with_four())
-        window.inspector.open_at("requests")
-        page = window.inspector.requests
+        page = open_requests(window)
         page.copy_button.click()
         copied = QGuiApplication.clipboard().text().splitlines()
         assert copied[0].split("\t")[:4] == ["No.", "Turn", "Model", "Asked"]
@@ -249,9 +248,7 @@ async def test_it_is_copied_as_text() -> None:
 
 async def test_what_is_not_seen_is_not_read() -> None:
     async with window_and_factory() as (window, factory):
-        window.inspector.open_at("requests")
-        page = window.inspector.requests
-        assert page is not None
+        page = open_requests(window)
         window.inspector.open_at("timeline")
         say(window, factory, *turn_with_four())
         await asyncio.sleep(0.4)
@@ -265,8 +262,7 @@ async def test_it_holds_the_conversation_that_is_shown() -> None:
     async with shown(factory, history=history) as window:
         say(window, factory, *spoken(1, "What is it?", "A test."))
         old = window.talks.key
-        window.inspector.open_at("requests")
-        page = window.inspector.requests
+        page = open_requests(window)
         assert page is not None and len(lines(page)) == 1
         window.starter.start_fresh()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is factory.session)
@@ -281,8 +277,7 @@ async def test_it_holds_the_conversation_that_is_shown() -> None:
 
 async def test_it_grows_with_the_text() -> None:
     async with shown(FakeFactory(), Settings()) as window:
-        window.inspector.open_at("requests")
-        page = window.inspector.requests
+        page = open_requests(window)
         before = page.view.verticalHeader().defaultSectionSize()
         font = page.font()
         font.setPointSizeF(font.pointSizeF() * 2)

@@ -327,9 +327,6 @@ def test_a_price_is_shown_in_full(dollars: float, text: str | None) -> None:
     assert float(price_text(dollars)) == dollars
 
 
-# -- where it is opened
-
-
 async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drives(tmp_path) -> None:
     factory, prices = FakeFactory(), FakePrices()
     settings = Settings(

@@ -445,9 +445,6 @@ async def _(window: MainWindow) -> None:
     picker.setFocus()
 
 
-# -- the tests
-
-
 def say_all(window: MainWindow, *events: e.Event) -> None:
     """Has the session say this."""
     session = window.manager.session

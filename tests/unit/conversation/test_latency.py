@@ -75,9 +75,6 @@ def only(stages: Stages) -> Answer:
     return found
 
 
-# -- the stages
-
-
 def test_every_stage_of_an_answer_after_the_turn() -> None:
     stages = fold(
         AFTER,
@@ -286,9 +283,6 @@ def test_the_pieces_of_whole_talks_add_up(answer_mode: e.AnswerMode) -> None:
         assert found.model and {"noticing", "writing", "backend", "voice"} == found.took.keys()
         assert all(seconds >= 0 for seconds in (*found.took.values(), *found.wait.values()))
         assert sum(found.wait.values()) == pytest.approx(max(0.0, found.response))
-
-
-# -- distributions
 
 
 def test_figures_are_those_of_the_bench() -> None:

@@ -114,9 +114,6 @@ def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not autostart.is_supported()
 
 
-# -- Windows
-
-
 class FakeRegistry(ModuleType):
     """Keys of the current user by their paths, each with its values."""
 
