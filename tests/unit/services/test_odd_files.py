@@ -26,6 +26,7 @@ from app.services.updates import UpdateService
 from app.session.control import BackendChoice
 from app.untrusted.files import read_json_line, read_line
 from app.untrusted.limits import CHILD_LINE, MB, Limits, Refused
+from tests.support.servers import QuietHandler
 
 ODD = {
     "deep list": "[" * 100_000,
@@ -88,16 +89,13 @@ def test_what_a_launcher_prints_among_its_reports_is_passed_over() -> None:
 
 
 def _ollama(send: Callable[[BaseHTTPRequestHandler], None]) -> Any:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             try:
                 send(self)
             except OSError:
                 self.close_connection = True
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.handle_request, daemon=True)

@@ -5,7 +5,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ import trustme
 from app.services.updates import DAY_SECONDS, UpdateAnswer, UpdateService, built_in_feed, is_newer, version_key
 from app.session.errors import UserError
 from app.untrusted.limits import UPDATE_FEED
+from tests.support.servers import QuietHandler
 
 PAGE = "https://example.org/kame/0.2.0"
 
@@ -40,7 +41,7 @@ def authority() -> trustme.CA:
 
 
 def serve(authority: trustme.CA) -> tuple[Feed, ThreadingHTTPServer]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
@@ -52,9 +53,6 @@ def serve(authority: trustme.CA) -> tuple[Feed, ThreadingHTTPServer]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
