@@ -22,6 +22,7 @@ from app.backend import PROVIDERS
 from app.cli.parser import main
 from app.services import api_keys
 from app.services.api_keys import KeyringError, KeyStore
+from tests.support.child import run_python
 from tests.support.keyring import Service, secret_service
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer
 from tests.support.servers import Script, closed_port_url, peer
@@ -185,13 +186,7 @@ def test_it_streams_and_ctrl_c_ends_it_quietly() -> None:
 
 
 def test_the_embedded_backend_answers_on_the_command_line() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "app", "ask", "What is the capital of France?"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=60,
-    )
+    done = run_python("-m", "app", "ask", "What is the capital of France?")
     assert done.returncode == 0 and "Paris" in done.stdout, done.stderr
     assert "Embedded: first word after" in done.stderr
 
@@ -213,14 +208,7 @@ def typed(service: Service, *lines: str) -> tuple[list[tuple[int, str]], str]:
         "import json, logging, sys\nfrom app.cli.parser import main\nlogging.basicConfig(level=1)\n"
         "for line in sys.argv[1:]: print('\\0', main(line.split()), '\\0', sep='')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *lines],
-        env=service.environment,
-        text=True,
-        capture_output=True,
-        cwd=ROOT,
-        timeout=60,
-    )
+    done = run_python("-c", code, *lines, env=service.environment)
     assert done.returncode == 0, done.stderr
     assert not places_with(SECRET, texts=[done.stdout, done.stderr], folders=[service.folder])
     pieces = done.stdout.split("\0")

@@ -11,22 +11,14 @@ import soundfile
 
 from app.cli import parser
 from tests.support import sounds
+from tests.support.child import run_python
 from tests.support.patience import alone, in_real_time
 from tests.support.servers import Script, peer
 from tests.support.virtual_audio import VirtualAudio, virtual_audio
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 def bench(audio: VirtualAudio, rounds: int) -> tuple[int, dict]:
-    done = subprocess.run(
-        [sys.executable, "-m", "app", "bench", "audio", "--json", "--rounds", str(rounds)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=audio.env,
-        timeout=60,
-    )
+    done = run_python("-m", "app", "bench", "audio", "--json", "--rounds", str(rounds), env=audio.env)
     return done.returncode, json.loads(done.stdout)
 
 

@@ -20,7 +20,7 @@ from app.cli import ptt_command
 from app.gui.shell.instance import Instance
 from app.platform import single_instance
 from app.untrusted.limits import COMMAND_LINE
-from tests.support.child import ROOT, Child
+from tests.support.child import ROOT, Child, run_python
 
 fcntl = pytest.importorskip("fcntl")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="speaks to a Unix socket")
@@ -129,9 +129,7 @@ def raw(data: bytes, *, wait: float = SECONDS) -> bytes:
 
 
 def ptt(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", PTT, *words], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS
-    )
+    return run_python("-c", PTT, *words, timeout=SECONDS)
 
 
 def test_words_arrive_and_are_answered(window: Window) -> None:

@@ -6,13 +6,13 @@ This process and the user's keyring never see it: `Service.environment` is for c
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.child import run_python
 from tests.support.parts import need
 
 PASSWORD = b"test-only"
@@ -64,11 +64,10 @@ class Service:
 
     def run(self, code: str, *, env: dict[str, str] | None = None, timeout: float = 60) -> subprocess.CompletedProcess:
         """Runs Python code in a child process that uses this service."""
-        return subprocess.run(
-            [sys.executable, "-c", code],
+        return run_python(
+            "-c",
+            code,
             env={**self.environment, **(env or {})},
-            capture_output=True,
-            text=True,
             timeout=timeout,
             cwd=Path(__file__).resolve().parents[2],
         )

@@ -5,8 +5,6 @@ import functools
 import importlib.util
 import re
 import shutil
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +14,7 @@ import pytest
 import app.backend
 import app.frontend
 from app.settings.declarations import declaration, declarations
+from tests.support.child import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,14 +67,7 @@ def words_of(path: Path) -> set[str]:
 
 
 def test_the_translations_are_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, "packaging/translations.py", "--check"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        encoding="utf-8",
-    )
+    done = run_python("packaging/translations.py", "--check", encoding="utf-8")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

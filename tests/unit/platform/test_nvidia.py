@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.platform import nvidia
+from tests.support.child import run_python
 from tests.support.driver import GTX_1080, GTX_1650, RTX_4070, make_driver
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a library and scripts for Linux stand in")
@@ -134,13 +135,12 @@ def test_a_card_without_a_driver_is_told(tmp_path: Path) -> None:
 def test_it_is_an_old_pythons_own_program() -> None:
     """The set-up runs this file by its path, before anything is installed."""
     code = "import sys; before = set(sys.modules); import nvidia; print(sorted(set(sys.modules) - before))"
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code],
+    done = run_python(
+        "-S",
+        "-c",
+        code,
         cwd=ROOT / "app" / "platform",
         env={**os.environ, "PYTHONPATH": str(ROOT / "app" / "platform")},
-        capture_output=True,
-        text=True,
-        timeout=60,
     )
     loaded = set(eval(done.stdout))
     assert not {name for name in loaded if name.split(".")[0] not in (*sys.stdlib_module_names, "nvidia")}

@@ -11,6 +11,7 @@ import pytest
 from app.platform import standard_streams
 from app.platform.children import child_environment, quiet_child, start_lasting
 from app.platform.cpp_runtime import add_cpp_runtime
+from tests.support.child import run_python
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -57,13 +58,7 @@ def test_a_wrong_option_ends_as_with_a_terminal() -> None:
 
 def test_pipes_get_utf_8_whatever_the_code_page_is() -> None:
     script = "from app.platform.standard_streams import ready_streams; ready_streams(); print('„…” → ✓')"
-    said = subprocess.run(
-        [sys.executable, "-X", "utf8=0", "-c", script],
-        cwd=ROOT,
-        capture_output=True,
-        timeout=60,
-        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
-    )
+    said = run_python("-X", "utf8=0", "-c", script, env={**os.environ, "PYTHONIOENCODING": "cp1252"}, text=False)
     assert (said.stdout.decode("utf-8").strip(), said.returncode) == ("„…” → ✓", 0)
 
 

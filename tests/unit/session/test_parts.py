@@ -1,8 +1,6 @@
 """The session's parts: the frame thread, lost sound, which words were heard, and work replaced by newer work."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -18,6 +16,7 @@ from app.session.backend_pool import LatestTask
 from app.session.clock import SLEPT_SECONDS, SessionClock
 from app.session.frame_thread import FrameThread, LostSound
 from app.session.playback import Playback
+from tests.support.child import run_python
 
 STEPS = 90
 
@@ -82,13 +81,7 @@ def test_a_file_that_is_over_loses_nothing_however_late_a_step_is() -> None:
 
 
 def test_a_thread_that_computes_holds_a_frame_up_for_less_than_a_millisecond_at_a_time() -> None:
-    found = subprocess.run(
-        [sys.executable, "-c", "import app, sys; print(sys.getswitchinterval())"],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+    found = run_python("-c", "import app, sys; print(sys.getswitchinterval())", check=True)
     assert float(found.stdout) < 0.001
 
 
