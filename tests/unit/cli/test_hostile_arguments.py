@@ -48,18 +48,13 @@ PLACES = ["missing", "folder", "empty", "random", "deep", "odd", "long", "half",
 if sys.platform != "win32":
     PLACES += ["pipe", "zero", "loop"]
 
-RESEARCH = [
-    "corpus check {}",
-    "corpus stats {}",
-    "corpus import {out} --from kame {}",
-    "corpus import {out} --from moshi {}",
-    "corpus make {out} --as-they-are --steps scripts --items {}",
-    "corpus make {} --as-they-are --steps scripts --items {items}",
-    "corpus make {out} --steps {}",
-    "corpus make {out} --as-they-are --steps scripts --items {items} --format {}",
-    "bench routing --questions {}",
-    "bench hearing {}",
-]
+RESEARCH = (
+    "corpus check {}; corpus stats {}; corpus import {out} --from kame {}; corpus import {out} --from moshi {}; "
+    "corpus make {out} --as-they-are --steps scripts --items {}; "
+    "corpus make {} --as-they-are --steps scripts --items {items}; corpus make {out} --steps {}; "
+    "corpus make {out} --as-they-are --steps scripts --items {items} --format {}; bench routing --questions {}; "
+    "bench hearing {}"
+).split("; ")
 FILES = [
     "replay {}",
     "replay {} --json",

@@ -155,15 +155,10 @@ def test_what_looks_like_a_key_is_hidden_in_every_place(kept: Log, line: str) ->
 
 @pytest.mark.parametrize(
     "told",
-    [
-        "AIzaSyB-1234567890abcdefghij",
-        "hf_abcdefghijklmnop",
-        "gsk_abcdefgh12345678",
-        "xai-abcdefgh12345678",
-        "ghp_abcdefgh12345678",
-        "eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl",
-        "AKIAABCDEFGHIJKLMNOP",
-    ],
+    (
+        "AIzaSyB-1234567890abcdefghij hf_abcdefghijklmnop gsk_abcdefgh12345678 xai-abcdefgh12345678 "
+        "ghp_abcdefgh12345678 eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl AKIAABCDEFGHIJKLMNOP"
+    ).split(),
 )
 def test_keys_are_known_by_how_they_begin(hide: Redactor, told: str) -> None:
     assert hide(f"It said “{told}” twice") == f"It said “{HIDDEN}” twice"
