@@ -1,7 +1,8 @@
-"""Whole conversations in simulated time: what a listener notices, corrections, and pauses that are learned."""
+"""Whole conversations in simulated time, at the level where a listener would notice."""
+
+from __future__ import annotations
 
 import asyncio
-import threading
 from pathlib import Path
 
 import pytest
@@ -9,18 +10,13 @@ import pytest
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
-from app.conversation.endpointing import PauseLengths
 from app.conversation.languages import language
-from app.frontend.cascade import CascadeFrontEnd
-from app.session.control import BackendChoice, SessionChoice
-from app.session.parts import SessionConfig, SessionParts
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
 from app.session.replay import Replay
 from app.session.session import Session
-from app.settings import user_pauses
-from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
+from app.stt.scripted import ScriptedTurn
 from app.tts.scripted import ScriptedVoice
-from tests.support.talks import LoopSpeaker, QuietSource, simulate
+from tests.support.talks import simulate
 
 QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
 TALK = [
@@ -277,57 +273,3 @@ def test_who_still_speaks_gets_a_first_clause_and_in_the_pause_the_whole_answer(
     early = {request.revision for request in talk.of(e.OracleRequested) if request.at < 2.9}
     ended = {end.revision: end.words for end in talk.of(e.OracleEnded)}
     assert early and all(ended[revision] <= 3 for revision in early) and ended[max(ended)] == 10
-
-
-ASKED = [ScriptedTurn(1.0, 3.0, "What is the capital of Australia?")]
-FIRST = "Australia is a large country. The capital is Sydney. It lies by the sea, where most people live today."
-SECOND = "Australia is a large country. The capital is Canberra. It lies inland."
-
-
-def test_the_words_that_another_model_disagrees_with_are_withdrawn() -> None:
-    async def make(choice: BackendChoice) -> ScriptedBackend:
-        return ScriptedBackend(lambda request: answer(SECOND), name="Other")
-
-    def during(session: Session) -> None:
-        asyncio.get_running_loop().call_later(6.5, lambda: session.change(backend=BackendChoice("other")))
-
-    talk = simulate(ASKED, lambda request: answer(FIRST), make_backend=make, during=during, answer_mode="after")
-    [corrected] = talk.of(e.AssistantCorrected)
-    assert corrected.how == "corrected"
-    turn = talk.transcript.turns[1]
-    kept, withdrawn, replaced = turn.passages
-    assert kept.text.strip() == "Australia is a large country."
-    assert withdrawn.withdrawn and withdrawn.text.startswith("The capital is Sydney.")
-    assert replaced.replaces and "the capital is Canberra. It lies inland." in replaced.text
-    assert kept.text + withdrawn.text + replaced.text == turn.text
-
-
-PAUSING = [ScriptedTurn(0.5, 1.5, "What is the", finished=0.05), ScriptedTurn(2.3, 3.5, "capital of France?")]
-
-
-async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(user_pauses, "pauses_path", lambda: tmp_path / "data" / "pauses.json")
-    threads: list[threading.Thread] = []
-
-    def keep(pauses: PauseLengths) -> None:
-        threads.append(threading.current_thread())
-        user_pauses.keep_pauses(pauses)
-
-    parts = SessionParts(
-        frontend=CascadeFrontEnd(ScriptedVoice()),
-        transcriber=ScriptedTranscriber(PAUSING),
-        voice_activity=ScriptedVoiceActivity(PAUSING),
-        backend=ScriptedBackend(lambda _: answer("Paris.")),
-        source=QuietSource(60),
-        sink=LoopSpeaker(),
-        keep_pauses=keep,
-    )
-    async with Session(
-        parts, SessionConfig(SessionChoice(duplex=True), pace="fast", pauses=user_pauses.load_pauses())
-    ) as session:
-        await session.ended()
-    known = user_pauses.load_pauses()
-    assert known.count == 1 and known.slower > 0.0
-    assert len(threads) == 1 and threads[0] is not threading.main_thread()
-    user_pauses.pauses_path().write_text('{"mean_log": "NaN", "count": 3}')
-    assert user_pauses.load_pauses() == PauseLengths()

@@ -1,4 +1,6 @@
-"""The colours can be read by WCAG's formula; light, dark and the system's theme are followed at once."""
+"""Light, dark and as the system has it: all can be read in each, follows at once, and has the size that is wanted."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 
@@ -10,14 +12,14 @@ from pytestqt.qtbot import QtBot
 
 from app.gui.design import theme
 from app.gui.design.fonts import CODE_FAMILY, FAMILY, code_font
-from app.gui.design.look import STATE_COLOURS, Look
+from app.gui.design.look import Look
 from app.gui.design.motion import reduce_motion, reduced_motion
 from app.gui.design.theme import apply_theme
 from app.gui.design.tokens import ACCENTS, Tokens, tokens_for
 from app.gui.settings.dialog import SettingsDialog
 from app.platform.installation import resource
 from app.settings.declarations import Settings, declaration
-from tests.gui.pictures.window import dark_palette
+from tests.gui.design.test_look import contrast
 
 R = QPalette.ColorRole
 PAIRS = [
@@ -200,36 +202,3 @@ def test_motion_is_reduced_when_it_is_wanted(app: QApplication) -> None:
     assert reduced_motion()
     reduce_motion(False)
     assert not reduced_motion()
-
-
-def luminance(colour: QColor) -> float:
-    parts = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (colour.redF(), colour.greenF(), colour.blueF())
-    ]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-def contrast(a: QColor, b: QColor) -> float:
-    high, low = sorted((luminance(a), luminance(b)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_every_kind_of_text_is_readable_on_every_card(dark: bool) -> None:
-    palette = dark_palette() if dark else QPalette(QColor("#efefef"))
-    look = Look.of(palette)
-    assert look.dark == dark
-    for ground in (look.base, look.user_card, look.plain_card, look.live_card):
-        for ink in (look.text, look.dim, look.accent, look.bad):
-            assert contrast(ink, ground) >= 4.5, (ink.name(), ground.name())
-
-
-@pytest.mark.parametrize("state", STATE_COLOURS)
-def test_white_words_are_readable_on_the_talk_button(state: str) -> None:
-    assert contrast(QColor("white"), STATE_COLOURS[state]) >= 4.5
-
-
-def test_the_running_desktops_own_palette_is_readable_too() -> None:
-    look = Look.of(QApplication.palette())
-    assert contrast(look.dim, look.user_card) >= 4.5

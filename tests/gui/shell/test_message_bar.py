@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QW
 from app.gui.shell.message_bar import MOST, MessageBar
 from app.gui.shell.message_row import LONGEST, MessageRow, breakable, reading_ms
 from app.session.control import BackendChoice
-from tests.gui.design.test_theme import contrast
+from tests.gui.design.test_look import contrast
 from tests.gui.pictures.window import dark_palette
 from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 

@@ -1,5 +1,7 @@
 """Whatever a command is given, it says in a sentence what is wrong: no traceback, no wait, no fault of the app."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterator
@@ -48,13 +50,18 @@ PLACES = ["missing", "folder", "empty", "random", "deep", "odd", "long", "half",
 if sys.platform != "win32":
     PLACES += ["pipe", "zero", "loop"]
 
-RESEARCH = (
-    "corpus check {}; corpus stats {}; corpus import {out} --from kame {}; corpus import {out} --from moshi {}; "
-    "corpus make {out} --as-they-are --steps scripts --items {}; "
-    "corpus make {} --as-they-are --steps scripts --items {items}; corpus make {out} --steps {}; "
-    "corpus make {out} --as-they-are --steps scripts --items {items} --format {}; bench routing --questions {}; "
-    "bench hearing {}"
-).split("; ")
+RESEARCH = [
+    "corpus check {}",
+    "corpus stats {}",
+    "corpus import {out} --from kame {}",
+    "corpus import {out} --from moshi {}",
+    "corpus make {out} --as-they-are --steps scripts --items {}",
+    "corpus make {} --as-they-are --steps scripts --items {items}",
+    "corpus make {out} --steps {}",
+    "corpus make {out} --as-they-are --steps scripts --items {items} --format {}",
+    "bench routing --questions {}",
+    "bench hearing {}",
+]
 FILES = [
     "replay {}",
     "replay {} --json",
@@ -131,7 +138,9 @@ OPTIONS = ["temperature", "cap", "context", "delay-ms", "lead-ms", "patience", "
         for number in NUMBERS
     ],
 )
-def test_a_bad_number_is_refused(option: str, number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_number_that_is_none_is_refused(
+    option: str, number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     value = f"{number}=embedded" if option == "swap" else number
     code, said = run(capsys, ["talk", "--input", str(tmp_path / "none.wav"), f"--{option}={value}"])
     assert code == 2 and f"argument --{option}" in said and "Traceback" not in said

@@ -1,0 +1,43 @@
+"""The colours can be read, on light and on dark desktops: contrast by the WCAG formula."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+
+from app.gui.design.look import STATE_COLOURS, Look
+from tests.gui.pictures.window import dark_palette
+
+
+def luminance(colour: QColor) -> float:
+    parts = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (colour.redF(), colour.greenF(), colour.blueF())
+    ]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(a: QColor, b: QColor) -> float:
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_kind_of_text_is_readable_on_every_card(dark: bool) -> None:
+    palette = dark_palette() if dark else QPalette(QColor("#efefef"))
+    look = Look.of(palette)
+    assert look.dark == dark
+    for ground in (look.base, look.user_card, look.plain_card, look.live_card):
+        for ink in (look.text, look.dim, look.accent, look.bad):
+            assert contrast(ink, ground) >= 4.5, (ink.name(), ground.name())
+
+
+@pytest.mark.parametrize("state", STATE_COLOURS)
+def test_white_words_are_readable_on_the_talk_button(state: str) -> None:
+    assert contrast(QColor("white"), STATE_COLOURS[state]) >= 4.5
+
+
+def test_the_running_desktops_own_palette_is_readable_too() -> None:
+    look = Look.of(QApplication.palette())
+    assert contrast(look.dim, look.user_card) >= 4.5

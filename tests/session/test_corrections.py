@@ -1,0 +1,34 @@
+"""The voice corrects itself in mid-answer, and the transcript knows what it took back."""
+
+from __future__ import annotations
+
+import asyncio
+
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation import events as e
+from app.session.control import BackendChoice
+from app.session.session import Session
+from app.stt.scripted import ScriptedTurn
+from tests.support.talks import simulate
+
+QUESTION = [ScriptedTurn(1.0, 3.0, "What is the capital of Australia?")]
+FIRST = "Australia is a large country. The capital is Sydney. It lies by the sea, where most people live today."
+SECOND = "Australia is a large country. The capital is Canberra. It lies inland."
+
+
+def test_the_words_that_another_model_disagrees_with_are_withdrawn() -> None:
+    async def make(choice: BackendChoice) -> ScriptedBackend:
+        return ScriptedBackend(lambda request: answer(SECOND), name="Other")
+
+    def during(session: Session) -> None:
+        asyncio.get_running_loop().call_later(6.5, lambda: session.change(backend=BackendChoice("other")))
+
+    talk = simulate(QUESTION, lambda request: answer(FIRST), make_backend=make, during=during, answer_mode="after")
+    [corrected] = talk.of(e.AssistantCorrected)
+    assert corrected.how == "corrected"
+    turn = talk.transcript.turns[1]
+    kept, withdrawn, replaced = turn.passages
+    assert kept.text.strip() == "Australia is a large country."
+    assert withdrawn.withdrawn and withdrawn.text.startswith("The capital is Sydney.")
+    assert replaced.replaces and "the capital is Canberra. It lies inland." in replaced.text
+    assert kept.text + withdrawn.text + replaced.text == turn.text

@@ -1,0 +1,49 @@
+"""The pauses learned in a conversation are used in the next one, and are written outside the event loop."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation.endpointing import PauseLengths
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.control import SessionChoice
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.settings import user_pauses
+from app.stt.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoiceActivity
+from app.tts.scripted import ScriptedVoice
+from tests.support.talks import LoopSpeaker, QuietSource
+
+PAUSING = [ScriptedTurn(0.5, 1.5, "What is the", finished=0.05), ScriptedTurn(2.3, 3.5, "capital of France?")]
+
+
+async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(user_pauses, "pauses_path", lambda: tmp_path / "data" / "pauses.json")
+    threads: list[threading.Thread] = []
+
+    def keep(pauses: PauseLengths) -> None:
+        threads.append(threading.current_thread())
+        user_pauses.keep_pauses(pauses)
+
+    parts = SessionParts(
+        frontend=CascadeFrontEnd(ScriptedVoice()),
+        transcriber=ScriptedTranscriber(PAUSING),
+        voice_activity=ScriptedVoiceActivity(PAUSING),
+        backend=ScriptedBackend(lambda _: answer("Paris.")),
+        source=QuietSource(60),
+        sink=LoopSpeaker(),
+        keep_pauses=keep,
+    )
+    async with Session(
+        parts, SessionConfig(SessionChoice(duplex=True), pace="fast", pauses=user_pauses.load_pauses())
+    ) as session:
+        await session.ended()
+    known = user_pauses.load_pauses()
+    assert known.count == 1 and known.slower > 0.0
+    assert len(threads) == 1 and threads[0] is not threading.main_thread()
+    user_pauses.pauses_path().write_text('{"mean_log": "NaN", "count": 3}')
+    assert user_pauses.load_pauses() == PauseLengths()
