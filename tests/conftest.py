@@ -5,8 +5,6 @@ with fewer examples. What needs a program or library that this machine lacks is 
 tests were.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import os

@@ -1,7 +1,5 @@
 """`python -m tests.fuzz --minutes 30`: hostile input for every boundary, and a table of what became of it."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

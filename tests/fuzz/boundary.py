@@ -1,7 +1,5 @@
 """What a boundary is to the fuzzer: where its input comes from, and what takes it in."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Counts which lines of some modules have run, at nearly no cost: each line is told once. Python 3.12 and newer."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Iterable

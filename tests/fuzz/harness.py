@@ -1,7 +1,5 @@
 """Gives a boundary one hostile input after another, and keeps those that it does not stand."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """Strategies for hostile input: valid examples that are changed a little, in their structure and in their bytes."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A server on loopback that gives bytes as they are, in the event loop of the client that is tried."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping

@@ -1,7 +1,5 @@
 """Watches a process while it takes hostile input: its event loop, memory, standard error, files and connections."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

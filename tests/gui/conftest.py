@@ -1,7 +1,5 @@
 """Real widgets on the offscreen platform, and every async test on the loop that Qt and asyncio share."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import gc

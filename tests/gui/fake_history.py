@@ -1,7 +1,5 @@
 """A history in memory, which keeps what is promised of one, and fails when a test wants it to."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A session and a factory that do nothing but note what they are told, and say what a test has them say."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace

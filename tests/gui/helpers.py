@@ -1,7 +1,5 @@
 """What the window's tests share: a shown window with its session, waiting, and keys."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import tempfile
@@ -180,6 +178,14 @@ async def shown(
             window.deleteLater()
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         assert not left, f"tasks left behind: {left}"
+
+
+@asynccontextmanager
+async def window_and_factory(*args: Any, **more: Any) -> AsyncIterator[tuple[MainWindow, FakeFactory]]:
+    """A shown window, and the factory of its sessions. Takes what `shown` takes behind its factory."""
+    factory = FakeFactory()
+    async with shown(factory, *args, **more) as window:
+        yield window, factory
 
 
 def say(window: MainWindow, factory: FakeFactory, *events: e.Event) -> None:

@@ -86,24 +86,7 @@ class Guest:
     def files(self) -> set[str]:
         """All files and folders of the disk."""
         found = subprocess.run(
-            [
-                "find",
-                ".",
-                "-xdev",
-                "(",
-                "-path",
-                "./proc",
-                "-o",
-                "-path",
-                "./dev",
-                "-o",
-                "-path",
-                "./tmp",
-                ")",
-                "-prune",
-                "-o",
-                "-print",
-            ],
+            "find . -xdev ( -path ./proc -o -path ./dev -o -path ./tmp ) -prune -o -print".split(),
             cwd=self.folder,
             stdout=subprocess.PIPE,
             check=True,

@@ -1,7 +1,5 @@
 """What the tests with real parts share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

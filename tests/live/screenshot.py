@@ -5,8 +5,6 @@ picture in mid-answer. Prints what was heard and said, and what an independent r
 pictures are made by `python -m tests.gui.pictures.screenshots`.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

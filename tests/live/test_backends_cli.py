@@ -1,7 +1,5 @@
 """`models`, `ask` and `keys` as they are typed: in this process, and as the real command line in a child."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -24,6 +22,7 @@ from app.backend import PROVIDERS
 from app.cli.parser import main
 from app.services import api_keys
 from app.services.api_keys import KeyringError, KeyStore
+from tests.support.child import run_python
 from tests.support.keyring import Service, secret_service
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer
 from tests.support.servers import Script, closed_port_url, peer
@@ -65,9 +64,7 @@ def test_one_servers_models_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     assert code == 0 and row["models"] == ["tiny", "large"] and row["asked"] and row["problem"] == ""
 
 
-def test_all_that_can_be_asked_is_asked_and_the_rest_says_why_not(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_is_asked_or_says_why_not(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     script, cloud = Script(), Script()
     cloud.models = ["gemini-9"]
     with peer(script, ollama=True) as url, peer(cloud) as other:
@@ -97,9 +94,7 @@ def test_all_that_can_be_asked_is_asked_and_the_rest_says_why_not(
         (["--base-url", "CLOSED"], "Start it"),
     ],
 )
-def test_a_server_that_gives_no_list_is_a_sentence(
-    capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
-) -> None:
+def test_a_server_with_no_list_is_told(capsys: pytest.CaptureFixture[str], words: list[str], sentence: str) -> None:
     words = [closed_port_url() + "/v1" if word == "CLOSED" else word for word in words]
     code, document = run(capsys, "models", "list", *words)
     assert code == 2 and not document["ok"] and sentence in document["providers"][0]["problem"]
@@ -183,7 +178,6 @@ def test_it_streams_and_ctrl_c_ends_it_quietly() -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        assert process.stdout is not None
         assert process.stdout.read(5) == "word0", "the first word comes while the others are still to come"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
@@ -192,13 +186,7 @@ def test_it_streams_and_ctrl_c_ends_it_quietly() -> None:
 
 
 def test_the_embedded_backend_answers_on_the_command_line() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "app", "ask", "What is the capital of France?"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        timeout=60,
-    )
+    done = run_python("-m", "app", "ask", "What is the capital of France?")
     assert done.returncode == 0 and "Paris" in done.stdout, done.stderr
     assert "Embedded: first word after" in done.stderr
 
@@ -220,14 +208,7 @@ def typed(service: Service, *lines: str) -> tuple[list[tuple[int, str]], str]:
         "import json, logging, sys\nfrom app.cli.parser import main\nlogging.basicConfig(level=1)\n"
         "for line in sys.argv[1:]: print('\\0', main(line.split()), '\\0', sep='')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *lines],
-        env=service.environment,
-        text=True,
-        capture_output=True,
-        cwd=ROOT,
-        timeout=60,
-    )
+    done = run_python("-c", code, *lines, env=service.environment)
     assert done.returncode == 0, done.stderr
     assert not places_with(SECRET, texts=[done.stdout, done.stderr], folders=[service.folder])
     pieces = done.stdout.split("\0")
@@ -294,9 +275,7 @@ def test_a_key_can_be_piped_in(capsys: pytest.CaptureFixture[str], monkeypatch: 
     assert held == {"GEMINI_API_KEY": SECRET} and not places_with(SECRET, texts=[json.dumps(document)])
 
 
-def test_a_key_that_would_be_gone_at_once_is_not_kept(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_soon_gone_is_not_kept(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SECRET.encode())))
     with all_logs() as logs:
         code, document = run(capsys, "keys", "set", "openai")
@@ -342,9 +321,7 @@ def test_a_terminal_that_can_not_hide_what_is_typed_is_not_used(
     assert code == 2 and "can't hide" in document["error"]
 
 
-def test_keys_are_listed_by_place_and_never_shown(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_are_listed_and_never_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", SECRET)
     api_keys.key_store().keep("OPENAI_API_KEY", SECRET)
     code, document = run(capsys, "keys", "list")

@@ -4,8 +4,6 @@ A child process reads frames, writes a tone of 440 Hz and reports its state. Eac
 so that the frames tell which one it is.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import time

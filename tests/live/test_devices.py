@@ -4,8 +4,6 @@ PortAudio reads its environment when it is initialised, so each check runs in a 
 exact in 16 bits: any lost, repeated or changed sample is visible.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

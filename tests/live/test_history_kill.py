@@ -1,7 +1,5 @@
 """However and whenever the app is killed: its conversations open again, and a second of the talk is missing at most."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import sqlite3

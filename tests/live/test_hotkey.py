@@ -3,8 +3,6 @@
 The app's side is a child process; the test itself owns the other window, and presses the keys.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

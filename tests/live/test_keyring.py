@@ -1,7 +1,5 @@
 """A real Secret Service: keys kept, read by another process and forgotten; locked, frozen and absent."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """The back-end changed in mid-answer, for real: two language models in processes of their own, in real time."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

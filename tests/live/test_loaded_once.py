@@ -1,7 +1,5 @@
 """A second talk in the same process has the models of the first one, and nothing of what was said in it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -22,10 +20,7 @@ from app.session.control import SessionChoice
 from app.session.session import Session
 from tests.support import sounds
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="children are counted in /proc"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="children are counted in /proc")]
 
 
 WORDS = "Can you explain why the above question is interesting?"

@@ -2,8 +2,6 @@
 model.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -103,9 +101,7 @@ def _silent(weights: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_sound_file_goes_through_a_small_model_at_the_command_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sound_file_goes_through_a_small_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     weights = _silent(make_checkpoint(tmp_path / "weights"))
     question = sounds.write(tmp_path / "q.wav", sounds.room(2.0))
     files = ("--weights", weights, "--input", question, "--output", tmp_path / "a.wav", "--record", tmp_path / "record")

@@ -3,8 +3,6 @@
 `python -m tests.live.test_mtbench 10` kills and resumes it ten times.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess
@@ -136,9 +134,7 @@ def test_a_judge_that_fails_its_gate_scores_nothing(tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.parametrize("options", [("--questions", "7"), ("--delays", "1"), ("--systems", "last-oracle")])
-def test_what_can_not_be_run_is_told_in_a_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
-) -> None:
+def test_what_can_not_run_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]) -> None:
     assert parser.main(words(tmp_path / "out", "http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1", *options)) == 2
     assert json.loads(capsys.readouterr().out)["error"].endswith(".")
 

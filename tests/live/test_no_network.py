@@ -1,7 +1,5 @@
 """No packet but to loopback: the first start, the demo and a whole talk, where every attempt would be seen."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

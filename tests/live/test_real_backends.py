@@ -3,8 +3,6 @@
 Each server is a child process of the test, at a free port behind a random key, and ended by its own id.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Words to the running app, between real processes: answered, refused, garbled; a crash before, a stranger beside."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json
@@ -22,7 +20,7 @@ from app.cli import ptt_command
 from app.gui.shell.instance import Instance
 from app.platform import single_instance
 from app.untrusted.limits import COMMAND_LINE
-from tests.support.child import ROOT, Child
+from tests.support.child import ROOT, Child, run_python
 
 fcntl = pytest.importorskip("fcntl")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="speaks to a Unix socket")
@@ -131,9 +129,7 @@ def raw(data: bytes, *, wait: float = SECONDS) -> bytes:
 
 
 def ptt(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", PTT, *words], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS
-    )
+    return run_python("-c", PTT, *words, timeout=SECONDS)
 
 
 def test_words_arrive_and_are_answered(window: Window) -> None:
@@ -165,9 +161,7 @@ def test_the_command_without_a_window(runtime: Path) -> None:
         single_instance.tell("press")
 
 
-def test_json_is_plain_ascii_whatever_the_console_can_write(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_is_ascii_on_any_console(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(single_instance, "tell", lambda word, at: single_instance.Answer(False, "“mute” can't be had."))
     assert ptt_command.main(["mute", "--json"]) == 2
     printed = capsys.readouterr().out
@@ -194,9 +188,7 @@ def test_the_command_is_named_as_it_works_here(monkeypatch: pytest.MonkeyPatch, 
     assert single_instance.command() == str(tmp_path / "plain" / "kame-desktop")
 
 
-def test_where_hanging_up_would_lose_the_answer_the_client_does(
-    start: Callable[..., Window], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_client_hangs_up_where_it_must(start: Callable[..., Window], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STAYS", "1")
     window = start(speak_ms=700)
     window.until("listening")
@@ -264,9 +256,7 @@ def test_on_windows_a_pipe_is_opened_anonymously_and_read_once(
 @pytest.mark.parametrize(
     ("number", "goes_on"), [(errno.EWOULDBLOCK, False), (errno.EACCES, False), (errno.ENOLCK, True)]
 )
-def test_only_another_process_has_the_lock(
-    number: int, goes_on: bool, runtime: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_another_process_locks(number: int, goes_on: bool, runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 

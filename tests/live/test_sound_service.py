@@ -1,7 +1,5 @@
 """Sound tests on a real sound server: speech comes back as words and as sound, and the voice is understood."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

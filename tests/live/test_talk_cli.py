@@ -52,6 +52,11 @@ def talk(*arguments: str | Path) -> tuple[int, dict, str]:
     return code, json.loads(out.getvalue()), err.getvalue()
 
 
+def served(url: str) -> tuple[str, ...]:
+    """The options for a back-end at this address."""
+    return ("--backend", "openai", "--base-url", f"{url}/v1", "--model", "any")
+
+
 def talk_alone(*arguments: str | Path, env: dict[str, str] | None = None) -> tuple[int, dict, str]:
     """Runs `talk … --json` in a process of its own."""
     done = subprocess.run(
@@ -152,18 +157,7 @@ def test_noise_without_words_says_that_nothing_was_heard(tmp_path: Path) -> None
 
 def test_a_back_end_that_does_not_run_keeps_the_words(tmp_path: Path) -> None:
     path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
-    code, document, _ = talk(
-        "--input",
-        path,
-        "--output",
-        tmp_path / "a.wav",
-        "--backend",
-        "openai",
-        "--base-url",
-        closed_port_url() + "/v1",
-        "--model",
-        "any",
-    )
+    code, document, _ = talk("--input", path, "--output", tmp_path / "a.wav", *served(closed_port_url()))
     assert code == 2
     assert "assumptions" in _text(document, "user")
     assert document["failures"] and all("No server answers" in f for f in document["failures"])
@@ -174,19 +168,7 @@ def test_a_back_end_that_breaks_off_is_spoken_as_far_as_it_came(tmp_path: Path) 
     script = Script(("The", " answer", " is", " quite", " simple.", " But", " then"))
     script.break_after = 5
     with peer(script) as url:
-        code, document, _ = talk(
-            "--input",
-            path,
-            "--output",
-            tmp_path / "a.wav",
-            "--backend",
-            "openai",
-            "--base-url",
-            url + "/v1",
-            "--model",
-            "any",
-            "--no-openings",
-        )
+        code, document, _ = talk("--input", path, "--output", tmp_path / "a.wav", *served(url), "--no-openings")
     assert code == 2
     assert _text(document, "assistant") == "The answer is quite simple."
     assert "broke off" in document["failures"][-1]
@@ -201,19 +183,7 @@ def test_a_full_disk_stops_the_recording_and_not_the_talk(tmp_path: Path) -> Non
     (record / EVENTS_FILE).symlink_to("/dev/full")
     with peer(Script(("It", " is", " fine."))) as url:
         code, document, _ = talk(
-            "--input",
-            path,
-            "--output",
-            tmp_path / "a.wav",
-            "--record",
-            record,
-            "--backend",
-            "openai",
-            "--base-url",
-            url + "/v1",
-            "--model",
-            "any",
-            "--no-openings",
+            "--input", path, "--output", tmp_path / "a.wav", "--record", record, *served(url), "--no-openings"
         )
     assert code == 2 and _text(document, "assistant") == "It is fine."
     assert len(document["failures"]) == 1 and "recording has stopped" in document["failures"][0]
@@ -224,18 +194,7 @@ def test_an_answer_that_finds_no_room_is_a_sentence_and_the_words_are_kept(tmp_p
     path = sounds.write(tmp_path / "q.wav", np.concatenate([sounds.question("141_2"), sounds.room(2.0)]))
     (tmp_path / "a.wav").symlink_to("/dev/full")
     with peer(Script(("It", " is", " fine."))) as url:
-        code, document, stderr = talk(
-            "--input",
-            path,
-            "--output",
-            tmp_path / "a.wav",
-            "--backend",
-            "openai",
-            "--base-url",
-            url + "/v1",
-            "--model",
-            "any",
-        )
+        code, document, stderr = talk("--input", path, "--output", tmp_path / "a.wav", *served(url))
     told = document.get("error") or document["failures"][-1]
     assert code == 2 and told.endswith(".") and "Traceback" not in stderr, stderr
 
@@ -255,18 +214,7 @@ def test_two_minutes_in_bounded_memory(tmp_path: Path) -> None:
             del sound
             tracemalloc.start()
             try:
-                code, document, stderr = talk(
-                    "--input",
-                    path,
-                    "--output",
-                    tmp_path / "a.wav",
-                    "--backend",
-                    "openai",
-                    "--base-url",
-                    url + "/v1",
-                    "--model",
-                    "any",
-                )
+                code, document, stderr = talk("--input", path, "--output", tmp_path / "a.wav", *served(url))
                 peaks.append(tracemalloc.get_traced_memory()[1])
             finally:
                 tracemalloc.stop()
@@ -323,18 +271,7 @@ def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(tmp_path: Pat
     answer = "It is interesting because it has more than one answer. " + "And there is one more to be found. " * 8
     with peer(Script(tuple(f" {word}" for word in answer.split()))) as url:
         code, document, stderr = talk(
-            "--input",
-            path,
-            "--output",
-            tmp_path / "a.wav",
-            "--record",
-            tmp_path / "rec",
-            "--backend",
-            "openai",
-            "--base-url",
-            url + "/v1",
-            "--model",
-            "any",
+            "--input", path, "--output", tmp_path / "a.wav", "--record", tmp_path / "rec", *served(url)
         )
     assert code == 0, stderr
     first = next(t for t in document["turns"] if t["speaker"] == "assistant")

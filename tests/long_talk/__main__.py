@@ -1,7 +1,5 @@
 """`python -m tests.long_talk --hours 8`: what the app holds through a long talk, in simulated time."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

@@ -1,7 +1,5 @@
 """What goes wrong with back-ends and tools, and what comes of it: nothing twice, nobody stranded, nothing left."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any
@@ -76,15 +74,8 @@ def with_mail(fails: str = "", **more: object) -> tuple[Mail, Talk]:
         return answer(words_of(model, 30), every=0.1)
 
     makers = Makers(script)
-    talk = simulate(
-        QUESTION,
-        lambda r: answer(""),
-        seconds=25,
-        backend=makers.make("old"),
-        make_backend=makers,
-        make_tools=lambda choice: Toolbox([mail]),
-        tools=ToolChoice(("send",)),
-        **more,  # type: ignore[arg-type]
+    talk = makers.talk(
+        "old", seconds=25, make_tools=lambda choice: Toolbox([mail]), tools=ToolChoice(("send",)), **more
     )
     return mail, talk
 
@@ -148,14 +139,7 @@ def test_mhm_in_mid_answer_asks_for_nothing_and_the_answer_goes_on() -> None:
 def test_a_swap_behind_an_mhm_still_takes_the_answer_over() -> None:
     makers = Makers(lambda model, request: answer(sentences(model, 40), every=0.25))
     turns = [*QUESTION, ScriptedTurn(6.0, 6.5, "mhm", hum=True)]
-    talk = simulate(
-        turns,
-        lambda r: answer(""),
-        seconds=30,
-        backend=makers.make("old"),
-        make_backend=makers,
-        during=at(9.0, choose("new")),
-    )
+    talk = makers.talk("old", turns, seconds=30, during=at(9.0, choose("new")))
     assert "Old0" in talk.said(1) and "new39" in talk.said(1)
 
 
@@ -175,15 +159,7 @@ def test_nothing_is_asked_and_nothing_told_behind_the_end() -> None:
         session.steps = asyncio.get_running_loop().create_task(steps(), name="steps")  # type: ignore[attr-defined]
 
     makers = Makers(lambda model, request: answer(words_of(model, 90), every=0.2))
-    talk = simulate(
-        QUESTION,
-        lambda r: answer(""),
-        seconds=20,
-        backend=makers.make("old"),
-        make_backend=makers,
-        secondary=scripted("secondary"),
-        during=during,
-    )
+    talk = makers.talk("old", seconds=20, secondary=scripted("secondary"), during=during)
     assert isinstance(talk.events[-1], e.SessionEnded) and talk.events[-1].at < 7
     assert sorted(x.revision for x in talk.of(e.OracleEnded)) == sorted(x.revision for x in talk.of(e.OracleRequested))
     assert talk.tasks_left <= {"steps"} and all(b.closed and not b.open_streams for b in makers.made)
@@ -359,14 +335,8 @@ def test_a_swap_behind_an_early_start_that_was_taken_back_takes_the_answer_over(
     resumed = [ScriptedTurn(1.0, 3.0, "What is superposition?"), ScriptedTurn(3.5, 5.5, "And what is entanglement?")]
     makers = Makers(lambda model, request: answer(sentences(model, 40), every=0.02))
     do = choose("new") if how == "swap" else (lambda session: hand_over(session))
-    talk = simulate(
-        resumed,
-        lambda r: answer(""),
-        seconds=30,
-        backend=makers.make("old"),
-        make_backend=makers,
-        secondary=scripted("new") if how == "hand over" else None,
-        during=at(8.0, do),
+    talk = makers.talk(
+        "old", resumed, seconds=30, secondary=scripted("new") if how == "hand over" else None, during=at(8.0, do)
     )
     assert talk.of(e.UserResumed) and len(talk.of(e.AssistantStarted)) == 2
     assert "new39" in talk.said(1)

@@ -1,7 +1,5 @@
 """What a conversation's back-ends are told, may use and may cost, at the level where its user would notice."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import re
@@ -68,17 +66,13 @@ def test_behind_the_cap_a_free_backend_is_asked_and_a_higher_cap_lets_the_other_
     async def make(choice: BackendChoice) -> Backend:
         return ScriptedBackend(lambda r: answer("I am free."), name="Home", model="home", free=True)
 
-    def during(session: Session) -> None:
-        async def script() -> None:
-            await asyncio.sleep(60)
-            await change(session, backend=BackendChoice("scripted", "home"))
-            await asyncio.sleep(20)
-            await change(session, backend=BackendChoice())  # the first one again
-            session.change(cap=9.0)
+    async def steps(session: Session) -> None:
+        await change(session, backend=BackendChoice("scripted", "home"))
+        await asyncio.sleep(20)
+        await change(session, backend=BackendChoice())  # the first one again
+        session.change(cap=9.0)
 
-        session.script = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
-
-    talk = talk_with_cap(0.05, make_backend=make, during=during)
+    talk = talk_with_cap(0.05, make_backend=make, during=at(60.0, steps))
     models = {r.turn: r.model for r in talk.of(e.OracleRequested)}
     assert 4 not in models and models[7] == models[8] == "home" and models[10] == "script"
     assert talk.of(e.BudgetChanged)[-1].stage == "free"
@@ -266,11 +260,7 @@ def test_the_router_chooses_tells_why_and_passes_over_a_backend_that_fails() -> 
         ScriptedTurn(20.0, 23.0, "And how do the plasma and the atom in a cell differ"),
     ]
     talk = simulate(
-        turns,
-        lambda r: answer(""),
-        seconds=35,
-        backend=router,
-        during=at(17.0, lambda s: failing.update(large=True)),
+        turns, lambda r: answer(""), seconds=35, backend=router, during=at(17.0, lambda s: failing.update(large=True))
     )
     assert talk.said(1) == words_of("small", 6) and talk.said(2) == words_of("large", 6)
     routed = talk.of(e.BackendRouted)
@@ -334,22 +324,14 @@ def test_after_a_failed_swap_the_choice_can_be_made_again() -> None:
 
     makers = Makers(script)
 
-    def during(session: Session) -> None:
-        async def steps() -> None:
-            choose("new")(session)
-            await asyncio.sleep(8)
-            works["now"] = True  # the user has mended the key
-            choose("new")(session)
+    async def steps(session: Session) -> None:
+        choose("new")(session)
+        await asyncio.sleep(8)
+        works["now"] = True  # the user has mended the key
+        choose("new")(session)
 
-        session.steps = asyncio.get_running_loop().create_task(steps())  # type: ignore[attr-defined]
-
-    talk = simulate(
-        [*QUESTION, ScriptedTurn(12.0, 13.5, "And what of Spain then?")],
-        lambda r: answer(""),
-        seconds=25,
-        backend=makers.make("old"),
-        make_backend=makers,
-        during=during,
+    talk = makers.talk(
+        "old", [*QUESTION, ScriptedTurn(12.0, 13.5, "And what of Spain then?")], seconds=25, during=at(0.0, steps)
     )
     assert talk.said(1) == words_of("old", 5) and talk.said(2) == words_of("new", 5)
     assert [b.model for b in makers.made] == ["old", "new", "new"], "made anew, with the key of now"

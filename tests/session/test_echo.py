@@ -3,8 +3,6 @@
 Real echo path, canceller, voice detector and front-end; scripted recogniser and back-end; all in the sound's own time.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

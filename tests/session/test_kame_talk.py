@@ -169,9 +169,7 @@ class Babbling(Listening):
 
 
 @pytest.mark.parametrize(("name", "typed"), [("kame", True), ("moshi", False)])
-def test_once_silenced_it_is_muted_until_the_user_has_spoken_again_or_typed(
-    folder: Path, name: str, typed: bool
-) -> None:
+def test_once_silenced_it_is_muted_until_the_user_speaks_or_types(folder: Path, name: str, typed: bool) -> None:
     torch.manual_seed(1)
     script = [*QUESTION] if typed else [*QUESTION, ScriptedTurn(10.0, 11.5, "And what about Spain?")]
 
@@ -235,7 +233,6 @@ def test_with_a_lead_the_model_hears_the_user_so_many_frames_later(folder: Path)
         with Listening(folder, dials=SetDials(lead=lead)) as frontend:
             for index, samples in enumerate(frames):
                 frontend.step(Frame(index, samples), [])
-            assert frontend._stream is not None
             return [column.user for column in frontend._stream.memory.columns]
 
     late = np.concatenate([np.zeros((4, 1920), np.float32), sound[:8]])

@@ -1,7 +1,5 @@
 """Voice servers and their clients when one of them fails: dead clients, cut connections, servers that misbehave."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -93,7 +91,7 @@ async def test_a_client_that_dies_before_the_server_is_ready_keeps_nobody_out(ev
             assert await second.recv() == b"\x00"
 
 
-async def test_the_place_of_a_client_that_died_while_it_was_greeted_becomes_free(
+async def test_the_place_of_a_client_that_died_when_greeted_becomes_free(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server_module, "RESUME_SECONDS", 0.3)

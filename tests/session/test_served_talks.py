@@ -1,7 +1,5 @@
 """Conversations over loopback: a voice server, clients of Moshi's protocol, the front-end `remote`, bad networks."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

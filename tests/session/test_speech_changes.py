@@ -27,10 +27,7 @@ from app.tts.base import Clip, VoiceError
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
 from tests.support.talks import Talk, simulate
 
-QUESTIONS = [
-    ScriptedTurn(1.0, 4.0, "What is the capital of France today?"),
-    ScriptedTurn(12.0, 14.0, "And of Spain?"),
-]
+QUESTIONS = [ScriptedTurn(1.0, 4.0, "What is the capital of France today?"), ScriptedTurn(12.0, 14.0, "And of Spain?")]
 LOADING = 0.5
 LONG = "The first clause is here, the second clause comes then, the third one follows, and the last one ends it."
 
@@ -95,7 +92,7 @@ class Makers:
         self.made.append(made := Spoken(choice.voice))
         return made
 
-    def talk(self, *changes: tuple[float, SpeechChoice], seconds: float = 20.0, **more: object) -> Talk:
+    def talk(self, *changes: tuple[float, SpeechChoice | Style], seconds: float = 20.0, **more: object) -> Talk:
         """Changes to each choice at its time, or calls `during`. All that was made was entered and left once."""
         talk = simulate(
             QUESTIONS,
@@ -116,11 +113,12 @@ class Makers:
         return [part for part in self.made if part.name == name]
 
 
-def changing(*changes: tuple[float, SpeechChoice]) -> Callable[[Session], None]:
+def changing(*changes: tuple[float, SpeechChoice | Style]) -> Callable[[Session], None]:
     def during(session: Session) -> None:
         loop = asyncio.get_running_loop()
         for at, choice in changes:
-            loop.call_later(at, partial(session.change, speech=choice))
+            part = "style" if isinstance(choice, Style) else "speech"
+            loop.call_later(at, partial(session.change, **{part: choice}))
 
     return during
 
@@ -460,14 +458,7 @@ async def test_in_real_time_the_old_voice_is_left_on_a_thread_once_the_new_one_s
 
 def test_a_conversation_has_a_voice_of_its_own_and_gives_it_up_again() -> None:
     makers = Makers()
-
-    def during(session: Session) -> None:
-        loop = asyncio.get_running_loop()
-        loop.call_later(2.0, partial(session.change, style=Style(voice="pirate")))
-        loop.call_later(9.0, partial(session.change, speech=SpeechChoice(voice="usual")))
-        loop.call_later(11.0, partial(session.change, style=Style()))
-
-    talk = makers.talk(during=during)
+    talk = makers.talk((2.0, Style(voice="pirate")), (9.0, SpeechChoice(voice="usual")), (11.0, Style()))
     assert [event.voice for event in talk.of(e.SpeechChanged)] == ["pirate", "usual"]
     assert not makers.called("first")[1].spoken, "the first turn's answer was the pirate's"
     assert makers.called("pirate")[0].spoken and makers.called("usual")[0].spoken
@@ -491,35 +482,19 @@ def test_a_conversation_that_begins_in_its_own_voice_loads_no_other() -> None:
 
 def test_a_failure_is_told_once_whatever_else_is_changed() -> None:
     makers = Interpreters(missing="de")
-
-    def during(session: Session) -> None:
-        loop = asyncio.get_running_loop()
-        for n in range(4):
-            loop.call_later(6.0 + n, partial(session.change, speech=SpeechChoice("auto", volume=1 + n / 10)))
-            loop.call_later(6.5 + n, partial(session.change, style=Style(voice="missing", persona=f"Cook {n}.")))
-
-    talk = makers.talk(during=during, speech=SpeechChoice("auto"))
+    volumes = [(6.0 + n, SpeechChoice("auto", volume=1 + n / 10)) for n in range(4)]
+    styles = [(6.5 + n, Style(voice="missing", persona=f"Cook {n}.")) for n in range(4)]
+    talk = makers.talk(*volumes, *styles, speech=SpeechChoice("auto"))
     assert len(talk.of(e.Failure)) == 2, "one for the language, one for the conversation's voice"
     assert talk.said(1) == talk.said(2) == LONG
 
 
 def test_where_its_own_voice_is_given_up_the_one_of_the_language_speaks() -> None:
-    makers = Interpreters()
-
-    def during(session: Session) -> None:
-        asyncio.get_running_loop().call_later(11.0, partial(session.change, style=Style()))
-
-    talk = makers.talk(during=during, speech=SpeechChoice("auto"), style=Style(voice="pirate"), first_voice="pirate")
+    makers, own = Interpreters(), Style(voice="pirate")
+    talk = makers.talk((11.0, Style()), speech=SpeechChoice("auto"), style=own, first_voice="pirate")
     assert [event.voice for event in talk.of(e.SpeechChanged)] == ["de"] and makers.asked == 1
 
 
 def test_a_usual_voice_that_was_changed_meanwhile_speaks_where_the_own_one_fails() -> None:
-    makers = Makers()
-
-    def during(session: Session) -> None:
-        loop = asyncio.get_running_loop()
-        loop.call_later(2.0, partial(session.change, style=Style(voice="missing")))
-        loop.call_later(2.2, partial(session.change, speech=SpeechChoice(voice="second")))
-
-    talk = makers.talk(during=during)
+    talk = Makers().talk((2.0, Style(voice="missing")), (2.2, SpeechChoice(voice="second")))
     assert len(talk.of(e.Failure)) == 1 and [event.voice for event in talk.of(e.SpeechChanged)] == ["second"]

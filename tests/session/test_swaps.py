@@ -1,13 +1,12 @@
 """The back-end is changed in mid-conversation: by hand, by its own failure, by handing over, and at random."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import itertools
 import random
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -40,6 +39,10 @@ class Makers:
         made = ScriptedBackend(lambda request: self._script(model, request), name=model.upper(), model=model)
         self.made.append(made)
         return made
+
+    def talk(self, first: str, script: list[ScriptedTurn] = QUESTION, **more: Any) -> Talk:
+        """A conversation that begins with the back-end `first`; the others are made here, too."""
+        return simulate(script, lambda r: answer(""), backend=self.make(first), make_backend=self, **more)
 
 
 def at(seconds: float, do: Callable[[Session], object]) -> Callable[[Session], None]:
@@ -96,14 +99,7 @@ def asked(talk: Talk, revision: int) -> e.OracleRequested:
 
 def test_in_mid_answer_the_new_backend_takes_over_as_soon_as_it_has_words() -> None:
     makers = Makers(lambda model, request: answer(words_of(model, 60), first=0.7 if model == "new" else 0.1, every=0.2))
-    talk = simulate(
-        QUESTION,
-        lambda r: answer(""),
-        seconds=30,
-        backend=makers.make("old"),
-        make_backend=makers,
-        during=at(6.0, choose("new")),
-    )
+    talk = makers.talk("old", seconds=30, during=at(6.0, choose("new")))
     [change] = talk.of(e.BackendChanged)
     assert (change.backend, change.model, change.reason) == ("NEW", "new", "chosen")
     first = next(d for d in talk.of(e.OracleDelta) if asked(talk, d.revision).model == "new")
@@ -125,12 +121,10 @@ def test_in_mid_answer_the_new_backend_takes_over_as_soon_as_it_has_words() -> N
 
 def test_while_nobody_waits_a_swap_asks_nothing() -> None:
     makers = Makers(lambda model, request: answer(words_of(model, 5)))
-    talk = simulate(
+    talk = makers.talk(
+        "old",
         [*QUESTION, ScriptedTurn(15.0, 17.0, "And what of Spain then?")],
-        lambda r: answer(""),
         seconds=30,
-        backend=makers.make("old"),
-        make_backend=makers,
         during=at(12.0, choose("new")),
     )
     assert not [r for r in talk.of(e.OracleRequested) if 11 < r.at < 15]
@@ -158,9 +152,7 @@ def test_a_backend_that_fails_after_the_swap_gives_way_to_the_old_one() -> None:
         return answer(words_of(model, 12), every=0.1)
 
     makers = Makers(script)
-    talk = simulate(
-        QUESTION, lambda r: answer(""), backend=makers.make("old"), make_backend=makers, during=at(1.5, choose("bad"))
-    )
+    talk = makers.talk("old", during=at(1.5, choose("bad")))
     assert talk.said(1) == words_of("old", 12)
     assert [f.sentence for f in talk.of(e.Failure)] == [
         "Bad refuses the API key. Check the key, or choose another model. OLD (old) answers again."
@@ -180,28 +172,14 @@ def refuses(model: str, request: ChatRequest) -> ScriptedAnswer:
 
 def test_a_backend_that_is_chosen_after_a_failure_is_heard() -> None:
     makers = Makers(refuses)
-    talk = simulate(
-        QUESTION,
-        lambda r: answer(""),
-        seconds=20,
-        backend=makers.make("bad"),
-        make_backend=makers,
-        during=at(9.0, choose("good")),
-    )
+    talk = makers.talk("bad", seconds=20, during=at(9.0, choose("good")))
     assert talk.said(1) == words_of("good", 6)
     assert 9 < talk.of(e.AssistantStarted)[0].at < 10
 
 
 def test_a_backend_that_is_chosen_after_a_failure_and_a_cough_is_heard() -> None:
     makers = Makers(refuses)
-    talk = simulate(
-        [*QUESTION, ScriptedTurn(6.0, 6.4, "")],
-        lambda r: answer(""),
-        seconds=20,
-        backend=makers.make("bad"),
-        make_backend=makers,
-        during=at(10.0, choose("good")),
-    )
+    talk = makers.talk("bad", [*QUESTION, ScriptedTurn(6.0, 6.4, "")], seconds=20, during=at(10.0, choose("good")))
     assert len(talk.of(e.UserStarted)) == 2
     assert talk.said(1) == words_of("good", 6)
 
@@ -209,14 +187,7 @@ def test_a_backend_that_is_chosen_after_a_failure_and_a_cough_is_heard() -> None
 def test_a_backend_that_is_chosen_while_the_user_goes_on_speaks_of_the_new_question_alone() -> None:
     makers = Makers(refuses)
     turns = [*QUESTION, ScriptedTurn(8.5, 11.0, "Oh well, then tell me what time it is.")]
-    talk = simulate(
-        turns,
-        lambda r: answer(""),
-        seconds=25,
-        backend=makers.make("bad"),
-        make_backend=makers,
-        during=at(8.9, choose("good")),
-    )
+    talk = makers.talk("bad", turns, seconds=25, during=at(8.9, choose("good")))
     assert [s.turn for s in talk.of(e.AssistantStarted)] == [2] and talk.of(e.AssistantStarted)[0].at > 10.9
     assert talk.said(2) == words_of("good", 6)
 
@@ -228,14 +199,7 @@ def test_an_answer_that_is_there_is_not_asked_for_twice_when_the_new_backend_fai
         return answer(words_of("old", 40))
 
     makers = Makers(script)
-    talk = simulate(
-        QUESTION,
-        lambda r: answer(""),
-        seconds=30,
-        backend=makers.make("old"),
-        make_backend=makers,
-        during=at(5.0, choose("bad")),
-    )
+    talk = makers.talk("old", seconds=30, during=at(5.0, choose("bad")))
     assert talk.said(1) == words_of("old", 40)
     assert not [r for r in talk.of(e.OracleRequested) if r.at > 5.1 and r.model == "old"]
 
@@ -265,17 +229,14 @@ def test_a_backend_that_loads_for_long_holds_up_no_other_and_the_last_wish_count
         made.append(Slow(lambda request: answer(words_of(choice.model, 5)), name=choice.model, model=choice.model))
         return made[-1]
 
-    def during(session: Session) -> None:
-        async def steps() -> None:
-            slow = asyncio.create_task(change(session, backend=BackendChoice("scripted", "slow")))
-            await asyncio.sleep(0.5)
-            await change(session, backend=BackendChoice("scripted", "quick"))
-            await slow
-
-        session.steps = asyncio.get_running_loop().create_task(steps())  # type: ignore[attr-defined]
+    async def steps(session: Session) -> None:
+        slow = asyncio.create_task(change(session, backend=BackendChoice("scripted", "slow")))
+        await asyncio.sleep(0.5)
+        await change(session, backend=BackendChoice("scripted", "quick"))
+        await slow
 
     turns = [*QUESTION, ScriptedTurn(12.0, 13.5, "And what of Spain then?")]
-    talk = simulate(turns, lambda r: answer("old"), seconds=25, make_backend=make, during=during)
+    talk = simulate(turns, lambda r: answer("old"), seconds=25, make_backend=make, during=at(0.0, steps))
     assert [(c.model, round(c.at)) for c in talk.of(e.BackendChanged)] == [("quick", 1)]
     assert talk.said(1) == talk.said(2) == words_of("quick", 5)
     assert all(b.closed for b in made) and not talk.tasks_left
@@ -312,22 +273,12 @@ def side_by_side(at_seconds: float, *, slow: float = 0.1, seconds: float = 30.0)
 
     makers = Makers(script)
 
-    def during(session: Session) -> None:
-        async def script() -> None:
-            await change(session, secondary=BackendChoice("scripted", "secondary"))
-            await asyncio.sleep(at_seconds - asyncio.get_running_loop().time())
-            hand_over(session)
+    async def steps(session: Session) -> None:
+        await change(session, secondary=BackendChoice("scripted", "secondary"))
+        await asyncio.sleep(at_seconds - asyncio.get_running_loop().time())
+        hand_over(session)
 
-        session.scripted = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
-
-    talk = simulate(
-        QUESTION,
-        lambda r: answer(""),
-        seconds=seconds,
-        backend=makers.make("driver"),
-        make_backend=makers,
-        during=during,
-    )
+    talk = makers.talk("driver", seconds=seconds, during=at(0.0, steps))
     assert not talk.tasks_left and all(b.open_streams == 0 and b.closed for b in makers.made)
     return talk
 
@@ -375,18 +326,13 @@ def test_handing_over_to_one_that_has_not_spoken_yet_leaves_the_driver_speaking_
 def test_the_backend_at_the_side_is_another_one_and_choosing_it_hands_over() -> None:
     makers = Makers(lambda model, request: answer(words_of(model, 30), every=0.1))
 
-    def during(session: Session) -> None:
-        async def script() -> None:
-            await change(session, secondary=BackendChoice())
-            await change(session, secondary=BackendChoice("scripted", "secondary"))
-            await asyncio.sleep(5.0)
-            await change(session, backend=BackendChoice("scripted", "secondary"))
+    async def steps(session: Session) -> None:
+        await change(session, secondary=BackendChoice())
+        await change(session, secondary=BackendChoice("scripted", "secondary"))
+        await asyncio.sleep(5.0)
+        await change(session, backend=BackendChoice("scripted", "secondary"))
 
-        session.scripted = asyncio.get_running_loop().create_task(script())  # type: ignore[attr-defined]
-
-    talk = simulate(
-        QUESTION, lambda r: answer(""), seconds=30, backend=makers.make("driver"), make_backend=makers, during=during
-    )
+    talk = makers.talk("driver", seconds=30, during=at(0.0, steps))
     [refused] = talk.of(e.ChangeRefused)
     assert refused.sentence == "The comparison model would be the same as the first one. Choose another one."
     assert talk.of(e.OracleHandedOver) and talk.of(e.SecondaryChanged)[-1].model == "driver"
@@ -406,14 +352,8 @@ LONG_QUESTION = [ScriptedTurn(1.0, 5.0, "Please tell me what the capital of Fran
 @pytest.mark.parametrize("moment", [2.0, 3.0, 4.4, 5.05, 5.3])
 def test_a_revision_that_was_handed_over_is_superseded_by_the_driver_alone(moment: float) -> None:
     makers = Makers(lambda model, request: answer(words_of(model, 12), first=0.15))
-    talk = simulate(
-        LONG_QUESTION,
-        lambda r: answer(""),
-        seconds=14,
-        backend=makers.make("driver"),
-        make_backend=makers,
-        secondary=BackendChoice("scripted", "second"),
-        during=at(moment, hand_over),
+    talk = makers.talk(
+        "driver", LONG_QUESTION, seconds=14, secondary=BackendChoice("scripted", "second"), during=at(moment, hand_over)
     )
     [handed] = [x.revision for x in talk.of(e.OracleHandedOver)]
     compared = {x.revision for x in talk.of(e.OracleRequested) if x.secondary} - {handed}
@@ -444,12 +384,9 @@ def test_a_first_clause_that_was_handed_over_is_not_spoken_as_if_it_were_whole(m
 def test_handing_over_and_another_comparison_model_asked_for_at_once() -> None:
     makers = Makers(lambda model, request: answer(words_of(model, 5)))
     second, third = BackendChoice("scripted", "second"), BackendChoice("scripted", "third")
-    talk = simulate(
-        QUESTION,
-        lambda r: answer(""),
+    talk = makers.talk(
+        "driver",
         seconds=14,
-        backend=makers.make("driver"),
-        make_backend=makers,
         secondary=second,
         during=at(9.0, lambda session: change(session, backend=second, secondary=third)),
     )
@@ -504,9 +441,7 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
 
         session.swapper = asyncio.get_running_loop().create_task(swapper())  # type: ignore[attr-defined]
 
-    talk = simulate(
-        turns, lambda r: answer(""), seconds=900, backend=makers.make("m0"), make_backend=makers, during=during
-    )
+    talk = makers.talk("m0", turns, seconds=900, during=during)
     assert swaps == 50 and len(talk.transcript.turns) > 75
     of = {r.revision: r for r in talk.of(e.OracleRequested)}
     # Every word told as a back-end's is that back-end's, and of the turn that it was asked about.

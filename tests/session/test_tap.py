@@ -1,7 +1,5 @@
 """The talk button is only tapped: no turn comes of it, anywhere, and the window is told."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A session in real time that begins without a microphone and a loudspeaker: one types, reads, and plugs in both."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -79,9 +77,7 @@ async def test_what_is_typed_is_answered_at_once_in_text_at_the_pace_of_speech(r
         assert told == [("loudspeaker", "absent"), ("microphone", "absent")] and not talk.of(e.Failure, e.FramesDropped)
 
 
-async def test_what_nobody_heard_is_spoken_once_a_loudspeaker_is_plugged_in(
-    rig: AudioRig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_nobody_heard_is_spoken_once_there_is_sound(rig: AudioRig, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[np.ndarray] = []
     tick = FakeStream.tick
 

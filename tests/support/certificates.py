@@ -1,7 +1,5 @@
 """Clients of the library openai share one context, so that the machine's certificates are read once."""
 
-from __future__ import annotations
-
 import functools
 
 import httpcore2

@@ -4,8 +4,6 @@ In a network namespace of its own, the default route leads into a tunnel whose o
 name server is there, too: so an attempt is seen, and gets no answer.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -5,8 +5,6 @@
 Prints, as JSON, the network addresses that this process has looked up or connected to.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

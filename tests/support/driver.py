@@ -1,7 +1,5 @@
 """Compiles a fake of the library of NVIDIA's driver from `fake_nvml.c`."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

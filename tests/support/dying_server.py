@@ -5,20 +5,20 @@ request N (the warm-up is 1); "breaks at N" kills it in the middle of that answe
 it is ready. After the last line: "answers".
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
+
+from tests.support.servers import QuietHandler
 
 WORDS = ("Paris", " is", " it.")
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     life, number = "", 0
 
@@ -34,18 +34,11 @@ class _Handler(BaseHTTPRequestHandler):
         for word in WORDS:
             choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
             event = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "tiny", "choices": [choice]}
-            self._send(json.dumps(event))
+            self.send_chunk(f"data: {json.dumps(event)}\n\n".encode())
             if self.life == f"breaks at {self.number}":
                 os.kill(os.getpid(), signal.SIGKILL)
-        self._send("[DONE]")
-        self.wfile.write(b"0\r\n\r\n")
-
-    def _send(self, event: str) -> None:
-        data = f"data: {event}\n\n".encode()
-        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-
-    def log_message(self, *args: object) -> None:
-        return None
+        self.send_chunk(b"data: [DONE]\n\n")
+        self.send_chunk(b"")
 
 
 def main(plan: Path) -> int:

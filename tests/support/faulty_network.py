@@ -1,7 +1,5 @@
 """A network with faults on loopback: a proxy that delays what passes, holds it up, and breaks connections."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

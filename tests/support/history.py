@@ -1,7 +1,5 @@
 """Talks for the tests of the history, and a history to put them into."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
+
+from tests.support.servers import QuietHandler, running
 
 SMALL = 2000
 """Files up to this size have no hash on the hub, as text files there."""
@@ -34,26 +35,18 @@ class Hub:
     def __enter__(self) -> Hub:
         hub = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, *args: object) -> None:
-                pass
-
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
                 hub._answer(self)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
+        self._running = running(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+        self.url = self._running.__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(5)
+        self._running.__exit__(None, None, None)
 
-    def _answer(self, request: BaseHTTPRequestHandler) -> None:
+    def _answer(self, request: QuietHandler) -> None:
         path = request.path.split("?")[0].strip("/")
         self.asked.append((path, request.headers.get("Range", "")))
         self.tokens.add(request.headers.get("Authorization", ""))
@@ -71,7 +64,7 @@ class Hub:
                     return
         request.send_error(404)
 
-    def _list(self, request: BaseHTTPRequestHandler, name: str, folder: Path) -> None:
+    def _list(self, request: QuietHandler, name: str, folder: Path) -> None:
         siblings = []
         for file in sorted(folder.iterdir()):
             data = file.read_bytes()
@@ -79,16 +72,9 @@ class Hub:
             if len(data) > SMALL:
                 entry["lfs"] = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 130}
             siblings.append(entry)
-        self._body(request, json.dumps({"id": name, "sha": "a" * 40, "siblings": siblings}).encode())
+        request.send_json(200, {"id": name, "sha": "a" * 40, "siblings": siblings})
 
-    def _body(self, request: BaseHTTPRequestHandler, data: bytes) -> None:
-        request.send_response(200)
-        request.send_header("Content-Type", "application/json")
-        request.send_header("Content-Length", str(len(data)))
-        request.end_headers()
-        request.wfile.write(data)
-
-    def _send(self, request: BaseHTTPRequestHandler, file: Path) -> None:
+    def _send(self, request: QuietHandler, file: Path) -> None:
         data = file.read_bytes()
         if file.name in self.lie:
             data = bytes([data[0] ^ 1]) + data[1:]

@@ -1,13 +1,12 @@
 """A language model on loopback for benches: it answers by a rule, or judges answers by a rule, the same each time."""
 
-from __future__ import annotations
-
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
+
+from tests.support.servers import QuietHandler, running
 
 Reply = Callable[[list[dict[str, str]]], str]
 """Makes the answer to the messages of a request."""
@@ -34,11 +33,11 @@ def brief(messages: list[dict[str, str]]) -> str:
     return "I think it is " + " ".join(messages[-1]["content"].split()[-6:]).rstrip("?.") + "."
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        self._send("application/json", json.dumps({"object": "list", "data": [{"id": "rule"}]}))
+        self.send_json(200, {"object": "list", "data": [{"id": "rule"}]})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -47,31 +46,13 @@ class _Handler(BaseHTTPRequestHandler):
         lines = [{"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]}]
         lines.append({"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}})
         events = "".join(f"data: {json.dumps(line)}\n\n" for line in lines)
-        self._send("text/event-stream", events + "data: [DONE]\n\n")
-
-    def _send(self, kind: str, text: str) -> None:
-        data = text.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *args: object) -> None:
-        return None
+        self.send(f"{events}data: [DONE]\n\n".encode(), "text/event-stream")
 
 
 @contextmanager
 def model_server(reply: Reply) -> Iterator[tuple[str, list[Any]]]:
     """Serves a model at a free port; yields its base URL and the requests that come."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
     server.reply, server.requests = reply, []  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1", server.requests  # type: ignore[attr-defined]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    with running(server) as url:
+        yield f"{url}/v1", server.requests  # type: ignore[attr-defined]

@@ -3,18 +3,16 @@
 This process and the user's keyring never see it: `Service.environment` is for child processes.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.child import run_python
 from tests.support.parts import need
 
 PASSWORD = b"test-only"
@@ -66,11 +64,10 @@ class Service:
 
     def run(self, code: str, *, env: dict[str, str] | None = None, timeout: float = 60) -> subprocess.CompletedProcess:
         """Runs Python code in a child process that uses this service."""
-        return subprocess.run(
-            [sys.executable, "-c", code],
+        return run_python(
+            "-c",
+            code,
             env={**self.environment, **(env or {})},
-            capture_output=True,
-            text=True,
             timeout=timeout,
             cwd=Path(__file__).resolve().parents[2],
         )
@@ -116,7 +113,6 @@ def secret_service(folder: Path, *, keyring: bool = True) -> Iterator[Service]:
             stderr=subprocess.DEVNULL,
         )
         started.append(bus)
-        assert bus.stdout is not None
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().decode().strip()
         daemon = 0
         if keyring:
@@ -134,7 +130,6 @@ def secret_service(folder: Path, *, keyring: bool = True) -> Iterator[Service]:
                 stderr=subprocess.DEVNULL,
             )
             started.append(ring)
-            assert ring.stdin is not None
             ring.stdin.write(PASSWORD)
             ring.stdin.close()
             daemon = ring.pid

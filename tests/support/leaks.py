@@ -1,18 +1,17 @@
 """Searches files, texts and logs for a secret; and a server that quotes the key that it receives."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json
 import logging
-import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote, quote_plus
+
+from tests.support.servers import QuietHandler, running
 
 SECRET = "sk-Leak/+=4f9Q~7xT2v&Zk81mWq"
 """Recognisable, and changed by quoting for a URL and by base64."""
@@ -107,7 +106,7 @@ def all_logs() -> Iterator[list[str]]:
             logger.setLevel(level)
 
 
-class _Quoting(BaseHTTPRequestHandler):
+class _Quoting(QuietHandler):
     protocol_version = "HTTP/1.1"
     status = 401
     seen: list[str]
@@ -117,17 +116,9 @@ class _Quoting(BaseHTTPRequestHandler):
         key = self.headers.get("Authorization", "").removeprefix("Bearer ") or self.headers.get("x-api-key", "")
         self.seen.append(key)
         said = {"error": {"message": f"Incorrect API key provided: {key}.", "code": "invalid_api_key", "param": key}}
-        data = json.dumps(said).encode()
-        self.send_response(self.status, "No")
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        self.send_json(self.status, said)
 
     do_GET = do_POST = _answer
-
-    def log_message(self, *args: object) -> None:
-        return None
 
 
 @contextmanager
@@ -135,13 +126,5 @@ def quoting_peer(status: int = 401) -> Iterator[tuple[str, list[str]]]:
     """Runs a server that refuses all requests and quotes the key; yields its URL (without /v1) and the keys."""
     seen: list[str] = []
     handler = type("Handler", (_Quoting,), {"status": status, "seen": seen})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", seen
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as url:
+        yield url, seen

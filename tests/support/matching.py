@@ -1,7 +1,5 @@
 """Compares a recording with what was played, sample by sample."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

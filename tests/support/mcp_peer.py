@@ -3,8 +3,6 @@
 With --http it prints the port it listens on. Both write to stderr, which nobody may see.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -5,8 +5,6 @@ All are float32 mono 24 kHz, a second or two long, reproducible by their seed, a
 turbulent noise shaped by the throat's resonances, and in about half of them a voiced phase whose pitch falls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

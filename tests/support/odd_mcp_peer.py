@@ -1,7 +1,5 @@
 """A server of tools that keeps to no bounds, written without the official package: over stdio, or by `answer_to`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Any

@@ -5,8 +5,6 @@ Follows Ollama's documented HTTP API as far as the package `ollama` is used with
 Knows nothing of the app's adapters.
 """
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import json
@@ -16,12 +14,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from app.platform.children import python_module_command, quiet_child
+from tests.support.servers import QuietHandler, running
 
 CONTEXT = 2048
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -164,12 +163,9 @@ class OllamaPeer:
             self._loaded.clear()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     peer: OllamaPeer
-
-    def log_message(self, *args: object) -> None:
-        return None
 
     def do_GET(self) -> None:
         self._route({"/": self._root, "/api/version": self._version, "/api/tags": self._tags, "/api/ps": self._ps})
@@ -184,9 +180,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(size)) if size else {}
         self.peer.asked.append((self.path, body))
         if self.peer.proxied_key and self.headers.get("Authorization") != f"Bearer {self.peer.proxied_key}":
-            return self._json(401, {"error": "unauthorized"})
+            return self.send_json(401, {"error": "unauthorized"})
         if self.path not in routes:
-            return self._json(404, {"error": "404 page not found"})
+            return self.send_json(404, {"error": "404 page not found"})
         try:
             return routes[self.path](body)
         except OSError:  # the client has left
@@ -197,28 +193,23 @@ class _Handler(BaseHTTPRequestHandler):
     # -- what it has ---------------------------------------------------------------------------------
 
     def _root(self, body: Any) -> None:
-        data = b"Ollama is running"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        self.send(b"Ollama is running", "text/plain")
 
     def _version(self, body: Any) -> None:
-        self._json(200, {"version": "0.12.0"})
+        self.send_json(200, {"version": "0.12.0"})
 
     def _tags(self, body: Any) -> None:
-        self._json(200, {"models": [self.peer.describe(name) for name in self.peer.models]})
+        self.send_json(200, {"models": [self.peer.describe(name) for name in self.peer.models]})
 
     def _ps(self, body: Any) -> None:
-        self._json(200, {"models": self.peer.running()})
+        self.send_json(200, {"models": self.peer.running()})
 
     def _show(self, body: Any) -> None:
         name = self._known(body)
         if name:
             info = {"general.architecture": "llama", "general.parameter_count": 134515008, "llama.context_length": 8192}
             told = {"modelfile": "", "parameters": "", "template": "{{ .Prompt }}", "model_info": info}
-            self._json(
+            self.send_json(
                 200,
                 {**told, "details": self.peer.describe(name)["details"], "capabilities": list(self.peer.capabilities)},
             )
@@ -229,14 +220,14 @@ class _Handler(BaseHTTPRequestHandler):
         if not name:
             return None
         if body.get("prompt"):
-            return self._json(501, {"error": "this peer generates by /api/chat alone"})
+            return self.send_json(501, {"error": "this peer generates by /api/chat alone"})
         keep = body.get("keep_alive", "5m")
         self.peer.load(name, keep)
         reason = "unload" if _seconds(keep) == 0 else "load"
         told = {"model": name, "created_at": _stamp(time.time()), "response": "", "done": True, "done_reason": reason}
         if body.get("stream", True):
             return self._lines(iter([told]))
-        return self._json(200, told)
+        return self.send_json(200, told)
 
     # -- answers -------------------------------------------------------------------------------------
 
@@ -246,7 +237,7 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         for wanted, capability, words in (("think", "thinking", "thinking"), ("tools", "tools", "tools")):
             if body.get(wanted) and capability not in self.peer.capabilities:
-                return self._json(400, {"error": f'"{name}" does not support {words}'})
+                return self.send_json(400, {"error": f'"{name}" does not support {words}'})
         engine = self.peer.load(name, body.get("keep_alive", "5m"))
         if engine is None or not body.get("messages"):
             told = {
@@ -256,7 +247,7 @@ class _Handler(BaseHTTPRequestHandler):
                 "done_reason": "load",
                 "message": {"role": "assistant", "content": ""},
             }
-            return self._json(200, told)
+            return self.send_json(200, told)
         options = body.get("options") or {}
         asked = {
             "model": name,
@@ -279,7 +270,7 @@ class _Handler(BaseHTTPRequestHandler):
         connection, response = engine.post("/v1/chat/completions", asked)
         try:
             if response.status != 200:
-                return self._json(500, {"error": response.read().decode(errors="replace")})
+                return self.send_json(500, {"error": response.read().decode(errors="replace")})
             return self._lines(_answer(name, response))
         finally:
             response.close()
@@ -317,7 +308,7 @@ class _Handler(BaseHTTPRequestHandler):
         name = str(body.get("model") or body.get("name") or "")
         full = self.peer.resolve(name)
         if not full:
-            self._json(404, {"error": f"model '{name}' not found"})
+            self.send_json(404, {"error": f"model '{name}' not found"})
         return full
 
     def _lines(self, values: Iterator[dict[str, Any]]) -> None:
@@ -326,18 +317,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for value in values:
-            data = json.dumps(value).encode() + b"\n"
-            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-            self.wfile.flush()
-        self.wfile.write(b"0\r\n\r\n")
-
-    def _json(self, status: int, value: Any) -> None:
-        data = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json; charset=utf-8")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+            self.send_chunk(json.dumps(value).encode() + b"\n")
+        self.send_chunk(b"")
 
 
 def _answer(name: str, response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
@@ -388,8 +369,6 @@ def _stamp(seconds: float) -> str:
 
 
 class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
     def handle_error(self, request: Any, client_address: Any) -> None:
         return None  # a client that has left
 
@@ -398,14 +377,8 @@ class _Server(ThreadingHTTPServer):
 def ollama_peer(peer: OllamaPeer) -> Iterator[OllamaPeer]:
     """Serves `peer` on a free loopback port."""
     handler = type("Handler", (_Handler,), {"peer": peer})
-    server = _Server(("127.0.0.1", 0), handler)
-    peer.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
     try:
-        yield peer
+        with running(_Server(("127.0.0.1", 0), handler)) as peer.url:
+            yield peer
     finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
         peer.close()

@@ -1,7 +1,5 @@
 """Skips a test that needs a program, library or file of the system that set-up could not install."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Helpers for tests that run in real time on a machine that may be busy."""
 
-from __future__ import annotations
-
 import functools
 import subprocess
 from collections.abc import Callable

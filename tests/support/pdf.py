@@ -1,7 +1,5 @@
 """Makes small PDF files, with the help of a library or byte by byte."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 

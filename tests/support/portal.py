@@ -1,21 +1,11 @@
 """A fake of the desktop portal for global shortcuts, with the documented API, on a test's message bus."""
 
-from __future__ import annotations
-
 import os
 import queue
 import threading
 from typing import Any
 
-from jeepney import (
-    DBusAddress,
-    HeaderFields,
-    Message,
-    MessageType,
-    new_error,
-    new_method_return,
-    new_signal,
-)
+from jeepney import DBusAddress, HeaderFields, Message, MessageType, new_error, new_method_return, new_signal
 from jeepney.bus_messages import message_bus
 from jeepney.io.threading import DBusRouter, Proxy, ReceiveStopped, open_dbus_connection
 

@@ -1,7 +1,5 @@
 """How each provider answers and refuses: the bytes of its protocol, as replies for a `Wire`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Transcribes speech with Whisper base, independently of the app."""
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """A virtual screen (Xvfb), with a keyboard and a pointer by xdotool."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

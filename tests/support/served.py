@@ -1,7 +1,5 @@
 """A voice server whose sessions are scripted: what clients say is in the script, at its times."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator

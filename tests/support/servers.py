@@ -1,7 +1,5 @@
 """Small servers on loopback that speak the protocols of OpenAI and Ollama from a script."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading
@@ -26,9 +24,43 @@ class Script:
         self.closed_early = threading.Event()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
+class QuietHandler(BaseHTTPRequestHandler):
+    """Writes no log."""
 
+    def send(self, data: bytes, kind: str = "application/json", status: int = 200) -> None:
+        """A whole answer."""
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def send_json(self, status: int, value: Any) -> None:
+        self.send(json.dumps(value).encode(), status=status)
+
+    def send_chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.flush()
+
+    def log_message(self, *args: object) -> None:
+        return None
+
+
+@contextmanager
+def running(server: ThreadingHTTPServer) -> Iterator[str]:
+    """Runs a server on a thread; yields its URL."""
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+class _Server(ThreadingHTTPServer):
     def __init__(self, script: Script, ollama: bool) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.script, self.ollama = script, ollama
@@ -37,16 +69,16 @@ class _Server(ThreadingHTTPServer):
         return None  # a connection that the script broke
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
 
     def do_GET(self) -> None:
         names = self.server.script.models
         if self.server.ollama and self.path == "/api/tags":
-            self._json(200, {"models": [{"model": name, "name": name} for name in names]})
+            self.send_json(200, {"models": [{"model": name, "name": name} for name in names]})
         elif self.path == "/v1/models":
-            self._json(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in names]})
+            self.send_json(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in names]})
         else:
             self._other()
 
@@ -59,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         script.requests.append(body)
         script.seen_headers.append(dict(self.headers))
         if script.status != 200:
-            self._json(script.status, {"error": {"message": "the key sk-secret-123 is no good"}})
+            self.send_json(script.status, {"error": {"message": "the key sk-secret-123 is no good"}})
             return
         self.send_response(200)
         self.send_header("Content-Type", "application/x-ndjson" if self.server.ollama else "text/event-stream")
@@ -70,10 +102,10 @@ class _Handler(BaseHTTPRequestHandler):
                 if script.break_after == number:
                     self.connection.shutdown(socket.SHUT_RDWR)
                     return
-                self._chunk(self._delta(word))
+                self.send_chunk(self._delta(word).encode())
                 time.sleep(script.delay)
-            self._chunk(self._delta("", done=True) if self.server.ollama else "data: [DONE]\n\n")
-            self._chunk("")
+            self.send_chunk(self._delta("", done=True).encode() if self.server.ollama else b"data: [DONE]\n\n")
+            self.send_chunk(b"")
         except OSError:
             script.closed_early.set()
 
@@ -84,9 +116,9 @@ class _Handler(BaseHTTPRequestHandler):
             "/api/generate": {"model": "tiny", "response": "", "done": True, "done_reason": "load"},
         }
         if self.server.ollama and self.path in answers:
-            self._json(200, answers[self.path])
+            self.send_json(200, answers[self.path])
         else:
-            self._json(404, {"error": "nothing here"})
+            self.send_json(404, {"error": "nothing here"})
 
     def _delta(self, word: str, done: bool = False) -> str:
         if self.server.ollama:
@@ -96,35 +128,12 @@ class _Handler(BaseHTTPRequestHandler):
         body = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "tiny", "choices": [choice]}
         return f"data: {json.dumps(body)}\n\n"
 
-    def _chunk(self, text: str) -> None:
-        data = text.encode()
-        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-        self.wfile.flush()
-
-    def _json(self, status: int, value: dict[str, Any]) -> None:
-        data = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *args: object) -> None:
-        return None
-
 
 @contextmanager
 def peer(script: Script, *, ollama: bool = False) -> Iterator[str]:
     """Serves `script` at a free port; yields the base URL (without /v1)."""
-    server = _Server(script, ollama)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    with running(_Server(script, ollama)) as url:
+        yield url
 
 
 def closed_port_url() -> str:

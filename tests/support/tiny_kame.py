@@ -1,7 +1,5 @@
 """Small checkpoints in the hub's layout, made on the spot: random weights, the true files and names."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

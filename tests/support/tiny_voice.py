@@ -1,7 +1,5 @@
 """The child process of a voice that loads no model: every text is the same beep."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

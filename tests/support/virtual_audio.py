@@ -5,8 +5,6 @@ its sockets and its ALSA configuration are in a temporary folder; the machine's 
 reads the environment when it is initialised, so only child processes started with `.env` use these devices. Linux only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -2,8 +2,6 @@
 place.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from app.main import _fallback, _first_voice

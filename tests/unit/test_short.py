@@ -1,7 +1,5 @@
 """Tests what `--short` leaves out, and that what a machine lacks is skipped and named, by runs of a small suite."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

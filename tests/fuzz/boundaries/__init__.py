@@ -1,7 +1,5 @@
 """All boundaries of the app, one module for each kind of source."""
 
-from __future__ import annotations
-
 from tests.fuzz.boundaries import answers, files, hubs, model_words, tool_servers, voice, window_parts
 from tests.fuzz.boundary import Boundary
 

@@ -1,7 +1,5 @@
 """The answers of servers of language models: streamed, in one piece, lists of models, errors."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Files that a user or another program has written: settings, lists, conversations, recordings, documents."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

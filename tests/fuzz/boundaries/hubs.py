@@ -1,7 +1,5 @@
 """What a hub of models sends: the listing of a repository, its config, its files; and the feed of new versions."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json
@@ -45,10 +43,7 @@ def _entry(name: str) -> dict[str, Any]:
 
 _LISTING = {"id": "a/b", "modelId": "a/b", "sha": "f" * 40, "siblings": [_entry(name) for name in _FILES]}
 _WHAT = st.fixed_dictionaries(
-    {
-        "what": st.sampled_from(["listing", *_FILES]),
-        "status": st.sampled_from([200] * 9 + [206, 302, 404, 500]),
-    }
+    {"what": st.sampled_from(["listing", *_FILES]), "status": st.sampled_from([200] * 9 + [206, 302, 404, 500])}
 )
 
 

@@ -1,7 +1,5 @@
 """What a model writes: its text in a talk, the arguments of its tool calls, expressions for the calculator."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What an MCP server sends over HTTP: its list of tools, and the results of calls."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Moshi's protocol both ways: what clients send to the app's voice server, and what servers send to the app."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -127,16 +125,9 @@ async def _as_server(data: bytes, folder: Path) -> str:
         return told[0] if told else ""
 
 
-_READERS = (
-    "app.audio.io.opus",
-    "app.frontend.remote.protocol",
-    "app.frontend.remote.playout",
-    "app.frontend.remote.connection",
-    "app.frontend.remote.connection",
-    "app.frontend.remote.connection",
-)
+_REMOTE = tuple(f"app.frontend.remote.{name}" for name in ("protocol", "playout", "connection"))
 
 BOUNDARIES = (
     Boundary("voice-client", _SENT, _as_client, ("app.server.server", "app.server.connection", "app.audio.io.opus")),
-    Boundary("voice-server", _RECEIVED, _as_server, _READERS),
+    Boundary("voice-server", _RECEIVED, _as_server, ("app.audio.io.opus", *_REMOTE)),
 )

@@ -1,7 +1,5 @@
 """What the window is told by other processes, and what it reads from its own settings."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Finding words in the conversation: by keyboard, while the session goes on, and in a long one."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 
@@ -12,8 +10,7 @@ from PySide6.QtTest import QTest
 from app.conversation import events as e
 from app.gui.cards.find_bar import FindBar, _all_places
 from app.gui.window.main_window import MainWindow
-from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import dark_theme, say, shown, spoken, until
+from tests.gui.helpers import dark_theme, say, spoken, until, window_and_factory
 
 
 def marked(window: MainWindow) -> list[str]:
@@ -48,8 +45,7 @@ async def looked_for(window: MainWindow, words: str) -> FindBar:
 
 
 async def test_words_are_found_counted_and_gone_through() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *spoken(1, "Is a mountain high?", "The Mountain is high. A mountain range is long."))
         bar = await looked_for(window, "mountain")
         assert marked(window) == ["mountain", "Mountain", "mountain"], "whatever the case"
@@ -72,8 +68,7 @@ async def test_words_are_found_counted_and_gone_through() -> None:
 
 
 async def test_escape_clears_the_marks_and_the_bar_comes_back_with_what_is_selected() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *spoken(1, "Red or blue?", "Blue, and red once more."))
         bar = await looked_for(window, "red")
         assert len(marked(window)) == 2
@@ -88,8 +83,7 @@ async def test_escape_clears_the_marks_and_the_bar_comes_back_with_what_is_selec
 
 
 async def test_marks_move_and_grow_while_the_talk_goes_on() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *spoken(1, "The sun and the sun?", "The sun."), e.UserStarted(10, 2))
         bar = await looked_for(window, "sun")
         bar.step(-1)
@@ -112,8 +106,7 @@ async def test_marks_move_and_grow_while_the_talk_goes_on() -> None:
 
 
 async def test_marks_outlive_a_change_of_the_colours() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *spoken(1, "One fish?", "Two fish, red fish."))
         bar = await looked_for(window, "fish")
         bar.step(-1)
@@ -127,8 +120,7 @@ async def test_marks_outlive_a_change_of_the_colours() -> None:
 
 
 async def test_two_thousand_turns_are_searched() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         for turn in range(1, 1001):
             factory.session.say(*spoken(turn, f"Question {turn} of many?", f"Answer {turn}.", at=turn * 10.0))
         window.pump.flush()
@@ -143,8 +135,7 @@ async def test_two_thousand_turns_are_searched() -> None:
 
 
 async def test_another_conversation_is_not_marked_with_the_last_search() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *spoken(1, "One fish?"))
         bar = await looked_for(window, "fish")
         window.transcript.clear()

@@ -1,7 +1,5 @@
 """Markdown in a card: what it becomes, how it grows, and what can be done with it."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

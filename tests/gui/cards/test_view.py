@@ -1,7 +1,5 @@
 """The document of cards: what stands where, in which format, whatever the text holds."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Which conversation a session belongs to: kept as it happens, opened again, gone on with, removed, duplicated."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 
@@ -21,7 +19,18 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
-from tests.gui.helpers import click_model, open_dialog, oracle, say, shown, spoken, transcript, typed, until
+from tests.gui.helpers import (
+    click_model,
+    open_dialog,
+    oracle,
+    say,
+    shown,
+    spoken,
+    transcript,
+    typed,
+    until,
+    window_and_factory,
+)
 
 GEMMA = Setup(BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434"), Style("You are a guide.", 0.5, "short"))
 PLAIN = Setup(BackendChoice())
@@ -208,7 +217,6 @@ async def test_one_is_opened_while_a_session_is_still_being_built() -> None:
         await listed(window, "elbrus")
         click(window, "elbrus")
         await until(lambda: window.talks.key == "elbrus")
-        assert factory.gate is not None
         factory.gate.set()
         await until(lambda: window.manager.session is not None)
         assert window.manager.session.choice.backend == GEMMA.backend  # type: ignore[union-attr]
@@ -398,8 +406,7 @@ async def test_stopped_and_started_again_it_is_still_the_same() -> None:
 
 async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_path: Path) -> None:
     events = [started("gemma"), *spoken(1, "How far is the moon?", "384,400 km."), e.SessionEnded(20.0, 250)]
-    factory = FakeFactory()
-    async with shown(factory, history=HistoryStore(tmp_path / "h.db", None)) as window:
+    async with window_and_factory(history=HistoryStore(tmp_path / "h.db", None)) as (window, factory):
         say(window, factory, *events[:-1])
         typed(window, "And the sun?")
         await until(lambda: window.windowTitle().startswith("How far is the moon"))

@@ -1,7 +1,5 @@
 """The dialog of settings in the window: what is changed there holds at once, and is shown wherever else it stands."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator
@@ -27,7 +25,7 @@ from app.session.control import BackendChoice, SpeechChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeSoundService, two_devices
-from tests.gui.helpers import choose, open_dialog, shown, until
+from tests.gui.helpers import choose, open_dialog, shown, until, window_and_factory
 
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
 
@@ -139,8 +137,7 @@ async def test_an_accent_holds_at_once() -> None:
 
 
 async def test_duplex_answer_mode_and_talk_mode_change_the_running_talk() -> None:
-    factory = FakeFactory()
-    async with shown(factory, choices=CHOICES) as window:
+    async with window_and_factory(choices=CHOICES) as (window, factory):
         await switch(window, "duplex")
         assert ("set_duplex", True) in factory.session.calls and window.dock.duplex.isChecked()
         window.dock.duplex.click()
@@ -156,8 +153,7 @@ async def test_duplex_answer_mode_and_talk_mode_change_the_running_talk() -> Non
 
 
 async def test_devices_and_processing_change_the_running_talk() -> None:
-    factory = FakeFactory()
-    async with shown(factory, choices=CHOICES, list_devices=two_devices) as window:
+    async with window_and_factory(choices=CHOICES, list_devices=two_devices) as (window, factory):
         await pick(window, "microphone", "Desk microphone")
         await pick(window, "loudspeaker", "Headphones")
         assert [call for call in factory.session.calls if call[0] == "set_devices"] == [
@@ -178,8 +174,7 @@ async def test_devices_and_processing_change_the_running_talk() -> None:
 
 
 async def test_recogniser_voice_rate_and_volume_change_the_running_talk() -> None:
-    factory = FakeFactory()
-    async with shown(factory, choices=CHOICES) as window:
+    async with window_and_factory(choices=CHOICES) as (window, factory):
         await slide(window, "speech_rate", 150)
         assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5))
         await slide(window, "speech_volume", 50)
@@ -192,8 +187,7 @@ async def test_recogniser_voice_rate_and_volume_change_the_running_talk() -> Non
 
 
 async def test_what_is_changed_while_a_talk_begins_reaches_it() -> None:
-    factory = FakeFactory()
-    async with shown(factory, choices=CHOICES) as window:
+    async with window_and_factory(choices=CHOICES) as (window, factory):
         factory.gate = asyncio.Event()
         window.manager.start(window.manager.wanted)
         await until(lambda: len(factory.choices) == 2)
@@ -217,8 +211,7 @@ async def test_hotkeys_are_taken_at_once() -> None:
 
 
 async def test_dials_turn_in_the_running_talk() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(frontend="kame"), choices=CHOICES) as window:
+    async with window_and_factory(Settings(frontend="kame"), choices=CHOICES) as (window, factory):
         await fill(window, "answer_delay_ms", "400")
         assert factory.session.calls[-1] == ("set_dials", 5, 0)
         await fill(window, "oracle_lead_ms", "240")
@@ -239,8 +232,7 @@ async def test_a_refused_backend_is_not_kept() -> None:
 
 
 async def test_a_router_without_a_table_asks_for_it_and_is_not_in_force_before() -> None:
-    factory = FakeFactory()
-    async with shown(factory, choices=CHOICES, service=FakeBackendService()) as window:
+    async with window_and_factory(choices=CHOICES, service=FakeBackendService()) as (window, factory):
         choose(window, "router")
         assert window.dialogs.routes is not None and open_dialog(window, RoutesDialog).isVisible()
         assert window.settings.provider == "embedded"
@@ -248,8 +240,7 @@ async def test_a_router_without_a_table_asks_for_it_and_is_not_in_force_before()
 
 
 async def test_several_that_need_a_fresh_talk_cause_one() -> None:
-    factory = FakeFactory()
-    async with shown(factory, choices=CHOICES) as window:
+    async with window_and_factory(choices=CHOICES) as (window, factory):
         dialog_row = await row_of(window, "frontend")
         dialog_row.set_value("kame")
         for key, value in (("precision", "int8"), ("weights_folder", "/tmp")):
@@ -263,8 +254,7 @@ async def test_several_that_need_a_fresh_talk_cause_one() -> None:
 
 
 async def test_what_concerns_another_voice_restarts_nothing() -> None:
-    factory = FakeFactory()
-    async with shown(factory, choices=CHOICES) as window:
+    async with window_and_factory(choices=CHOICES) as (window, factory):
         (await row_of(window, "precision")).set_value("int4")
         (await row_of(window, "keep_history")).set_value(False)
         (await row_of(window, "persona")).set_value("You are a pilot.")
@@ -273,8 +263,7 @@ async def test_what_concerns_another_voice_restarts_nothing() -> None:
 
 
 async def test_recordings_are_kept_from_the_menu_and_the_dialog_alike() -> None:
-    factory = FakeFactory()
-    async with shown(factory, choices=CHOICES) as window:
+    async with window_and_factory(choices=CHOICES) as (window, factory):
         await switch(window, "keep_recordings")
         assert window.menu.recordings_action.isChecked() and factory.choices[0].record_folder == ""
         window.menu.recordings_action.trigger()
@@ -298,8 +287,7 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
 
 
 async def test_a_setting_changed_in_another_place_is_shown_in_the_open_dialog() -> None:
-    factory = FakeFactory()
-    async with shown(factory, choices=CHOICES, sound_service=FakeSoundService()) as window:
+    async with shown(FakeFactory(), choices=CHOICES, sound_service=FakeSoundService()) as window:
         await row_of(window, "frontend")
         window.live.pick_frontend("kame")
         assert shown_value(window, "frontend") == "kame"

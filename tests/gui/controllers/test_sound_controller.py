@@ -1,11 +1,11 @@
-"""Mute, levels and devices in the real window: what a user sees and what the session is told."""
-
-from __future__ import annotations
+"""Mute, levels and devices in the real window, and a question of the welcome that is asked aloud."""
 
 import asyncio
 import threading
 from pathlib import Path
 
+import numpy as np
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
@@ -14,9 +14,12 @@ from PySide6.QtWidgets import QApplication
 from app.conversation import events as e
 from app.gui.design.look import STATE_COLOURS
 from app.gui.state.choice import session_choice
+from app.gui.window.main_window import MainWindow
+from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeMachine, FakeSoundService, no_devices, two_devices
-from tests.gui.helpers import say, shown, until
+from tests.gui.helpers import say, shown, until, window_and_factory
+from tests.unit.services.test_asking_service import QUESTIONS
 
 GONE = (
     "The microphone “Headset” is gone. The conversation goes on with “Built-in”; yours is taken again when it is back."
@@ -25,8 +28,7 @@ BACK = "The microphone “Headset” is back, and the conversation has moved to 
 
 
 async def test_mute_is_shown_by_every_switch_once_the_session_confirms_it() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(duplex=True)) as window:
+    async with window_and_factory(Settings(duplex=True)) as (window, factory):
         bar, action = window.dock, window.menu.mute_action
         bar.mute.click()
         assert factory.session.calls[-1] == ("set_muted", True)
@@ -47,8 +49,7 @@ async def test_mute_is_shown_by_every_switch_once_the_session_confirms_it() -> N
 
 
 async def test_a_new_session_starts_muted_if_the_last_one_was() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.dock.mute.click()
         first = factory.session
         window.top_bar.new_button.click()
@@ -63,7 +64,6 @@ async def test_a_microphone_test_mutes_the_session() -> None:
     async with shown(factory, Settings(duplex=True), sound_service=service) as window:
         window.sound.open_dialog()
         dialog = window.sound.dialog
-        assert dialog is not None
         dialog.tests.say_button.click()
         await until(lambda: service.calls)
         assert factory.session.calls == [("set_muted", True)]
@@ -91,7 +91,6 @@ async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
         say(window, factory, e.MicrophoneMuted(1.0, True))
         window.sound.open_dialog()
         dialog = window.sound.dialog
-        assert dialog is not None
         dialog.tests.play_button.click()
         await until(lambda: service.calls)
         assert window.dock.button.text() == "Trying out"
@@ -103,8 +102,7 @@ async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
 
 
 async def test_nothing_is_shown_as_muted_without_a_session() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.dock.mute.click()
         say(window, factory, e.MicrophoneMuted(1.0, True))
         assert window.dock.mute.confirmed
@@ -153,8 +151,7 @@ async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_
 
 
 async def test_a_failed_hotkeys_message_outlasts_the_start_of_a_session() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.sound.show_key_trouble("")
         window.sound.show_key_trouble("No key to talk.")
         window.sound.show_key_trouble("No key to mute.")
@@ -180,8 +177,7 @@ async def test_devices_change_without_a_new_session(tmp_path: Path) -> None:
 
 
 async def test_a_devices_message_replaces_the_last_one_and_good_news_disappears() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.DeviceChanged(1.0, "microphone", "moved", "Built-in", GONE))
         say(window, factory, e.DeviceChanged(2.0, "loudspeaker", "lost", "", "No loudspeaker."))
         assert window.messages.sentences() == [GONE, "No loudspeaker."]
@@ -249,8 +245,7 @@ async def test_a_message_about_echo_goes_when_the_echo_is_gone() -> None:
 
 
 async def test_clipping_between_two_batches_is_shown_and_fades() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         meter = window.devices.microphone_level
         window.dock.devices_button.click()
         say(window, factory, e.LevelMeasured(1.0, 0.0, -60.0, clipped=True), e.LevelMeasured(1.08, -20.0, -60.0))
@@ -264,3 +259,102 @@ async def test_clipping_between_two_batches_is_shown_and_fades() -> None:
 def test_processing_in_the_settings_reaches_the_session() -> None:
     choice = session_choice(Settings(echo_cancellation=False, noise_suppression=True, auto_gain=True))
     assert (choice.processing.echo, choice.processing.noise, choice.processing.gain) == (False, True, True)
+
+
+QUESTION = QUESTIONS[0]
+
+
+class FakeSpeaking:
+    """Speaks after `gate`, or raises `refusal`."""
+
+    def __init__(self, refusal: Exception | None = None) -> None:
+        self.calls: list[tuple[str, str, str]] = []
+        self.gate = asyncio.Event()
+        self.refusal = refusal
+
+    async def speak(self, text: str, language: str, answering: str = "") -> np.ndarray:
+        self.calls.append((text, language, answering))
+        await self.gate.wait()
+        if self.refusal is not None:
+            raise self.refusal
+        return np.full(24_000, 0.1, np.float32)
+
+
+def click(window: MainWindow) -> None:
+    buttons = window.transcript.welcome.questions
+    assert tuple(button.text() for button in buttons) == QUESTIONS, "these have been tried with the app's own voice"
+    QTest.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
+
+
+def done(**settings: object) -> Settings:
+    return Settings(**settings)  # type: ignore[arg-type]
+
+
+async def test_a_question_is_spoken_into_the_session_until_its_turn_has_ended() -> None:
+    factory, speaking = FakeFactory(), FakeSpeaking()
+    async with shown(factory, done(voice="choir/ann"), asking=speaking) as window:
+        click(window)
+        assert window.asker.active and window.dock.silence.isVisible()
+        await until(lambda: speaking.calls)
+        click(window)  # once more, out of impatience
+        speaking.gate.set()
+        await until(lambda: ("ask_aloud", 24_000) in factory.session.calls)
+        assert speaking.calls == [(QUESTION, "en", "choir/ann")]
+        say(window, factory, e.UserStarted(1.0, 1), e.TranscriptPartial(1.5, 1, "What is", "the", 1.4))
+        assert window.dock.button.text() == "Asking aloud"
+        assert window.transcript.pages.currentWidget() is window.transcript.view
+        say(window, factory, e.UserEnded(2.0, 1, 1.9, "button"), e.TranscriptFinal(2.1, 1, QUESTION, 1.9))
+        assert not window.asker.active and QUESTION in window.transcript.text()
+        assert not [call for call in factory.session.calls if call[0] == "write"]
+        held = [name for name, value in vars(window.asker).items() if value is factory.session]
+        assert not held, "a session that is over takes its models along"
+
+
+@pytest.mark.parametrize("way", ["escape", "button"])
+@pytest.mark.parametrize("sounds", [False, True])
+async def test_it_can_be_stopped(way: str, sounds: bool) -> None:
+    factory, speaking = FakeFactory(), FakeSpeaking()
+    async with shown(factory, done(), asking=speaking) as window:
+        await until(window.isActiveWindow)
+        click(window)
+        await until(lambda: speaking.calls)
+        if sounds:
+            speaking.gate.set()
+            await until(lambda: ("ask_aloud", 24_000) in factory.session.calls)
+            say(window, factory, e.UserStarted(1.0, 1))
+        if way == "escape":
+            QTest.keyClick(window, Qt.Key.Key_Escape)
+        else:
+            window.dock.silence.click()
+        assert ("stop_asking",) in factory.session.calls and not window.asker.active
+        speaking.gate.set()
+        await asyncio.sleep(0)
+        assert [call[0] for call in factory.session.calls].count("ask_aloud") == int(sounds)
+
+
+@pytest.mark.parametrize("lack", ["service", "voice", "language"])
+async def test_it_is_typed_where_no_other_voice_can_be_had(lack: str) -> None:
+    factory, speaking = FakeFactory(), FakeSpeaking(UserError("No voice.") if lack == "voice" else None)
+    speaking.gate.set()
+    settings = done(language="de") if lack == "language" else done()
+    async with shown(factory, settings, asking=None if lack == "service" else speaking) as window:
+        click(window)
+        await until(lambda: ("write", QUESTION) in factory.session.calls)
+        assert not window.asker.active
+
+
+async def test_it_is_typed_and_waits_while_the_session_loads() -> None:
+    factory = FakeFactory(gate=asyncio.Event())
+    async with shown(factory, done(), asking=FakeSpeaking(), running=False) as window:
+        click(window)
+        assert not window.asker.active
+        factory.gate.set()  # type: ignore[union-attr]
+        await until(lambda: factory.sessions and ("write", QUESTION) in factory.session.calls)
+
+
+async def test_typing_works_where_the_session_could_not_start_and_tries_again() -> None:
+    factory = FakeFactory(outcomes=[UserError("There is no loudspeaker.")])
+    async with shown(factory, done(), asking=FakeSpeaking(), running=False) as window:
+        await until(lambda: window.manager.gave_up)
+        click(window)
+        await until(lambda: factory.sessions and ("write", QUESTION) in factory.session.calls)

@@ -1,7 +1,5 @@
 """Hotkeys and other processes' commands in the real window: their effects and answers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 
@@ -20,7 +18,7 @@ from app.platform import single_instance
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSoundService
-from tests.gui.helpers import shown, until
+from tests.gui.helpers import shown, until, window_and_factory
 
 TAKEN = "Ctrl+Alt+J belongs to another program. Choose other keys to mute."
 
@@ -60,8 +58,7 @@ def ask(window: MainWindow, word: str, at: float = 1.0) -> str:
 
 
 async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mutes(keys: Keys) -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         texts = {name: key.text for name, key in keys.bound.items()}
         assert texts == {"talk": "Ctrl+Alt+Space", "mute": Settings().mute_hotkey}
         keys.pressed.emit("talk")
@@ -108,8 +105,7 @@ async def test_a_failed_hotkeys_message_goes_when_the_keyboard_has_the_key_again
 
 
 async def test_pressed_once_to_talk_and_once_to_end(keys: Keys) -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(talk_mode="toggle")) as window:
+    async with window_and_factory(Settings(talk_mode="toggle")) as (window, factory):
         assert window.dock.button.text() == "Press to talk"
         keys.pressed.emit("talk")
         keys.released.emit("talk")
@@ -120,11 +116,9 @@ async def test_pressed_once_to_talk_and_once_to_end(keys: Keys) -> None:
 
 
 async def test_how_the_button_is_pressed_is_chosen_in_the_dialog_and_holds_at_once(keys: Keys) -> None:
-    factory = FakeFactory()
-    async with shown(factory, sound_service=FakeSoundService()) as window:
+    async with window_and_factory(sound_service=FakeSoundService()) as (window, factory):
         window.devices.sound.click()
         dialog = window.sound.dialog
-        assert dialog is not None
         dialog.talk_button.toggle.click()
         assert window.dock.button.text() == "Press to talk" and window.settings.talk_mode == "toggle"
         keys.pressed.emit("talk")
@@ -151,8 +145,7 @@ async def test_the_session_ends_before_the_hotkeys_are_given_back(keys: Keys, mo
 
 
 async def test_commands_of_other_processes_are_carried_out_or_refused_with_a_reason() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         assert [ask(window, word) for word in ("press", "release", "toggle", "toggle", "mute", "unmute")] == [""] * 6
         assert factory.session.calls == [
             ("press",),
@@ -174,8 +167,7 @@ async def test_commands_of_other_processes_are_carried_out_or_refused_with_a_rea
 
 
 async def test_a_command_to_press_that_arrives_after_its_release_holds_nothing() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         assert ask(window, "release", at=10.08) == ""
         assert ask(window, "press", at=10.0) == ""  # as another process, which the system let run later
         assert factory.session.calls == [] and window.dock.button.text() == "Hold to talk"
@@ -187,7 +179,6 @@ async def test_hotkeys_are_off_while_keys_are_typed_into_a_field(keys: Keys) -> 
     async with shown(FakeFactory(), sound_service=FakeSoundService()) as window:
         window.devices.sound.click()
         dialog = window.sound.dialog
-        assert dialog is not None
         dialog.talk_button.mute_keys.edit.setFocus()
         await until(lambda: keys.bound == {})
         QTest.keyClick(dialog.talk_button.mute_keys.edit, Qt.Key.Key_J, CTRL_ALT)

@@ -1,7 +1,5 @@
 """The pane of conversations in a window of its own, at a fixed time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 

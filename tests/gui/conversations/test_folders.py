@@ -1,7 +1,5 @@
 """Folders of conversations: opened and closed, filled and emptied, by mouse and by keyboard."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from PySide6.QtCore import QModelIndex, Qt
@@ -11,14 +9,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 from app.gui.conversations.pane import ConversationsPane
 from tests.gui.conversations.conftest import NOW
 from tests.gui.conversations.test_history import kept
-from tests.gui.conversations.test_pane import (
-    choose,
-    heard,
-    menu_words,
-    press,
-    rows,
-    three,
-)
+from tests.gui.conversations.test_pane import choose, heard, menu_words, press, rows, three
 from tests.gui.fake_history import some
 from tests.gui.helpers import until
 
@@ -37,7 +28,6 @@ def type_name(pane: ConversationsPane, name: str) -> None:
     dialog = pane.folders.dialog
     assert isinstance(dialog, QInputDialog) and dialog.isVisible()
     field = dialog.findChild(QLineEdit)
-    assert field is not None
     field.selectAll()
     QTest.keyClicks(field, name)
     QTest.keyClick(field, Qt.Key.Key_Return)

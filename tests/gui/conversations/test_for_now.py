@@ -1,7 +1,5 @@
 """What counts for this session, this conversation or this moment alone, and what is kept for later."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from app.session.control import BackendChoice, Style
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakeSoundService
-from tests.gui.helpers import say, shown, typed, until
+from tests.gui.helpers import say, shown, typed, until, window_and_factory
 
 OLLAMA = BackendChoice("ollama", "gemma", "http://127.0.0.1:11434")
 
@@ -46,8 +44,7 @@ async def test_a_conversation_whose_backend_nobody_knows_goes_on_with_another() 
 
 
 async def test_it_hears_again_only_when_nothing_keeps_it_deaf() -> None:
-    factory = FakeFactory()
-    async with shown(factory, sound_service=FakeSoundService()) as window:
+    async with window_and_factory(sound_service=FakeSoundService()) as (window, factory):
         manager, session = window.manager, factory.session
         manager.set_deaf(True, "replay")
         manager.set_deaf(True)
@@ -68,8 +65,7 @@ async def test_a_title_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
 
 
 async def test_typing_lets_the_talk_button_go() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(talk_mode="toggle")) as window:
+    async with window_and_factory(Settings(talk_mode="toggle")) as (window, factory):
         window.push.hold("mouse")
         window.push.let_go("mouse")
         assert window.state.talk.held
@@ -79,8 +75,7 @@ async def test_typing_lets_the_talk_button_go() -> None:
 
 
 async def test_the_talk_button_begins_a_talk_that_is_over() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.menu.stop_talk.emit()
         await until(lambda: window.manager.phase == "stopped")
         window.dock.button.click()
@@ -90,8 +85,7 @@ async def test_the_talk_button_begins_a_talk_that_is_over() -> None:
 
 
 async def test_nothing_moves_while_the_window_is_minimised() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with shown(FakeFactory()) as window:
         window.resize(1300, 900)
         await until(lambda: window.inspector.timeline.view.timer.isActive())
         window.setWindowState(Qt.WindowState.WindowMinimized)
@@ -101,8 +95,7 @@ async def test_nothing_moves_while_the_window_is_minimised() -> None:
 
 
 async def test_what_was_just_said_is_told_to_a_talk_that_goes_on(tmp_path: Path) -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         factory.session.say(e.TranscriptFinal(1, 1, "My name is Ada.", 1))  # the window has not shown it yet
         window.live.change("frontend", "kame")
         await until(lambda: len(factory.sessions) == 2)
@@ -110,8 +103,7 @@ async def test_what_was_just_said_is_told_to_a_talk_that_goes_on(tmp_path: Path)
 
 
 async def test_f6_goes_to_the_newest_message_and_escape_closes_it() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         say(window, factory, e.Failure(1, "backend", "One."), e.Failure(2, "audio", "Two."))
         QTest.keyClick(window, Qt.Key.Key_F6)
@@ -163,8 +155,7 @@ async def test_trouble_that_may_pass_costs_no_talk() -> None:
 
 
 async def test_what_was_typed_in_one_conversation_is_not_fetched_back_in_another() -> None:
-    factory = FakeFactory()
-    async with shown(factory, history=FakeHistory()) as window:
+    async with window_and_factory(history=FakeHistory()) as (window, factory):
         typed(window, "My doctor says")
         window.menu.new_talk.emit()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)

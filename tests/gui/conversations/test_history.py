@@ -1,7 +1,5 @@
 """The pane with its history: listing, removing, restoring, exporting and importing conversations."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -377,9 +375,7 @@ async def saved(all: Kept, name: str, filter: str, folder: Path) -> None:
         ("mine.md", "*.json", "mine.md.json", "json"),
     ],
 )
-async def test_the_filter_decides_in_which_format_it_is_written(
-    tmp_path: Path, typed: str, filter: str, written: str, form: str
-) -> None:
+async def test_the_filter_decides_the_format(tmp_path: Path, typed: str, filter: str, written: str, form: str) -> None:
     async with kept(some(2, NOW)) as all:
         all.pane.rows.highlight("c0")
         all.pane.export_wanted.emit("c0")

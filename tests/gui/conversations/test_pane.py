@@ -1,7 +1,5 @@
 """The pane of kept conversations: clicks and keys in, wishes and what is shown out."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
@@ -90,31 +88,14 @@ def ink(pane: ConversationsPane, key: str) -> set[str]:
 def test_conversations_stand_under_headings_by_day_the_newest_first(pane: ConversationsPane) -> None:
     days = [0.1, 1, 3, 6.9, 20, 29, 60, 400]
     pane.show_conversations([view(f"k{place}", NOW - days[place] * DAY) for place in (3, 0, 1, 2, 7, 5, 4, 6)])
-    assert rows(pane) == [
-        "Today",
-        "Title of k0",
-        "Yesterday",
-        "Title of k1",
-        "Last 7 days",
-        "Title of k2",
-        "Title of k3",
-        "Last 30 days",
-        "Title of k4",
-        "Title of k5",
-        "Earlier",
-        "Title of k6",
-        "Title of k7",
-    ]
-    assert details(pane) == [
-        "Today 13:06",
-        "Yesterday 15:30",
-        "Thursday 15:30",
-        "15 November",
-        "2 November",
-        "24 October",
-        "23 September",
-        "18 October 2025",
-    ]
+    assert rows(pane) == (
+        "Today; Title of k0; Yesterday; Title of k1; Last 7 days; Title of k2; Title of k3; Last 30 days; "
+        "Title of k4; Title of k5; Earlier; Title of k6; Title of k7"
+    ).split("; ")
+    assert details(pane) == (
+        "Today 13:06; Yesterday 15:30; Thursday 15:30; 15 November; 2 November; 24 October; 23 September; "
+        "18 October 2025"
+    ).split("; ")
 
 
 def test_a_row_tells_the_backend_that_was_heard_last_or_the_one_that_is_chosen(pane: ConversationsPane) -> None:
@@ -494,15 +475,8 @@ def test_the_menu_by_keyboard(pane: ConversationsPane, keys: tuple[Qt.Key, ...])
     pane.rows.highlight("b")
     for words in ("Open", "Duplicate with another model…", "Export…", "Delete"):
         press(pane, *keys)
-        assert menu_words(pane.menu) == [
-            "Open",
-            "Rename",
-            "Pin",
-            "Move to folder",
-            "Duplicate with another model…",
-            "Export…",
-            "Delete",
-        ]
+        entries = "Open; Rename; Pin; Move to folder; Duplicate with another model…; Export…; Delete"
+        assert menu_words(pane.menu) == entries.split("; ")
         choose(pane.menu, words)
         assert not pane.menu.isVisible()
     assert said == [[("b",)]] * 4

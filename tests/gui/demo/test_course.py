@@ -1,7 +1,5 @@
 """The demo from the start page to the figures, with scripted sessions, and the user's conversation behind it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

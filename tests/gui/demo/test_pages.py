@@ -1,7 +1,5 @@
 """The demo's pages: stopwatches, thoughts, figures, and that nothing is cut."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
@@ -277,7 +275,6 @@ def test_the_figures_show_the_medians_of_the_visitors_own(screen) -> None:
 def test_the_picture_is_saved_where_the_visitor_chooses(screen, qtbot, tmp_path) -> None:
     screen.show_result(RESULT)
     qtbot.keyClick(screen, Qt.Key.Key_S)
-    assert screen.dialog is not None
     screen.dialog.selectFile(str(tmp_path / "here.png"))
     screen.dialog.accept()
     image = QImage(str(tmp_path / "here.png"))
@@ -292,7 +289,6 @@ def test_the_picture_is_saved_where_the_visitor_chooses(screen, qtbot, tmp_path)
     assert not screen.save(tmp_path / "nowhere" / "x.png")
     assert "could not be saved" in screen.figures.trouble.text and screen.figures.trouble.isVisible()
     qtbot.mouseClick(screen.figures.save_button, Qt.MouseButton.LeftButton)
-    assert screen.dialog is not None
     screen.dialog.reject()
 
 

@@ -1,7 +1,5 @@
 """The demo in front of the whole window: the user's conversation makes room, and comes back as it was."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """The icon in the tray: its states and menu, the window that hides into it, and notifications of answers."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -48,9 +46,6 @@ def close_by_the_user(window: MainWindow) -> None:
     QApplication.sendEvent(window.windowHandle(), QCloseEvent())
 
 
-# -- the picture
-
-
 def test_each_state_has_a_picture_of_its_own(qapp: QApplication) -> None:
     pictures = {dot: tray_picture(dot).pixmap(32, 32).toImage() for dot in set(DOTS.values())}
     assert len(pictures) == 5
@@ -60,9 +55,6 @@ def test_each_state_has_a_picture_of_its_own(qapp: QApplication) -> None:
             colours = {image.pixelColor(x, y).name() for x in range(32) for y in range(32)}
             assert COLOURS[dot] in colours
     assert isinstance(pictures["idle"], QImage) and pictures["idle"].pixelColor(16, 2).alpha() == 255
-
-
-# -- the menu
 
 
 async def test_its_state_follows_the_conversation(told: list[tuple[str, str]]) -> None:
@@ -119,9 +111,6 @@ async def test_it_shows_and_hides_the_window(told: list[tuple[str, str]]) -> Non
         assert window.isMinimized()
         tray.window_action.trigger()
         assert not window.isMinimized()
-
-
-# -- hiding
 
 
 async def test_closing_the_window_ends_it_unless_it_is_to_stay(told: list[tuple[str, str]]) -> None:
@@ -181,9 +170,6 @@ async def test_a_desktop_without_a_tray_is_told_of_and_looked_at_again(monkeypat
         there[0] = True  # it comes after the login
         control._timer.timeout.emit()
         assert control.is_on and row.editor.isEnabled() and not row.note.isVisible()
-
-
-# -- notifications
 
 
 async def test_an_answer_is_told_while_nobody_sees_the_window(told: list[tuple[str, str]]) -> None:

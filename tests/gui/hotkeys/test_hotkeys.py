@@ -1,7 +1,5 @@
 """Hotkeys without a screen: valid keys, the manager, Windows by a fake, Wayland by a real message bus."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc
@@ -84,7 +82,6 @@ def grabbed() -> Grabbed:
 )
 def test_keys_that_can_be_hotkeys(text: str, modifiers: set[str], name: str, character: str) -> None:
     key = read_hotkey(text)
-    assert key is not None
     assert (key.modifiers, key.name, key.character) == (modifiers, name, character)
 
 

@@ -1,7 +1,5 @@
 """The talk button by mouse, space bar, hotkey and command: always one press and one release."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest
@@ -14,14 +12,13 @@ from app.gui.hotkeys import push_to_talk
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import click_at, key, open_models, press_key, shown, type_keys, until
+from tests.gui.helpers import click_at, key, open_models, press_key, shown, type_keys, until, window_and_factory
 
 SPACE = Qt.Key.Key_Space
 
 
 async def test_holding_space_presses_once_and_letting_go_releases_once() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         assert window.dock.button.text() == "Hold to talk"
         key(window, SPACE, down=True)
         assert factory.session.calls == [("press",)]
@@ -39,8 +36,7 @@ async def test_holding_space_presses_once_and_letting_go_releases_once() -> None
 
 
 async def test_space_presses_a_button_that_tab_has_reached_and_talks_on_one_that_was_clicked() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         window.transcript.composer.field.setFocus()
         await press_key(window, Qt.Key.Key_Tab)
@@ -59,8 +55,7 @@ async def test_space_presses_a_button_that_tab_has_reached_and_talks_on_one_that
 
 
 async def test_space_on_the_talk_button_talks_even_while_a_message_is_there() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         await type_keys(window, "Half a")
         for _ in range(4):
@@ -74,8 +69,7 @@ async def test_space_on_the_talk_button_talks_even_while_a_message_is_there() ->
 
 
 async def test_enter_clicks_the_focused_button_instead() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         window.dock.duplex.setFocus()
         key(window, Qt.Key.Key_Return, down=True)
@@ -84,8 +78,7 @@ async def test_enter_clicks_the_focused_button_instead() -> None:
 
 
 async def test_space_in_a_text_field_is_a_space() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         open_models(window)
         QTest.keyClicks(window.setup.search, "a")
@@ -96,8 +89,7 @@ async def test_space_in_a_text_field_is_a_space() -> None:
 
 
 async def test_space_with_the_focus_in_the_transcript_talks() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         window.transcript.view.setFocus()
         key(window, SPACE, down=True)
@@ -118,8 +110,7 @@ async def test_losing_the_focus_lets_go() -> None:
 
 
 async def test_the_mouse_holds_and_both_together_count_once() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         button = window.dock.button
         QTest.mousePress(button, Qt.MouseButton.LeftButton)
         key(window, SPACE, down=True)
@@ -130,8 +121,7 @@ async def test_the_mouse_holds_and_both_together_count_once() -> None:
 
 
 async def test_a_mouse_that_slips_off_holds_on_and_lets_go_anywhere() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         button = window.dock.button
         QTest.mousePress(button, Qt.MouseButton.LeftButton)
         outside = QPoint(-40, -40)
@@ -152,8 +142,7 @@ async def test_a_mouse_that_slips_off_holds_on_and_lets_go_anywhere() -> None:
 
 
 async def test_nothing_is_pressed_while_loading_or_hands_free() -> None:
-    factory = FakeFactory()
-    async with shown(factory, running=False) as window:
+    async with window_and_factory(running=False) as (window, factory):
         key(window, SPACE, down=True)
         key(window, SPACE, down=False)
         await until(lambda: window.manager.session)
@@ -166,22 +155,17 @@ async def test_nothing_is_pressed_while_loading_or_hands_free() -> None:
 
 
 async def test_switching_to_hands_free_while_held_lets_go_first() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         key(window, SPACE, down=True)
         window.dock.duplex.setChecked(True)
         assert factory.session.calls == [("press",), ("release",), ("set_duplex", True)]
 
 
 async def test_closing_while_held_lets_go() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         key(window, SPACE, down=True)
         window.close()
         assert factory.session.calls == [("press",), ("release",)]
-
-
-# -- the button alone: held or toggled, from inside the window and from outside
 
 
 class Button:
@@ -370,8 +354,7 @@ async def test_a_command_holds_for_as_long_as_it_takes(monkeypatch: pytest.Monke
 
 
 async def test_toggled_the_space_bar_repeats_without_effect() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(talk_mode="toggle")) as window:
+    async with window_and_factory(Settings(talk_mode="toggle")) as (window, factory):
         key(window, SPACE, down=True)
         for _ in range(5):
             key(window, SPACE, down=False, repeat=True)
@@ -386,8 +369,7 @@ async def test_toggled_the_space_bar_repeats_without_effect() -> None:
 
 
 async def test_toggled_the_mouse_clicks() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(talk_mode="toggle")) as window:
+    async with window_and_factory(Settings(talk_mode="toggle")) as (window, factory):
         QTest.mouseClick(window.dock.button, Qt.MouseButton.LeftButton)
         assert factory.session.calls == [("press",)]
         QTest.mouseClick(window.dock.button, Qt.MouseButton.LeftButton)

@@ -1,20 +1,28 @@
-"""The inspector below the conversation: its tabs by mouse and by keyboard, and what opens it."""
+"""The inspector below the conversation: its tabs, its table of requests, and why an answer was slow, in words."""
 
-from __future__ import annotations
-
+import asyncio
 import logging
+import re
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QColor, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.conversation import events as e
+from app.conversation.latency import PIECES, Answer, Cause, Reason
 from app.diagnostics.logs import Log
+from app.gui.design.model_colours import model_colour
+from app.gui.inspector.latency import LatencyWords
+from app.gui.inspector.requests import RequestsPage
 from app.gui.logs.view import LogPage
+from app.gui.widgets.formats import seconds_words
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
+from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import open_dialog, press, say, shown, spoken, until
+from tests.gui.helpers import dark_theme, open_dialog, press, say, shown, spoken, until, window_and_factory
 from tests.gui.window.test_accessibility import controls, tabbed
 
 
@@ -61,8 +69,7 @@ async def test_pages_are_built_when_they_are_looked_at() -> None:
 
 
 async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), everything=False) as window:
+    async with window_and_factory(Settings(), everything=False) as (window, factory):
         window.resize(1200, 900)
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "How long?", "So long."))
@@ -80,8 +87,7 @@ async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
 
 
 async def test_every_page_is_named_and_reached_by_tab() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), log=some_log()) as window:
+    async with window_and_factory(Settings(), log=some_log()) as (window, factory):
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "How long?", "So long."))
         for words in ("Latency", "Requests", "Log"):
@@ -118,8 +124,7 @@ async def test_the_log_is_followed_and_opened_as_a_whole() -> None:
 
 
 async def test_the_latency_has_two_columns_where_there_is_room() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings()) as window:
+    async with window_and_factory(Settings()) as (window, factory):
         window.resize(1600, 1000)
         say(window, factory, *spoken(1, "How long?", "So long."))
         window.inspector.open_latency()
@@ -133,3 +138,231 @@ async def test_the_latency_has_two_columns_where_there_is_room() -> None:
         window.resize(700, 1000)
         await until(lambda: not beside())
         assert view.widget().width() <= view.viewport().width()
+
+
+SMALL, LARGE = ("Embedded", "small"), ("OpenAI", "gpt-4.1")
+
+
+def turn_with_four() -> list[e.Event]:
+    """A turn whose first request was given up, whose third failed, and whose fourth was spoken."""
+    return [
+        e.OracleRequested(1.0, 1, 1, *SMALL, "How far", False),
+        e.OracleDelta(1.4, 1, "It is about"),
+        e.OracleRequested(2.0, 2, 1, *LARGE, "How far is it", False, True),
+        e.OracleRequested(2.0, 3, 1, *SMALL, "How far is it", False),
+        e.OracleSuperseded(2.5, 1, 3),
+        e.OracleEnded(2.5, 1, "superseded", 3),
+        e.OracleEnded(2.6, 3, "failed", 0),
+        e.OracleDelta(3.0, 2, "Four hundred."),
+        e.OracleEnded(3.1, 2, "complete", 2),
+        e.OracleCounted(3.1, 2, *LARGE, 1200, 30, 0, True, 0.042, 1000.0, 9.0, 400.0),
+        e.OracleRequested(3.5, 4, 1, *SMALL, "How far is it really", True),
+        e.OracleDelta(5.7, 4, "Four hundred kilometres."),
+        e.OracleEnded(5.8, 4, "complete", 3),
+        e.OracleCounted(5.8, 4, *SMALL, 900, 12, 0, False, None, 2200.0, 9.0, 400.0),
+        e.AssistantStarted(6.0, 1, 4),
+        e.AssistantSaid(6.2, 1, "Four", 4),
+    ]
+
+
+def lines(page: RequestsPage) -> list[list[str]]:
+    """The table as it is shown."""
+    model = page.view.model()
+    return [
+        [model.index(row, column).data() for column in range(model.columnCount())] for row in range(model.rowCount())
+    ]
+
+
+def open_requests(window: MainWindow) -> RequestsPage:
+    window.inspector.open_at("requests")
+    return window.inspector.requests
+
+
+async def test_every_request_has_a_line_the_newest_first() -> None:
+    async with window_and_factory() as (window, factory):
+        page = open_requests(window)
+        assert page is not None and page.empty.isVisible() and not page.copy_button.isEnabled()
+        say(window, factory, *turn_with_four())
+        assert lines(page) == [], "not for every batch"
+        await until(lambda: len(lines(page)) == 4)
+        assert lines(page) == [
+            ["4", "1", "small", "5", "2.2 s", "3", "≈ 900", "≈ 12", "–", "spoken"],
+            ["3", "1", "small", "4", "–", "0", "–", "–", "–", "failed"],
+            ["2", "1", "gpt-4.1", "4", "1.0 s", "2", "1,200", "30", "$0.042", "compared"],
+            ["1", "1", "small", "2", "400 ms", "3", "–", "–", "–", "replaced"],
+        ]
+        assert page.count.text() == "4 requests" and not page.empty.isVisible()
+        say(window, factory, e.OracleRequested(9.0, 5, 2, *SMALL, "And", False))
+        await until(lambda: len(lines(page)) == 5)
+        assert lines(page)[0] == ["5", "2", "small", "1", "–", "0", "–", "–", "–", "waiting"]
+        say(window, factory, e.OracleDelta(9.5, 5, "Well then"))
+        await until(lambda: lines(page)[0][4:6] == ["500 ms", "2"] and lines(page)[0][-1] == "writing")
+
+
+async def test_it_is_sorted_by_a_click_and_by_value() -> None:
+    async with window_and_factory() as (window, factory):
+        say(window, factory, *turn_with_four())
+        page = open_requests(window)
+
+        def click(column: int) -> list[str]:
+            """Clicks the title of a column, and returns what stands below it."""
+            heads = page.view.horizontalHeader()
+            place = QPoint(heads.sectionViewportPosition(column) + 12, heads.height() // 2)
+            QTest.mouseClick(heads.viewport(), Qt.MouseButton.LeftButton, pos=place)
+            return [line[column] for line in lines(page)]
+
+        assert click(6) == ["–", "–", "≈ 900", "1,200"]
+        assert click(6) == ["1,200", "≈ 900", "–", "–"]
+        assert click(4) == ["–", "400 ms", "1.0 s", "2.2 s"]
+        assert click(0) == ["1", "2", "3", "4"]
+
+
+async def test_the_models_have_their_colours_in_light_and_dark() -> None:
+    async with window_and_factory() as (window, factory):
+        say(window, factory, *turn_with_four())
+        page = open_requests(window)
+
+        def colours() -> list[QColor]:
+            model = page.view.model()
+            return [model.index(row, 2).data(Qt.ItemDataRole.DecorationRole) for row in range(model.rowCount())]
+
+        assert colours()[0] == model_colour(*SMALL, dark=False) != colours()[2]
+        with dark_theme():
+            assert colours()[0] == model_colour(*SMALL, dark=True)
+
+
+async def test_it_is_copied_as_text() -> None:
+    async with window_and_factory() as (window, factory):
+        await until(window.isActiveWindow)
+        say(window, factory, *turn_with_four())
+        page = open_requests(window)
+        page.copy_button.click()
+        copied = QGuiApplication.clipboard().text().splitlines()
+        assert copied[0].split("\t")[:4] == ["No.", "Turn", "Model", "Asked"]
+        assert [line.split("\t") for line in copied[1:]] == lines(page)
+        page.view.selectRow(1)
+        page.view.setFocus()
+        QTest.keyClick(page.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+        assert QGuiApplication.clipboard().text().splitlines()[1:] == ["\t".join(lines(page)[1])]
+
+
+async def test_what_is_not_seen_is_not_read() -> None:
+    async with window_and_factory() as (window, factory):
+        page = open_requests(window)
+        window.inspector.open_at("timeline")
+        say(window, factory, *turn_with_four())
+        await asyncio.sleep(0.4)
+        assert lines(page) == []
+        window.inspector.open_at("requests")
+        assert len(lines(page)) == 4
+
+
+async def test_it_holds_the_conversation_that_is_shown() -> None:
+    factory, history = FakeFactory(), FakeHistory()
+    async with shown(factory, history=history) as window:
+        say(window, factory, *spoken(1, "What is it?", "A test."))
+        old = window.talks.key
+        page = open_requests(window)
+        assert page is not None and len(lines(page)) == 1
+        window.starter.start_fresh()
+        await until(lambda: len(factory.sessions) == 2 and window.manager.session is factory.session)
+        await until(lambda: lines(page) == [])
+        window.talks.open(history.views[old])
+        await until(lambda: len(factory.sessions) == 3 and window.manager.session is factory.session)
+        await until(lambda: len(lines(page)) == 1)
+        say(window, factory, *spoken(1, "And then?", "Another one."))
+        await until(lambda: len(lines(page)) == 2)
+        assert [line[0] for line in lines(page)] == ["1", "1"], "each session counts from 1"
+
+
+async def test_it_grows_with_the_text() -> None:
+    async with shown(FakeFactory(), Settings()) as window:
+        page = open_requests(window)
+        before = page.view.verticalHeader().defaultSectionSize()
+        font = page.font()
+        font.setPointSizeF(font.pointSizeF() * 2)
+        page.setFont(font)
+        assert page.view.verticalHeader().defaultSectionSize() > 1.5 * before
+
+
+SLOW = Answer(1, 2.0, "words", {}, dict.fromkeys(PIECES, 0.4))
+
+SAID = [
+    (Reason(Cause.FELL_BEHIND, 2.0, count=5), "This machine fell behind and dropped frames (5). Close other programs"),
+    (
+        Reason(Cause.UNFINISHED, 1.64, 0.2),
+        "KAME waited 1.64 s (usually 0.20 s) because your sentence sounded unfinished. Without hands-free",
+    ),
+    (
+        Reason(Cause.UNSURE, 1.4),
+        "KAME waited 1.40 s because it wasn't clear whether you had finished. Without hands-free",
+    ),
+    (Reason(Cause.BUTTON, 1.2), "You released the talk button 1.20 s after your last sound."),
+    (Reason(Cause.NOTICED_LATE, 1.2, 0.2), "It took KAME 1.20 s to notice that you had finished (usually 0.20 s)."),
+    (
+        Reason(Cause.RECOGNITION_BEHIND, 1.2, None, count=3),
+        "This machine was too busy to transcribe what you said, which took 1.20 s. Close other programs.",
+    ),
+    (Reason(Cause.WRITING, 1.2, 0.3), "Transcribing what you said took 1.20 s (usually 0.30 s)."),
+    (Reason(Cause.STARTED_LATE, 1.2), "One stage waited 1.20 s for another. If this keeps happening"),
+    (
+        Reason(Cause.ASKED_AGAIN, 1.1, 0.3, "m"),
+        "m was asked again because your last words changed the question, and took 1.10 s to its first words (usually "
+        "0.30 s).",
+    ),
+    (
+        Reason(Cause.FELL_BACK, 1.1, None, "m"),
+        "Another model had failed, so m was asked instead, and took 1.10 s to its first words.",
+    ),
+    (Reason(Cause.SWAPPED, 1.1, None, "m"), "You had switched the model, so m was asked again, which took 1.10 s."),
+    (Reason(Cause.TOOL, 1.2, None, "clock"), "The tool “clock” ran for 1.20 s before the model could answer."),
+    (
+        Reason(Cause.FIRST, 2.5, None, "m"),
+        "m took 2.50 s to its first words. It was its first answer in this conversation:",
+    ),
+    (Reason(Cause.BACKEND, 1.9, 0.4, "gpt-4.1"), "gpt-4.1 took 1.90 s to its first words (usually 0.40 s)."),
+    (
+        Reason(Cause.BACKEND, 1.9, 1.7, "m"),
+        "m took 1.90 s to its first words (usually 1.70 s). If this keeps happening, choose a faster model.",
+    ),
+    (Reason(Cause.DELAY, 0.8), "You set a pause of 0.80 s before each answer."),
+    (Reason(Cause.BY_ITSELF, 1.5), "The voice's own model started after 1.50 s, without waiting for another model."),
+    (
+        Reason(Cause.VOICE, 1.2, 0.16),
+        "The voice took 1.20 s from the model's first words to its first sound (usually 0.16 s).",
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "begins"), SAID, ids=[f"{r.cause.name}-{n}" for n, (r, _) in enumerate(SAID)])
+def test_each_cause_in_words(reason: Reason, begins: str) -> None:
+    said = LatencyWords().why(reason, SLOW, "backend")
+    assert said.startswith(begins)
+    assert said.endswith(".") and not re.search(r"[{}]|\s\s|\.\.", said)
+
+
+def test_no_cause_is_without_words() -> None:
+    assert {reason.cause for reason, _ in SAID} == set(Cause)
+
+
+def test_what_was_not_slow_is_said_to_be_so() -> None:
+    answer = Answer(1, 0.5, "words", {}, {**dict.fromkeys(PIECES, 0.0), "voice": 0.5})
+    assert LatencyWords().why(None, answer, "voice") == (
+        "It was not slow. The longest part was “The voice's first sound”, 0.50 s."
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0.00 s"),
+        (-0.001, "0.00 s"),
+        (0.454, "0.45 s"),
+        (-0.1, "\u22120.10 s"),
+        (9.994, "9.99 s"),
+        (9.996, "10.0 s"),
+        (61.04, "61.0 s"),
+    ],
+)
+def test_times_in_few_letters(seconds: float, text: str) -> None:
+    assert seconds_words(seconds) == text

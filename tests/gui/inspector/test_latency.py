@@ -1,7 +1,5 @@
 """The latency page and the status line's response time: events in, what is shown out, by mouse and by keyboard."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

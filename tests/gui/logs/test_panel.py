@@ -1,7 +1,5 @@
 """The dialog “Log”: entries are shown, filtered, read and copied; diagnostics go to the clipboard."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,6 +1,4 @@
-"""The mini window in the main window's place: opened, talked through, dragged, and left again."""
-
-from __future__ import annotations
+"""The mini window in the main window's place, and the last words that it shows."""
 
 import json
 from pathlib import Path
@@ -12,11 +10,11 @@ from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.design.theme import apply_theme
-from app.gui.mini.window import HEIGHT_PX, WIDTH_PX, MiniWindow
+from app.gui.mini.window import HEIGHT_PX, MOST_LETTERS, WIDTH_PX, LastWords, MiniWindow
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import control, dark_theme, key, say, shown, spoken, until
+from tests.gui.helpers import control, dark_theme, key, say, shown, spoken, until, window_and_factory
 from tests.gui.window.test_accessibility import controls, tabbed
 
 
@@ -25,7 +23,6 @@ async def opened(window: MainWindow) -> MiniWindow:
     await until(window.isActiveWindow)
     QTest.keySequence(window, QKeySequence("Ctrl+Shift+K"))
     mini = window.mini_mode.mini
-    assert mini is not None
     await until(mini.isActiveWindow)
     return mini
 
@@ -43,8 +40,7 @@ def drag(mini: MiniWindow, start: QPoint, by: QPoint) -> None:
 
 
 async def test_it_takes_the_windows_place_and_gives_it_back() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         mini = await opened(window)
         assert mini.isVisible() and not window.isVisible() and window.mini_mode.is_on
         assert mini.windowFlags() & Qt.WindowType.WindowStaysOnTopHint
@@ -67,8 +63,7 @@ async def test_it_takes_the_windows_place_and_gives_it_back() -> None:
 
 
 async def test_it_shows_the_words_as_they_are_said_as_plain_text() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         mini = await opened(window)
         assert mini.words.text() == "Hold to talk, or hold the space bar"
         say(window, factory, e.UserStarted(1.0, 1), e.TranscriptPartial(1.5, 1, "Is it <b>bold", "or", 1.4))
@@ -85,8 +80,7 @@ async def test_it_shows_the_words_as_they_are_said_as_plain_text() -> None:
 
 
 async def test_a_new_conversation_begins_without_the_old_ones_words() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *spoken(1, "What is it?", "A secret."))
         mini = await opened(window)
         assert mini.words.text() == "A secret."
@@ -97,8 +91,7 @@ async def test_a_new_conversation_begins_without_the_old_ones_words() -> None:
 
 
 async def test_the_space_bar_and_the_ring_talk() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         mini = await opened(window)
         calls = factory.session.calls
         calls.clear()
@@ -118,8 +111,7 @@ async def test_the_space_bar_and_the_ring_talk() -> None:
 
 
 async def test_pressed_once_to_talk_and_once_to_end() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(talk_mode="toggle")) as window:
+    async with window_and_factory(Settings(talk_mode="toggle")) as (window, factory):
         mini = await opened(window)
         calls = factory.session.calls
         calls.clear()
@@ -131,8 +123,7 @@ async def test_pressed_once_to_talk_and_once_to_end() -> None:
 
 
 async def test_escape_and_the_square_silence_what_is_spoken() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         mini = await opened(window)
         calls = factory.session.calls
         assert not mini.silence.isVisible()
@@ -146,8 +137,7 @@ async def test_escape_and_the_square_silence_what_is_spoken() -> None:
 
 
 async def test_it_mutes_with_the_main_window() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         mini = await opened(window)
         QTest.mouseClick(mini.mute, Qt.MouseButton.LeftButton)
         assert window.manager.wanted.muted and window.dock.mute.isChecked()
@@ -158,8 +148,7 @@ async def test_it_mutes_with_the_main_window() -> None:
 
 
 async def test_it_names_the_model_in_its_colour_and_moves_its_ring() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(provider="ollama")) as window:
+    async with window_and_factory(Settings(provider="ollama")) as (window, factory):
         mini = await opened(window)
         pill = window.top_bar.pill
         assert mini.model.text() == pill.text() and mini.model.colour() == pill.colour()
@@ -203,8 +192,7 @@ async def test_a_place_on_a_screen_that_is_gone_is_not_used(tmp_path: Path) -> N
 
 
 async def test_everything_is_named_and_reached_with_tab() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         mini = await opened(window)
         say(window, factory, *spoken(1, "What?", "This.")[:-1])
         for widget in controls(mini):
@@ -235,3 +223,40 @@ async def test_it_grows_with_the_text_and_follows_the_theme() -> None:
             assert control(mini, "Back to the window").geometry().right() < mini.width()
         finally:
             apply_theme(app, "light", 100)
+
+
+def test_the_user_then_the_answer_as_it_is_spoken_then_the_user_again() -> None:
+    words = LastWords()
+    words.apply(e.UserStarted(1.0, 1))
+    assert words.text == ""
+    words.apply(e.TranscriptPartial(1.2, 1, "Why do", "leaf", 1.1))
+    assert (words.speaker, words.text) == ("user", "Why do leaf")
+    words.apply(e.TranscriptFinal(2.0, 1, "Why do leaves turn red?", 1.9))
+    words.apply(e.AssistantSaid(3.0, 1, "Because the green", 1))
+    words.apply(e.AssistantSaid(3.2, 1, "goes", 1))
+    words.apply(e.AssistantSaid(3.3, 1, ",", 1, glued=True))
+    assert (words.speaker, words.text) == ("assistant", "Because the green goes,")
+    words.apply(e.TranscriptFinal(4.0, 2, "And then?", 3.9))
+    assert (words.speaker, words.text) == ("user", "And then?")
+    words.apply(e.AssistantSaid(5.0, 2, "They fall.", 2))
+    assert words.text == "They fall."
+
+
+def test_what_is_said_in_passing_gives_way_to_the_answer_and_silence_says_nothing() -> None:
+    words = LastWords()
+    words.apply(e.AssistantSaid(3.0, 1, "First of all", 1))
+    words.apply(e.TranscriptPartial(3.2, 2, "mhm", "", 3.1))
+    words.apply(e.UserBackchannel(3.4, 2, "mhm"))
+    assert (words.speaker, words.text) == ("assistant", "First of all")
+    words.apply(e.TranscriptFinal(6.0, 3, "  ", 5.9))
+    assert words.text == "First of all"
+    words.begin()
+    words.apply(e.AssistantSaid(1.0, 1, "Hello.", 1))
+    assert words.text == "Hello."
+
+
+def test_only_the_end_of_a_long_answer_is_kept() -> None:
+    words = LastWords()
+    for number in range(300):
+        words.apply(e.AssistantSaid(number, 1, f"word{number}", 1))
+    assert len(words.text) <= MOST_LETTERS and words.text.endswith("word298 word299")

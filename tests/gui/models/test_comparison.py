@@ -1,7 +1,5 @@
 """The comparison model: shown next to the one that speaks, and handed over to during a session."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +17,18 @@ from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import choose, click_model, open_dialog, oracle, press, say, shown, transcript, until
+from tests.gui.helpers import (
+    choose,
+    click_model,
+    open_dialog,
+    oracle,
+    press,
+    say,
+    shown,
+    transcript,
+    until,
+    window_and_factory,
+)
 from tests.gui.models.test_server_form import enter, form_of, turn
 from tests.gui.pictures.window import side_by_side, talk
 
@@ -63,8 +72,7 @@ async def compare(window: MainWindow, factory: FakeFactory) -> None:
 
 
 async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(path=tmp_path / "settings.json"), service=service()) as window:
+    async with window_and_factory(Settings(path=tmp_path / "settings.json"), service=service()) as (window, factory):
         header = window.oracle.header
         assert header.switch.accessibleName() == "Compare"
         assert not header.hand_button.isVisible() and not window.menu.hand_action.isEnabled()
@@ -107,8 +115,7 @@ async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> 
 
 
 async def test_a_second_backend_that_is_refused_is_told() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=service()) as window:
+    async with window_and_factory(service=service()) as (window, factory):
         factory.session.refusal = UserError("There is no key for OpenAI.")
         window.oracle.header.switch.click()
         await pick_model(window, "gpt")
@@ -118,8 +125,7 @@ async def test_a_second_backend_that_is_refused_is_told() -> None:
 
 
 async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_to_the_side() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=service()) as window:
+    async with window_and_factory(service=service()) as (window, factory):
         factory.session.refusal = UserError("There is no key for Anthropic.")
         choose(window, "anthropic")
         await until(lambda: len(window.messages.rows) == 1)
@@ -178,8 +184,7 @@ async def test_a_model_that_is_not_listed_is_compared_by_way_of_its_server(tmp_p
 
 
 async def test_a_driver_that_is_taken_leaves_the_refusal_at_the_side_standing() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=service()) as window:
+    async with window_and_factory(service=service()) as (window, factory):
         say(window, factory, e.Failure(1, "backend", "No key.", provider="openai", secondary=True))
         choose(window, "google")
         await until(lambda: window.settings.provider == "google")
@@ -209,8 +214,7 @@ async def test_a_backend_that_fails_in_mid_talk_is_led_to_as_the_user_chose_it(s
 
 
 async def test_a_failure_that_no_key_mends_leads_nowhere() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=service()) as window:
+    async with window_and_factory(service=service()) as (window, factory):
         say(
             window,
             factory,
@@ -280,8 +284,7 @@ async def test_a_router_at_the_side_stays_at_the_side() -> None:
 
 
 async def test_a_backend_that_was_wanted_itself_is_used_itself_though_the_table_has_it_too() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(provider="router", routes=ROUTES), service=service()) as window:
+    async with window_and_factory(Settings(provider="router", routes=ROUTES), service=service()) as (window, factory):
         factory.session.refusal = UserError("No key.")
         window.dialogs.backend_chosen.emit(STEM)
         await until(lambda: window.messages.rows)
@@ -296,16 +299,14 @@ async def test_a_backend_that_was_wanted_itself_is_used_itself_though_the_table_
 
 
 async def test_a_second_backend_that_failed_is_not_there_in_the_next_talk() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=service()) as window:
+    async with window_and_factory(service=service()) as (window, factory):
         await compare(window, factory)
         say(window, factory, e.SecondaryChanged(2, "", ""))
         assert window.manager.wanted.secondary is None
 
 
 async def test_its_revisions_are_marked_calm_and_never_struck_through() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         view = window.oracle.view
         say(
             window,
@@ -326,8 +327,7 @@ async def test_its_revisions_are_marked_calm_and_never_struck_through() -> None:
 
 
 async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *talk(), *side_by_side(12.0))
         view = window.oracle.columns[1].view
         taken = view.card_text(len(view.cards) - 1)

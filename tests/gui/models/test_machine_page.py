@@ -1,7 +1,5 @@
 """The check of this machine, and the offer for its graphics card: size, progress, stop, failure and restart."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable

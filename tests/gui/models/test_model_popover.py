@@ -1,25 +1,29 @@
-"""The model pill and its popover: what is listed where, searched, picked by mouse and keyboard, and downloaded."""
-
-from __future__ import annotations
+"""Picking a model: the pill and its popover, favourites, and the messages about a change during a conversation."""
 
 import asyncio
+import json
+import logging
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
+from app.gui.models.favourites import MAX_FAVOURITES
 from app.gui.models.model_list import ModelRow, is_local
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice
+from app.session.errors import UserError
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
-from tests.gui.helpers import click_model, open_models, say, shown, until
-from tests.gui.models.test_favourites import rows
+from tests.gui.helpers import choose, click_model, open_models, say, shown, until, window_and_factory
+from tests.gui.models.test_server_form import form_of
 
 GPT, GEMMA = BackendChoice("openai", "gpt-5"), BackendChoice("ollama", "gemma3:4b", "http://192.168.1.9:11434")
 LISTS = {"ollama": ("gemma3:4b", "qwen3:8b"), "anthropic": ("claude-haiku-4-5",)}
@@ -51,7 +55,7 @@ def listed(window: MainWindow) -> dict[str, list[str]]:
 
 
 async def test_models_are_listed_by_where_they_run() -> None:
-    settings, state = Settings(ollama_url=GEMMA.base_url), WindowState(favourites=rows(GPT))
+    settings, state = Settings(ollama_url=GEMMA.base_url), WindowState(favourites=kept_as(GPT))
     service = FakeBackendService(lists=LISTS)
     async with shown(FakeFactory(), settings, state=state, service=service) as window:
         window.setup.models._catalogue = Catalogue().models
@@ -80,8 +84,7 @@ def test_an_address_of_this_computer_is_told_from_others(url: str, local: bool) 
 
 
 async def test_a_click_changes_the_model_and_the_pill_names_it_in_its_colour() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService(lists=LISTS)) as window:
+    async with window_and_factory(service=FakeBackendService(lists=LISTS)) as (window, factory):
         pill = window.top_bar.pill
         before = pill.colour()
         open_models(window)
@@ -95,15 +98,13 @@ async def test_a_click_changes_the_model_and_the_pill_names_it_in_its_colour() -
 
 
 async def test_the_pill_names_the_model_that_the_session_has_loaded() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.SessionStarted(0, "cascade", "w", "Embedded", "SmolLM2 135M", "thinking"))
         assert window.top_bar.pill.text() == "SmolLM2 135M"
 
 
 async def test_it_is_searched_and_used_by_keyboard_alone() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService(lists=LISTS)) as window:
+    async with shown(FakeFactory(), service=FakeBackendService(lists=LISTS)) as window:
         await until(window.isActiveWindow)
         setup, field = window.setup, window.transcript.composer.field
         field.setFocus()
@@ -133,8 +134,7 @@ async def test_a_click_elsewhere_closes_it_and_does_what_it_says() -> None:
 
 
 async def test_a_model_to_download_is_fetched_and_not_used_yet() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService()) as window:
+    async with window_and_factory(service=FakeBackendService()) as (window, factory):
         wanted: list[str] = []
         window.setup.models._catalogue = Catalogue().models
         window.setup.download_wanted.connect(wanted.append)
@@ -160,8 +160,7 @@ async def test_all_of_it_is_in_the_window_at_every_size() -> None:
 
 
 async def test_words_are_asked_again_with_another_model_or_not_at_all() -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService(lists=LISTS)) as window:
+    async with window_and_factory(service=FakeBackendService(lists=LISTS)) as (window, factory):
         window.transcript.other_model_wanted.emit("How high is it?")
         QTest.keyClick(window.setup.search, Qt.Key.Key_Escape)
         await asyncio.sleep(0.01)
@@ -173,3 +172,188 @@ async def test_words_are_asked_again_with_another_model_or_not_at_all() -> None:
         await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
         click_model(window.setup.list, "claude-haiku-4-5")
         await until(lambda: ("write", "How high is it?") in factory.session.calls)
+
+
+CHOICES = WindowChoices(backends=PROVIDERS)
+GPT_5, GEMMA_4B = BackendChoice("openai", "gpt-5"), BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434")
+BUILT_IN = BackendChoice("embedded")
+
+
+def kept_as(*backends: BackendChoice) -> list[dict[str, str]]:
+    """Favourites as the window's state keeps them."""
+    return [{"provider": b.provider, "model": b.model, "base_url": b.base_url} for b in backends]
+
+
+def star(window: MainWindow) -> None:
+    """Marks the model in use as a favourite, or no longer, by keyboard, and closes the list of models."""
+    setup = window.setup
+    open_models(window)
+    QTest.keyClick(setup.search, Qt.Key.Key_Down)
+    QTest.keyClick(setup.list, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(setup.list, Qt.Key.Key_Escape)
+    assert not setup.isVisible()
+
+
+async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    async with shown(FakeFactory(), Settings(path=path), choices=CHOICES, service=FakeBackendService()) as window:
+        await until(window.isActiveWindow)
+        favourites = window.setup.favourites
+        star(window)
+        assert [action.text() for action in favourites.picks] == ["Embedded (this machine)"]
+        window.live.pick_backend(GPT_5)
+        await until(lambda: window.manager.wanted.backend == GPT_5 == window.setup.choice)
+        star(window)
+        assert window.keep.state.favourites == kept_as(BUILT_IN, GPT_5)
+        star(window)
+        assert favourites.backends == (BUILT_IN,)
+        star(window)
+    assert [row["provider"] for row in json.loads(path.with_name("window.json").read_text())["favourites"]] == [
+        "embedded",
+        "openai",
+    ]
+    async with shown(FakeFactory(), Settings.load(path), choices=CHOICES, service=FakeBackendService()) as window:
+        assert [action.text() for action in window.setup.favourites.picks] == [
+            "Embedded (this machine)",
+            "gpt-5 (OpenAI)",
+        ]
+
+
+async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is() -> None:
+    factory = FakeFactory()
+    state = WindowState(favourites=kept_as(GPT_5, GEMMA_4B, BUILT_IN))
+    async with shown(factory, state=state, choices=CHOICES, service=FakeBackendService()) as window:
+        await until(window.isActiveWindow)
+        window.transcript.composer.field.setFocus()
+        for keys, backend in (("Alt+1", GPT_5), ("Alt+2", GEMMA_4B), ("Alt+3", BUILT_IN)):
+            QTest.keySequence(window.transcript.composer.field, QKeySequence(keys))
+            await until(lambda backend=backend: ("set_backend", backend) in factory.session.calls)
+            await until(lambda backend=backend: window.settings.provider == backend.provider)
+            checked = [action.isChecked() for action in window.setup.favourites.picks]
+            assert checked == [backend == other for other in (GPT_5, GEMMA_4B, BUILT_IN)]
+            assert window.setup.choice.provider == backend.provider
+        swaps = [call for call in factory.session.calls if call[0] == "set_backend"]
+        QTest.keySequence(window, QKeySequence("Alt+3"))
+        assert swaps == [call for call in factory.session.calls if call[0] == "set_backend"], "it is in force already"
+        QTest.keySequence(window, QKeySequence("Alt+4"))
+        assert len(factory.sessions) == 1 and window.transcript.composer.field.text() == ""
+
+
+async def test_a_backend_that_refuses_leaves_the_one_before() -> None:
+    factory = FakeFactory()
+    state = WindowState(favourites=kept_as(GPT_5))
+    async with shown(factory, state=state, choices=CHOICES, service=FakeBackendService()) as window:
+        await until(window.isActiveWindow)
+        factory.session.refusal = UserError("There is no key for OpenAI.")
+        QTest.keySequence(window, QKeySequence("Alt+1"))
+        await until(lambda: "There is no key for OpenAI." in window.messages.sentences())
+        assert not window.setup.favourites.picks[0].isChecked() and window.setup.choice == BUILT_IN
+
+
+async def test_no_more_than_there_are_keys_for_and_nothing_that_is_not_understood() -> None:
+    many = [BackendChoice("openai", f"model-{number}") for number in range(12)]
+    malformed = [4, {}, {"provider": []}, {"provider": "unheard", "model": "m"}]
+    state = WindowState(favourites=[*malformed, *kept_as(*many)])
+    async with shown(FakeFactory(), state=state, choices=CHOICES, service=FakeBackendService()) as window:
+        favourites = window.setup.favourites
+        assert favourites.backends == tuple(many[:MAX_FAVOURITES])
+        favourites.toggle(GPT_5)
+        assert len(favourites.picks) == MAX_FAVOURITES and GPT_5 not in favourites.backends
+
+
+async def test_swaps_leave_no_actions_behind() -> None:
+    state = WindowState(favourites=kept_as(GPT_5, GEMMA_4B))
+    async with shown(FakeFactory(), state=state, choices=CHOICES, service=FakeBackendService()) as window:
+        await until(window.isActiveWindow)
+        for keys in ("Alt+1", "Alt+2") * 5:
+            QTest.keySequence(window, QKeySequence(keys))
+            await until(lambda: window.manager.wanted.backend == window.setup.choice)
+        await until(lambda: len(window.setup.favourites.findChildren(QAction)) <= 6)
+        assert len([a for a in window.actions() if a.shortcut().toString().startswith("Alt+")]) == 2
+
+
+async def test_a_backend_that_was_refused_is_tried_again_when_it_is_picked_again(caplog) -> None:
+    async with window_and_factory(service=FakeBackendService()) as (window, factory):
+        factory.session.refusal = UserError("There is no key.")
+        choose(window, "openai")
+        await until(lambda: window.setup.choice.provider == "embedded")
+        assert not [record for record in caplog.records if record.levelno >= logging.WARNING], "it is for the user"
+        factory.session.refusal = None
+        choose(window, "openai")
+        await until(lambda: window.settings.provider == "openai")
+        assert len(factory.session.calls) == 2
+
+
+async def test_the_pill_shows_the_backend_that_really_took_over() -> None:
+    factory = FakeFactory()
+    async with shown(
+        factory, Settings(provider="ollama", ollama_model="gemma"), service=FakeBackendService()
+    ) as window:
+        given = ("ollama", "gemma", "http://127.0.0.1:11434")
+        for provider in ("openai", "anthropic"):  # the first of them answered nothing, so it is not fallen back on
+            choose(window, provider)
+            await until(lambda provider=provider: window.settings.provider == provider)
+        say(window, factory, e.BackendChanged(3, "Ollama", "gemma", "fallback", *given))
+        assert window.setup.choice.provider == "ollama"
+        assert window.manager.wanted.backend == BackendChoice(*given)
+        assert window.settings.provider == "anthropic", "for the next conversation the user's choice stands"
+
+
+async def test_messages_make_room_for_newer_ones_and_end_with_their_cause() -> None:
+    factory = FakeFactory()
+
+    def fails(sentence: str, about: e.About, secondary: bool = False) -> e.Failure:
+        return e.Failure(3, "backend", sentence, secondary=secondary, about=about)
+
+    async with shown(factory, service=FakeBackendService()) as window:
+        said = window.messages.sentences
+        say(window, factory, fails("It wants a key.", "backend"), fails("At the side.", "backend", True))
+        say(window, factory, fails("It refuses the key.", "backend"), e.Failure(3, "audio", "No sound."))
+        assert said() == ["At the side.", "It refuses the key.", "No sound."]
+        window.messages.rows[-1].close_button.click()
+        say(window, factory, fails("Less often.", "cap"))
+        say(window, factory, e.BudgetChanged(4, "stop", 1, 1), fails("No more.", "cap"))
+        say(window, factory, fails("This is not answered.", "unanswered"))
+        assert said() == ["At the side.", "It refuses the key.", "This is not answered."]
+        say(window, factory, e.BudgetChanged(5, "free", 1, 9))
+        assert said() == ["At the side.", "It refuses the key."]
+        window.top_bar.new_button.clicked.emit()
+        await until(lambda: said() == [])
+
+
+async def test_without_services_nothing_leads_to_models_and_servers() -> None:
+    async with window_and_factory(Settings(provider="ollama")) as (window, factory):
+        open_models(window)
+        assert not window.setup.models_button.isVisible()
+        assert not window.menu.models_action.isVisible() and not window.menu.routes_action.isVisible()
+        factory.session.refusal = UserError("There is no key.")
+        choose(window, "openai")
+        await until(lambda: window.messages.rows)
+        assert not window.messages.rows[0].backend_button.isVisible()
+
+
+async def test_closing_ends_the_fetching_of_lists() -> None:
+    service = FakeBackendService(gate=asyncio.Event())
+    async with shown(FakeFactory(), Settings(provider="ollama"), service=service):
+        await until(lambda: service.calls)
+    assert service.cancelled == 1
+
+
+async def test_a_refused_backend_can_be_given_its_key_though_the_pill_went_back() -> None:
+    async with window_and_factory(service=FakeBackendService()) as (window, factory):
+        factory.session.refusal = UserError("There is no key. Give the app one (“Key…”).")
+        choose(window, "openai")
+        await until(lambda: window.messages.rows)
+        assert window.setup.choice.provider == "embedded"
+        (row,) = window.messages.rows
+        assert row.backend_button.isVisible() and not row.retry_button.isVisible()
+        row.backend_button.click()
+        form = form_of(window)
+        assert form.key_box.field.isVisible() and form.fields.choice == BackendChoice("openai")
+        form.window().close()
+        window.menu.models_action.trigger()
+        assert form.isVisible() and form.fields.choice == BackendChoice("openai")
+        factory.session.refusal = None
+        form.use_button.click()
+        await until(lambda: window.settings.provider == "openai")
+        assert window.messages.sentences() == [] and not form.isVisible()

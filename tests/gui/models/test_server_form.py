@@ -1,7 +1,5 @@
 """A server's page in “Models and servers”: its key, which leaks nowhere; its models and address; test, downloads."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json
@@ -25,7 +23,7 @@ from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory
-from tests.gui.helpers import choose, open_dialog, press, say, shown, until
+from tests.gui.helpers import choose, open_dialog, press, say, shown, until, window_and_factory
 from tests.gui.window.test_window_session import pick
 from tests.support.leaks import SECRET, all_logs, places_with
 from tests.support.servers import Script, peer
@@ -348,8 +346,7 @@ async def test_a_fault_of_the_service_is_reported_without_its_words(caplog: pyte
 
 @pytest.mark.parametrize("how", ["chosen", "beside", "mid-conversation"])
 async def test_a_backend_that_refuses_is_not_said_to_need_no_key(how: str) -> None:
-    factory = FakeFactory()
-    async with shown(factory, service=FakeBackendService()) as window:
+    async with window_and_factory(service=FakeBackendService()) as (window, factory):
         window.dialogs.open_backend(THEIRS)
         form = form_of(window)
         await until(lambda: form.key_box.words.text() == MAYBE)

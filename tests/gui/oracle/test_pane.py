@@ -1,7 +1,5 @@
 """The oracle as one sees it: where the voice is in a text, what was struck, the large card, and two models' columns."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -75,11 +73,7 @@ def test_heard_sent_and_waiting_words_are_told_apart_and_the_caret_stands_behind
     assert looks(view) == [("The highest mountain in Europe", "text"), (" is Mount Elbrus.", "still")]
     assert view.cards[-1].caret == 0 and view.cards[-1].style == "live"
     say(pane, *said(1, "The", "highest"))
-    assert looks(view) == [
-        ("The highest", "heard"),
-        (" mountain in Europe", "text"),
-        (" is Mount Elbrus.", "still"),
-    ]
+    assert looks(view) == [("The highest", "heard"), (" mountain in Europe", "text"), (" is Mount Elbrus.", "still")]
     assert view.cards[-1].caret == len("The highest")
     assert "2 words heard, 3 sent to the voice, 3 still waiting" in view.cards[-1].tip
     heard, sent, still = (form for _, form in view.card_formats(len(view.cards) - 1))

@@ -1,6 +1,4 @@
-"""Whole simulated talks as the oracle shows them: the caret goes on with the voice, whatever that does to the words."""
-
-from __future__ import annotations
+"""Whole simulated talks as the oracle shows them, and its cards, which show no markers."""
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -8,7 +6,7 @@ from pytestqt.qtbot import QtBot
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
-from app.gui.oracle.card import readable
+from app.gui.oracle.card import NOTHING, readable
 from app.gui.oracle.pane import OraclePane
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
@@ -132,3 +130,21 @@ def test_of_a_long_talk_of_the_past_the_newest_revisions_are_shown(qtbot) -> Non
     assert numbers == list(range(500, 500 - pane.log.limit, -1))
     assert len(pane.view.cards) == pane.log.limit and "answer 500" in pane.view.card_text(pane.log.limit - 1)
     assert pane.header.sides.driver == "gemma (Ollama)"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("It is **so**, *really*.", "It is so, really."),
+        ("Use `ls -l`:\n```sh\nls\n```", "Use ls -l:\nsh\nls\n"),
+        ("# A head\n- one\n- two", "A head\n• one\n• two"),
+        ("See [the docs](http://a.b/c_d).", "See the docs."),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "│ a │ b │\n┼───┼───┼\n│ 1 │ 2 │"),
+        ("> quoted ~~not~~", "│ quoted not"),
+        ("Plain: 3 * 4, snake_case, a-b and $5.", "Plain: 3 * 4, snake_case, a-b and $5."),
+    ],
+)
+def test_markers_disappear_and_letters_keep_their_places(text: str, seen: str) -> None:
+    for end in range(len(text) + 1):
+        assert len(readable(text[:end])) == end, "also while it grows"
+    assert readable(text).replace(NOTHING, "") == seen

@@ -1,7 +1,5 @@
 """The sheet of keys: what is on it, how it is reached, and that no key of the window is missing."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut

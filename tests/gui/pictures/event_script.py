@@ -1,7 +1,5 @@
 """Builds the events that a session would emit for a scripted conversation: words, revisions, levels, usage."""
 
-from __future__ import annotations
-
 from app.conversation import events as e
 from tests.gui.pictures.timeline import fed, sound, spoken
 

@@ -4,8 +4,6 @@
 Without `--out` no picture is written; the list is printed in any case. Exit code 1 if anything is cut off.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import itertools

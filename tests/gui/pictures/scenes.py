@@ -1,7 +1,5 @@
 """The scenes of the README's pictures: how each is set up, and which widget it shows."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -212,7 +210,6 @@ def _models_at(place: str) -> Callable[[ScriptedWindow], Awaitable[QWidget]]:
     async def play(scripted: ScriptedWindow) -> QWidget:
         scripted.window.dialogs.open_models(place)
         dialog = scripted.window.dialogs.models
-        assert dialog is not None
         machine = dialog.machine
         if place == "machine":
             await until(lambda: machine is not None and machine.view is not None)

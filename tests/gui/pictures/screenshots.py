@@ -5,8 +5,6 @@ They show real widgets with scripted conversations, on a virtual screen where th
 same pictures. `python -m tests.live.screenshot` takes the one of a real conversation.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

@@ -1,7 +1,5 @@
 """The conversations in the README's pictures."""
 
-from __future__ import annotations
-
 from app.conversation import events as e
 from tests.gui.pictures.event_script import Backend, EventScript
 

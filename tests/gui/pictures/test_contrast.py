@@ -1,7 +1,5 @@
 """Text and focus rings have enough contrast in every theme, measured from pictures of the window."""
 
-from __future__ import annotations
-
 import asyncio
 
 import numpy as np
@@ -16,17 +14,7 @@ from tests.gui.pictures.scenes import SCENES, Scene
 from tests.gui.window.test_accessibility import controls
 
 THEMES = ("light", "dark", "contrast")
-SCENES_WITH_TEXTS = (
-    "talk",
-    "empty",
-    "thoughts",
-    "models",
-    "devices",
-    "settings",
-    "first-use",
-    "models-here",
-    "models-machine",
-)
+SCENES_WITH_TEXTS = tuple("talk empty thoughts models devices settings first-use models-here models-machine".split())
 SCALE = 4
 """Texts are drawn so many times larger for the measurement: thin strokes reach their full colour then."""
 

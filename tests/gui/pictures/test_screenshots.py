@@ -1,7 +1,5 @@
 """The pages' pictures: no scene cuts anything off, each picture is reproducible, and a page shows it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Events of conversations for the timeline: one with a swap of back-ends, and dense ones of any length."""
 
-from __future__ import annotations
-
 import math
 import random
 

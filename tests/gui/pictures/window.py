@@ -1,7 +1,5 @@
 """Events of a conversation, and of two models side by side, for tests of the window; and a dark palette."""
 
-from __future__ import annotations
-
 from PySide6.QtGui import QColor, QPalette
 
 from app.conversation import events as e

@@ -1,7 +1,5 @@
 """The dialog “Prices”: the app's and the user's prices, editing and saving them, and opening it next to the cap."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -260,9 +258,7 @@ def test_a_broken_table_is_told(dialog: PricesDialog, service: FakePrices) -> No
     assert service.kept == []
 
 
-def test_a_table_that_can_not_be_saved_stays_open_with_all_that_was_typed(
-    dialog: PricesDialog, service: FakePrices
-) -> None:
+def test_a_table_that_can_not_be_saved_stays_open_as_typed(dialog: PricesDialog, service: FakePrices) -> None:
     service.refusal = UserError("The prices could not be saved (no space), so the ones before count on. Make room.")
     enter(dialog, GPT, READ, "3")
     press(dialog, "Save")
@@ -329,9 +325,6 @@ def test_what_is_typed_as_a_price(text: str, dollars: float | None) -> None:
 def test_a_price_is_shown_in_full(dollars: float, text: str | None) -> None:
     assert text is None or price_text(dollars) == text
     assert float(price_text(dollars)) == dollars
-
-
-# -- where it is opened
 
 
 async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drives(tmp_path) -> None:

@@ -1,7 +1,5 @@
 """The settings dialog: an editor for each setting, groups and search, resetting, and changes made elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path

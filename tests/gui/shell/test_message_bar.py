@@ -1,7 +1,5 @@
 """Messages: levels, counting, reading time, order of importance, and removal once solved."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
@@ -264,9 +262,7 @@ def test_each_message_is_announced_once_to_screen_readers(bar: MessageBar, monke
     assert [one for one in announced if one[1] == alert] == [("First.", alert), ("Second.", alert)]
 
 
-def test_an_offers_button_works_and_messages_are_logged(
-    bar: MessageBar, caplog: pytest.LogCaptureFixture, qtbot
-) -> None:
+def test_an_offers_button_works_and_is_logged(bar: MessageBar, caplog: pytest.LogCaptureFixture, qtbot) -> None:
     taken: list[str] = []
     with caplog.at_level("INFO"):
         bar.say("It echoes.", topic="echo", offer=("Use the talk button", lambda: taken.append("button")))

@@ -1,7 +1,5 @@
 """The dialog “Sound”: device tests, the sound's processing, hotkeys, and measurements."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -446,7 +444,7 @@ class FakeTranscriber:
         return "What is it?"
 
 
-async def test_the_service_itself_works_on_the_windows_loop_and_closes_its_device_with_the_dialog(
+async def test_the_service_works_on_the_windows_loop_and_closes_its_device_with_the_dialog(
     settings: Settings,
 ) -> None:
     made = ServiceParts(spoken(), recogniser=FakeTranscriber)

@@ -1,23 +1,24 @@
-"""Work in the background, and whom its result still reaches."""
-
-from __future__ import annotations
+"""Work in the background: whom its result reaches, its threads, and the events that reach the window in batches."""
 
 import asyncio
 import logging
+import threading
+import time
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QLabel, QWidget
 
+from app.conversation import events as e
 from app.gui.state.background_tasks import BackgroundTasks
+from app.gui.window.daemon_executor import DaemonExecutor
+from app.gui.window.event_pump import EventPump
 from app.session.errors import UserError
 from tests.gui.helpers import until
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_a_result_is_dropped_once_the_widget_that_wanted_it_is_deleted(
-    fails: bool, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_result_is_dropped_once_its_widget_is_deleted(fails: bool, caplog: pytest.LogCaptureFixture) -> None:
     window, gate, shown = QWidget(), asyncio.Event(), []
     background = BackgroundTasks(window)
 
@@ -58,3 +59,98 @@ async def test_a_fault_is_logged_without_its_text_and_told_in_a_sentence(caplog:
     await until(lambda: told)
     assert told == ["This failed, because of a fault in the program (ValueError). The log has the details."]
     assert secret not in caplog.text and "“work” failed (ValueError)" in caplog.text
+
+
+def test_results_and_errors_come_back_from_a_daemon_thread() -> None:
+    executor = DaemonExecutor()
+    thread = executor.submit(threading.current_thread).result(5)
+    assert thread.daemon and thread is not threading.current_thread()
+    with pytest.raises(ZeroDivisionError):
+        executor.submit(lambda: 1 / 0).result(5)
+    executor.shutdown()
+
+
+def test_an_idle_thread_is_used_again_and_the_limit_holds() -> None:
+    executor = DaemonExecutor(limit=2)
+    seen = set()
+    for _ in range(5):
+        seen.add(executor.submit(threading.get_ident).result(5))
+        time.sleep(0.01)
+    assert len(seen) == 1
+    gate = threading.Event()
+    jobs = [executor.submit(lambda: gate.wait(5) and threading.get_ident()) for _ in range(6)]
+    gate.set()
+    assert len({job.result(5) for job in jobs}) <= 2
+    executor.shutdown()
+
+
+def test_shutdown_does_not_wait_and_drops_waiting_jobs() -> None:
+    executor = DaemonExecutor(limit=1)
+    gate, begun = threading.Event(), threading.Event()
+    running = executor.submit(lambda: begun.set() or gate.wait(5))
+    assert begun.wait(5)
+    waiting = executor.submit(lambda: None)
+    executor.shutdown(wait=True)
+    assert not running.done() and waiting.cancelled()
+    gate.set()
+    assert running.result(5) is True
+    with pytest.raises(RuntimeError):
+        executor.submit(print)
+
+
+async def test_events_come_in_order_in_one_batch_with_the_newest_level_last() -> None:
+    seen: list[e.Event] = []
+    settled: list[int] = []
+    pump = EventPump(seen.append, lambda: settled.append(len(seen)), lambda _: None)
+    first, second = e.UserStarted(1, 1), e.UserPaused(2, 1, 2)
+    for event in (e.LevelMeasured(1, -20, -30), first, e.LevelMeasured(2, -25, -35), second):
+        pump.put(event)
+    assert seen == []
+    await until(lambda: settled)
+    assert seen == [first, second, e.LevelMeasured(2, -25, -35)]
+    assert settled == [3]
+    assert pump.batches == 1
+
+
+async def test_an_idle_pump_does_nothing() -> None:
+    pump = EventPump(lambda _: None, lambda: None, lambda _: None)
+    await asyncio.sleep(0.1)
+    pump.flush()
+    assert pump.batches == 0
+
+
+async def test_a_fault_is_reported_and_the_other_events_are_handled(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[e.Event] = []
+    faults: list[str] = []
+
+    def handle(event: e.Event) -> None:
+        if isinstance(event, e.UserPaused):
+            raise RuntimeError("boom")
+        seen.append(event)
+
+    def settle() -> None:
+        raise ValueError("no paint")
+
+    pump = EventPump(handle, settle, lambda error: faults.append(str(error)))
+    with caplog.at_level(logging.ERROR, "app.gui.window.event_pump"):
+        for event in (e.UserStarted(1, 1), e.UserPaused(2, 1, 2), e.UserResumed(3, 1)):
+            pump.put(event)
+        pump.flush()
+        pump.put(e.UserStarted(4, 2))
+        pump.flush()
+    assert [type(event).__name__ for event in seen] == ["UserStarted", "UserResumed", "UserStarted"]
+    assert faults == ["boom", "no paint", "no paint"]
+    assert len(caplog.records) == 3
+
+
+async def test_a_steady_stream_is_shown_thirty_times_a_second_at_most() -> None:
+    seen: list[e.Event] = []
+    pump = EventPump(seen.append, lambda: None, lambda _: None)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    for number in range(150):
+        pump.put(e.UserStarted(number, number))
+        await asyncio.sleep(0.002)
+    await until(lambda: len(seen) == 150)
+    # Qt's timers may come a millisecond early.
+    assert 2 <= pump.batches <= (loop.time() - began) / 0.031 + 1

@@ -1,7 +1,5 @@
 """The dialog “Tool servers”: listing, adding, changing, removing and testing servers, and their switches."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -259,9 +257,7 @@ async def test_a_real_server_is_tried_before_it_is_saved(path: Path) -> None:
         assert held(path)["peer"]["command"] == "nothing-of-the-kind"
 
 
-async def test_a_real_server_that_never_gets_ready_is_given_up_when_the_dialog_is_closed(
-    path: Path, tmp_path: Path
-) -> None:
+async def test_a_server_that_never_gets_ready_is_given_up_when_the_dialog_closes(path: Path, tmp_path: Path) -> None:
     started = tmp_path / "started"
     code = f"import pathlib, sys; pathlib.Path({str(started)!r}).touch(); sys.stdin.buffer.read()"
     given(path, mute={"command": sys.executable, "args": ["-c", code]})

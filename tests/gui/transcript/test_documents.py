@@ -1,7 +1,5 @@
 """Files that are dropped on the window or chosen: chips, what the session gets, and what is kept."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import logging
@@ -26,7 +24,7 @@ from app.session.control import BackendChoice
 from app.untrusted.limits import DOCUMENT_BYTES
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import press, say, shown, spoken, until
+from tests.gui.helpers import press, say, shown, spoken, until, window_and_factory
 from tests.support.pdf import pdf_of
 
 
@@ -85,8 +83,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 async def test_a_dropped_file_becomes_a_chip_and_is_the_sessions_until_it_is_removed(notes: Path) -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         assert not window.transcript.documents.isVisible()
         drop(window.transcript.composer.field.viewport(), notes)
         await until(lambda: chips(window) == ["notes.md · 5 words"])
@@ -191,7 +188,6 @@ async def test_a_file_dropped_while_all_is_being_prepared_belongs_to_the_talk_th
     async with shown(factory, running=False) as window:
         drop(window, notes)
         await until(lambda: chips(window))
-        assert factory.gate is not None
         factory.gate.set()
         await until(lambda: window.manager.session is not None)
         assert [one.name for one in factory.session.choice.documents] == ["notes.md"]

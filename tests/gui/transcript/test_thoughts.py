@@ -1,7 +1,5 @@
 """From an answer to the thoughts behind it: by the link in its head, and by its menu."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QDesktopServices, QTextCursor
@@ -14,7 +12,7 @@ from app.gui.window.main_window import MainWindow
 from app.settings.window_state import WindowState
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import say, shown, transcript, until
+from tests.gui.helpers import say, shown, transcript, until, window_and_factory
 from tests.gui.transcript.test_typing import choose, menu_at, offered
 
 
@@ -66,8 +64,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 async def test_a_click_on_revised_opens_the_thoughts_of_that_turn(opened: list[object]) -> None:
-    factory = FakeFactory()
-    async with shown(factory, state=WindowState(oracle_introduced=True), everything=False) as window:
+    async with window_and_factory(state=WindowState(oracle_introduced=True), everything=False) as (window, factory):
         window.resize(1200, 800)
         for turn in (1, 2, 3):
             say(window, factory, *revised(turn))
@@ -90,8 +87,7 @@ async def test_a_click_on_revised_opens_the_thoughts_of_that_turn(opened: list[o
 
 
 async def test_by_the_keyboard_and_only_where_there_are_thoughts() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, *revised(1), *revised(2, count=1))
         view = window.transcript.view
         link_at(view, "revised 2×")
@@ -137,8 +133,7 @@ async def test_an_opened_talk_has_its_thoughts_too() -> None:
 
 async def test_the_links_of_all_answers_share_a_format() -> None:
     """A document never forgets a format, and one that no other answer has would be kept for each."""
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         formats = window.transcript.view.document().allFormats
         say(window, factory, *revised(1))
         before = len(formats())
@@ -148,8 +143,7 @@ async def test_the_links_of_all_answers_share_a_format() -> None:
 
 
 async def test_thoughts_that_are_no_longer_kept_are_not_promised() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.oracle.log.limit = 4
         for turn in (1, 2, 3):
             say(window, factory, *revised(turn))

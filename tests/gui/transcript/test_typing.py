@@ -1,7 +1,5 @@
 """Typing in place of talking: the line below the conversation, what was sent before, and asking something again."""
 
-from __future__ import annotations
-
 import asyncio
 
 from PySide6.QtCore import QPoint, Qt
@@ -15,7 +13,7 @@ from app.gui.window.main_window import MainWindow
 from app.session.errors import UserError
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory, FakeSession
-from tests.gui.helpers import key, say, shown, spoken, transcript, typed, until
+from tests.gui.helpers import key, say, shown, spoken, transcript, typed, until, window_and_factory
 
 
 def written(session: FakeSession) -> list[str]:
@@ -32,7 +30,6 @@ def choose(menu: QMenu, words: str) -> None:
 def offered(window: MainWindow, words: str) -> bool:
     """Whether the menu that was opened for a turn last offers this."""
     menu = window.transcript.menu
-    assert menu is not None
     return next(action for action in menu.actions() if words in action.text().replace("&", "")).isEnabled()
 
 
@@ -49,8 +46,7 @@ def menu_at(window: MainWindow, card: int) -> QMenu:
 
 
 async def test_enter_and_the_button_send_what_was_typed() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         box = window.transcript.composer
         assert not box.button.isEnabled()
@@ -92,7 +88,6 @@ async def test_what_is_typed_while_it_loads_waits_and_is_sent_once() -> None:
         typed(window, "First.")
         typed(window, "Second.")
         assert "Sent once" in window.transcript.composer.field.placeholderText()
-        assert factory.gate is not None
         factory.gate.set()
         await until(lambda: window.manager.session is not None)
         assert written(factory.session) == ["First.", "Second."]
@@ -118,8 +113,7 @@ async def test_what_waits_is_not_sent_to_another_conversation() -> None:
 
 
 async def test_nothing_typed_reaches_a_session_that_is_being_replaced() -> None:
-    factory = FakeFactory()
-    async with shown(factory, history=FakeHistory()) as window:
+    async with window_and_factory(history=FakeHistory()) as (window, factory):
         first = factory.session
         window.menu.new_talk.emit()
         typed(window, "For the new one.")
@@ -130,8 +124,7 @@ async def test_nothing_typed_reaches_a_session_that_is_being_replaced() -> None:
 
 
 async def test_arrows_recall_what_was_sent_and_keep_what_is_being_typed() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         field = window.transcript.composer.field
         for text in ("one", "two", "two", "three"):
@@ -148,8 +141,7 @@ async def test_arrows_recall_what_was_sent_and_keep_what_is_being_typed() -> Non
 
 
 async def test_the_space_bar_talks_in_the_empty_field_and_types_a_space_behind_words() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         field = window.transcript.composer.field
         field.setFocus()
@@ -169,8 +161,7 @@ async def test_the_space_bar_talks_in_the_empty_field_and_types_a_space_behind_w
 
 
 async def test_after_a_text_was_sent_the_held_space_bar_talks() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         typed(window, "First.")
         key(window, Qt.Key.Key_Space, down=True)
@@ -180,8 +171,7 @@ async def test_after_a_text_was_sent_the_held_space_bar_talks() -> None:
 
 
 async def test_the_field_grows_with_its_lines_and_escape_keeps_it() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         field = window.transcript.composer.field
         field.setFocus()
@@ -204,8 +194,7 @@ async def test_the_field_grows_with_its_lines_and_escape_keeps_it() -> None:
 
 
 async def test_a_typed_turn_says_so() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(
             window,
             factory,
@@ -218,8 +207,7 @@ async def test_a_typed_turn_says_so() -> None:
 
 
 async def test_a_turn_is_asked_again_by_the_mouse() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "What is the time?", "Noon."))
         window.transcript.composer.field.setText("half typed")
@@ -232,8 +220,7 @@ async def test_a_turn_is_asked_again_by_the_mouse() -> None:
 
 
 async def test_a_turn_is_asked_again_by_the_menu_key() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         for turn in range(1, 60):
             say(window, factory, *spoken(turn, f"Question {turn}?", f"Answer {turn}.", at=turn * 10.0))

@@ -1,7 +1,5 @@
 """Lists whose choice takes effect at once: keys open them, and Enter picks."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent

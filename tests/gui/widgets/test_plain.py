@@ -1,7 +1,5 @@
 """Text from outside is shown as it is: no tooltip, label or view takes it for HTML, nor loads what it names."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -110,9 +108,7 @@ def plain_widget(words: str, window: QWidget) -> QWidget:
 
 
 @pytest.mark.parametrize("make", [header, heading, pill, chip, message, plain_widget])
-def test_a_tooltip_shows_markup_as_text_and_loads_nothing(
-    qtbot: QtBot, bait: Bait, make: Callable[[str, QWidget], QWidget]
-) -> None:
+def test_a_tooltip_shows_markup_as_text_only(qtbot: QtBot, bait: Bait, make: Callable[[str, QWidget], QWidget]) -> None:
     window = QWidget()
     qtbot.addWidget(window)
     one = make(bait.words, window)
@@ -123,9 +119,7 @@ def test_a_tooltip_shows_markup_as_text_and_loads_nothing(
     assert bait.words in as_shown(label)
 
 
-def test_the_list_of_conversations_shows_markup_as_text_and_loads_nothing(
-    qtbot: QtBot, bait: Bait, pane: ConversationsPane
-) -> None:
+def test_the_list_of_conversations_shows_markup_as_text_only(qtbot: QtBot, bait: Bait, pane: ConversationsPane) -> None:
     pane.show_conversations([ConversationView("a", bait.words, changed=0.0, backends=(bait.words,), folder="")])
     at = pane.rows.visualRect(pane.list.index(pane.list.place("a"))).center()
     label = shown_tip(pane.rows.viewport(), at)
@@ -148,9 +142,7 @@ def test_a_legend_shows_markup_in_a_name_as_text(qtbot: QtBot, bait: Bait) -> No
     assert legend.sizeHint().height() < HIGH / 4
 
 
-def test_a_transcript_loads_nothing_that_a_model_names(
-    qtbot: QtBot, bait: Bait, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_transcript_loads_nothing_a_model_names(qtbot: QtBot, bait: Bait, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(LinkView, "loadResource", lambda view, kind, name: asked.append(name))
     view = CardView()

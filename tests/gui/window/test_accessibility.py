@@ -1,7 +1,5 @@
 """Every control can be named by a screen reader, reached with Tab, and read at the smallest size."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable
@@ -161,12 +159,7 @@ async def test_tab_stays_in_the_popover_of_models_and_reaches_all_of_it() -> Non
         for _ in range(4):
             reached.append(QApplication.focusWidget())
             QTest.keyClick(reached[-1], Qt.Key.Key_Tab)
-        assert reached == [
-            setup.search,
-            setup.list,
-            setup.models_button,
-            setup.compare_button,
-        ]
+        assert reached == [setup.search, setup.list, setup.models_button, setup.compare_button]
         assert setup.isVisible()
 
 
@@ -240,7 +233,6 @@ async def panel_of(window: MainWindow, name: str) -> QWidget:
     kind, _, page = name.rpartition(" ")
     if kind == "settings":
         window.panels.open_settings()
-        assert window.panels.settings is not None
         window.panels.settings.pages.setCurrentRow(list(Settings.pages).index(page))
         return window.panels.settings
     if kind == "models":
@@ -257,11 +249,7 @@ async def panel_of(window: MainWindow, name: str) -> QWidget:
         "duplicate": lambda: window.dialogs.open_duplicate("c", BackendChoice()),
     }
     opened[name]()
-    return {
-        "log": window.panels.log,
-        "about": window.panels.about,
-        "duplicate": window.dialogs.question,
-    }[name]  # type: ignore[return-value]
+    return {"log": window.panels.log, "about": window.panels.about, "duplicate": window.dialogs.question}[name]  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("name", PANELS)
@@ -342,14 +330,12 @@ async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None
             case "conversation":
                 tools = ToolChoice(("files", "mcp:weather"), ("/tmp",))
                 dialogs.open_conversation(Style(temperature=0.5), tools, 1.0)
-                assert dialogs.conversation is not None
                 dialogs.conversation.tools.folders.setCurrentRow(0)  # so that it can be removed
             case "servers":
                 dialogs.open_servers()
                 await until(lambda: dialogs.servers is not None and dialogs.servers.servers.count())
             case "sound":
                 window.sound.open_dialog()
-                assert window.sound.dialog is not None
                 window.sound.dialog.show_hotkey_trouble("These keys belong to another program.")
         made = (
             dialogs.models,

@@ -1,7 +1,5 @@
 """Every button and every menu entry, once: whatever they do, nothing breaks, and the window still answers."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterator
@@ -11,15 +9,7 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QApplication,
-    QComboBox,
-    QDialog,
-    QFileDialog,
-    QLineEdit,
-    QMenu,
-)
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QDialog, QFileDialog, QLineEdit, QMenu
 
 from app.conversation import events as e
 from app.gui.design.motion import reduce_motion
@@ -193,9 +183,7 @@ OPENERS = {
 
 
 @pytest.mark.parametrize("name", OPENERS)
-async def test_every_button_of_every_dialog_does_no_harm(
-    name: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
-) -> None:
+async def test_no_button_of_any_dialog_does_harm(name: str, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     factory = FakeFactory()
     settings = Settings(path=tmp_path / "settings.json", provider="ollama")
     async with shown(factory, settings, **surroundings()) as window:  # type: ignore[arg-type]
@@ -227,8 +215,7 @@ async def test_every_button_of_every_dialog_does_no_harm(
 
 
 async def test_every_menu_entry_has_a_name_and_a_key_of_its_own() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), **surroundings()) as window:  # type: ignore[arg-type]
+    async with shown(FakeFactory(), Settings(), **surroundings()) as window:  # type: ignore[arg-type]
         keys: dict[str, str] = {}
         for title in window.menu.bar.actions():
             letters = []

@@ -1,7 +1,5 @@
 """The very first start: cards for microphone and model in the welcome, until somebody has talked or is done."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from dataclasses import replace
@@ -23,7 +21,7 @@ from app.services.graphics_service import GraphicsOffer
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
-from tests.gui.controllers.test_asker import FakeSpeaking
+from tests.gui.controllers.test_sound_controller import FakeSpeaking
 from tests.gui.fakes import (
     CARD,
     HERE,
@@ -36,7 +34,7 @@ from tests.gui.fakes import (
     no_devices,
     two_devices,
 )
-from tests.gui.helpers import open_dialog, press, say, shown, spoken, typed, until
+from tests.gui.helpers import open_dialog, press, say, shown, spoken, typed, until, window_and_factory
 from tests.gui.models.test_local_models import FakeModels
 from tests.gui.window.test_accessibility import cut_off
 from tests.gui.window.test_panels import dialogs
@@ -72,8 +70,7 @@ def levels(window: MainWindow, factory: FakeFactory, *dbfs: float) -> None:
 
 
 async def test_the_first_sight_is_the_welcome_with_cards_and_no_dialog() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), **desk()) as window:  # type: ignore[arg-type]
+    async with window_and_factory(Settings(), **desk()) as (window, factory):  # type: ignore[arg-type]
         cards = cards_of(window)
         assert dialogs(window) == [] and window.transcript.pages.currentWidget() is window.transcript.welcome
         assert window.focusWidget() is window.transcript.composer.field, "one can type and talk at once"
@@ -117,7 +114,6 @@ async def test_a_better_model_is_downloaded_in_the_card() -> None:
     models = FakeModels()
     async with shown(FakeFactory(), Settings(), **desk(models=models)) as window:  # type: ignore[arg-type]
         offer = cards_of(window).model.offer
-        assert offer is not None
         await until(offer.isVisible)
         assert "Big (1.1 GB to download)" in offer.words.text() and not offer.bar.isVisible()
         press(offer, "Download the better model")
@@ -157,8 +153,7 @@ async def test_who_talks_first_finds_the_offer_of_a_better_model_in_the_message_
 
 
 async def test_an_ollama_that_nobody_has_answered_is_offered_there_too() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), **desk(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
+    async with window_and_factory(Settings(), **desk(FakeMachine(CARD))) as (window, factory):  # type: ignore[arg-type]
         await until(lambda: cards_of(window).model.use_button.isVisible())
         say(window, factory, *spoken(1, "Hello.", "Hello to you."))
         (row,) = window.messages.rows
@@ -169,10 +164,8 @@ async def test_an_ollama_that_nobody_has_answered_is_offered_there_too() -> None
 
 @pytest.mark.parametrize("way", ["done", "another model", "close"])
 async def test_an_answered_offer_does_not_come_again(way: str) -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), **desk()) as window:  # type: ignore[arg-type]
+    async with window_and_factory(Settings(), **desk()) as (window, factory):  # type: ignore[arg-type]
         offer = cards_of(window).model.offer
-        assert offer is not None
         await until(offer.isVisible)
         if way == "done":
             press(cards_of(window), "Done: hide microphone and model")
@@ -228,7 +221,6 @@ async def test_a_card_that_lacks_something_leads_to_its_installation() -> None:
         assert model.card.text() == "KAME can use your graphics card once it is set up."
         press(model, "Set up what fits the graphics card")
         page = open_dialog(window, ModelsDialog).machine
-        assert page is not None
         await until(page.graphics.isVisible)
         assert "A card is here." in page.graphics.words.text()
 
@@ -285,7 +277,7 @@ async def test_they_go_for_good_when_somebody_talks_or_is_done(way: str, tmp_pat
         assert window.panels.first_start is None and dialogs(window) == []
 
 
-async def test_a_window_that_is_closed_before_shows_them_again_and_without_a_machine_there_are_none(
+async def test_they_are_shown_again_after_an_early_close_and_never_without_a_machine(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "settings.json"

@@ -1,6 +1,4 @@
-"""The window's other dialogs: reached by keyboard, left by Escape, gone with the window."""
-
-from __future__ import annotations
+"""The window's other dialogs: reached by keyboard, left by Escape, gone with the window; the licences as text."""
 
 import logging
 
@@ -9,9 +7,12 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.diagnostics.logs import Log
 from app.gui.state.choice import WindowChoices
+from app.gui.window.about_dialog import LicencePage
+from app.gui.window.licence_text import Block, read_blocks
 from app.gui.window.main_window import MainWindow
 from app.platform.installation import installed, resource
 from app.services.bill_of_materials import Part
@@ -28,7 +29,7 @@ from tests.gui.fakes import (
     FakeSoundService,
     two_devices,
 )
-from tests.gui.helpers import WELCOMED, say, shown, spoken, until
+from tests.gui.helpers import WELCOMED, say, shown, spoken, until, window_and_factory
 from tests.gui.models.test_local_models import FakeModels
 
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
@@ -164,8 +165,7 @@ async def test_a_fault_leads_to_the_log_and_its_line() -> None:
 
 
 async def test_the_latency_of_this_talk_is_shown() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         for turn in range(1, 5):
             say(window, factory, *spoken(turn, "How long?", "So long.", at=turn * 10.0))
@@ -222,7 +222,6 @@ async def test_the_settings_offer_the_voices_that_speak_the_language_and_lead_to
     async with shown(FakeFactory(), settings, models=FakeModels(), **everything()) as window:  # type: ignore[arg-type]
         window.panels.open_settings("voice")
         dialog = window.panels.settings
-        assert dialog is not None
         voices = dialog.rows["voice"].editor
         await until(lambda: len(voices.texts) > 1)
         assert voices.texts == ["Automatic", "Mouth", "Bea"]
@@ -237,3 +236,58 @@ async def test_the_settings_offer_the_voices_that_speak_the_language_and_lead_to
                 for other in dialogs(window):
                     if other is not dialog:
                         other.close()
+
+
+PAGE = """# Licences
+
+The app uses
+`numpy`, and **more**.
+
+<!-- begin -->
+| Package | Version | What for | Licence | Needed by |
+|---|---|---|---|---|
+| numpy | 2.2.6 | sound | BSD-3-Clause | app |
+| six | 1.17.0 | | MIT | app |
+<!-- end -->
+
+## Parts
+
+| Part | Terms |
+|---|---|
+| Qt | LGPL-3.0-only |
+"""
+
+
+def test_rows_become_entries_with_their_licence_and_details() -> None:
+    assert read_blocks(PAGE) == [
+        Block("heading", "Licences"),
+        Block("paragraph", "The app uses numpy, and more."),
+        Block("entry", "numpy 2.2.6"),
+        Block("licence", "BSD-3-Clause"),
+        Block("details", "What for: sound · Needed by: app"),
+        Block("entry", "six 1.17.0"),
+        Block("licence", "MIT"),
+        Block("details", "Needed by: app"),
+        Block("heading", "Parts"),
+        Block("entry", "Qt"),
+        Block("licence", "LGPL-3.0-only"),
+    ]
+
+
+def test_the_apps_own_page_is_read_whole() -> None:
+    markdown = resource("licences.md").read_text("utf-8")
+    blocks = read_blocks(markdown)
+    rows = [line for line in markdown.splitlines() if line.startswith("| ")]
+    tables = markdown.count("|---")
+    heads = sum(line.startswith("|---") for line in markdown.splitlines())
+    assert tables and len([block for block in blocks if block.kind == "entry"]) == len(rows) - heads
+    text = "\n".join(block.text for block in blocks)
+    for mark in ("|", "<!--", "`", "**", "\n#"):
+        assert mark not in text
+    assert "PySide6-Essentials" in text and "LGPL-3.0" in text
+
+
+def test_a_licence_that_looks_like_markup_is_shown_as_it_is(qtbot: QtBot) -> None:
+    page = LicencePage([Block("entry", "<b>x</b>"), Block("licence", "MIT & <i>more</i>")], None)  # type: ignore[arg-type]
+    qtbot.addWidget(page)
+    assert page.toPlainText() == "<b>x</b>\nMIT & <i>more</i>" and page.isReadOnly()

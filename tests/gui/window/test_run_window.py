@@ -1,13 +1,12 @@
 """The whole run in a process of its own, from the first picture to the exit code, with nothing on stderr."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -76,6 +75,14 @@ def start(script: str, folder: Path) -> subprocess.Popen[str]:
     )
 
 
+Begin = Callable[[str], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Begin:
+    return lambda script: start(script, tmp_path)
+
+
 def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     try:
         out, err = process.communicate(timeout=60)
@@ -93,24 +100,20 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
         pytest.param("app.exit(0)", id="quit by the desktop", marks=pytest.mark.slow),
     ],
 )
-def test_the_end_stops_the_session_and_leaves_nothing(tmp_path: Path, ending: str) -> None:
-    process = start(
-        f"""
+def test_the_end_stops_the_session_and_leaves_nothing(begin: Begin, ending: str) -> None:
+    process = begin(f"""
         factory = FakeFactory()
         after(0, lambda: once(talks, lambda: {ending}))
         try:
             run(factory)
         finally:
             print("stopped", factory.session.stopped)
-        """,
-        tmp_path,
-    )
+    """)
     assert finish(process) == (0, "exit 0\nstopped 1\n", "")
 
 
-def test_a_window_that_is_closed_before_it_is_shown_ends(tmp_path: Path) -> None:
-    process = start(
-        """
+def test_a_window_that_is_closed_before_it_is_shown_ends(begin: Begin) -> None:
+    process = begin("""
         import contextlib
         @contextlib.contextmanager
         def closed_at_once(_):
@@ -120,15 +123,12 @@ def test_a_window_that_is_closed_before_it_is_shown_ends(tmp_path: Path) -> None
         code = run_window(FakeFactory(), settings, services, watch_devices=closed_at_once, argv=[])
         print("exit", code, flush=True)
         sys.exit(code)
-        """,
-        tmp_path,
-    )
+    """)
     assert finish(process) == (0, "exit 0\n", "")
 
 
-def test_closing_while_a_thread_still_loads_does_not_wait_for_it(tmp_path: Path) -> None:
-    process = start(
-        """
+def test_closing_while_a_thread_still_loads_does_not_wait_for_it(begin: Begin) -> None:
+    process = begin("""
         loading = []
         async def factory(choice, progress):
             loading.append(True)
@@ -142,15 +142,12 @@ def test_closing_while_a_thread_still_loads_does_not_wait_for_it(tmp_path: Path)
             run(factory)
         finally:
             print("quick", time.monotonic() - closed[0] < 2)
-        """,
-        tmp_path,
-    )
+    """)
     assert finish(process) == (0, "exit 0\nquick True\n", "")
 
 
-def test_tasks_that_a_session_left_behind_are_ended(tmp_path: Path) -> None:
-    process = start(
-        """
+def test_tasks_that_a_session_left_behind_are_ended(begin: Begin) -> None:
+    process = begin("""
         async def forever():
             try:
                 await asyncio.Event().wait()
@@ -162,9 +159,7 @@ def test_tasks_that_a_session_left_behind_are_ended(tmp_path: Path) -> None:
             return FakeSession(choice)
         after(0, lambda: once(talks, lambda: window().close()))
         run(factory)
-        """,
-        tmp_path,
-    )
+    """)
     code, out, err = finish(process)
     assert (code, out) == (0, "cancelled\nexit 0\n")
     assert "still running at the end: stray" in err and "destroyed" not in err
@@ -172,16 +167,12 @@ def test_tasks_that_a_session_left_behind_are_ended(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
-def test_an_interrupt_on_the_terminal_closes_the_window(tmp_path: Path, number: signal.Signals) -> None:
-    process = start(
-        """
+def test_an_interrupt_on_the_terminal_closes_the_window(begin: Begin, number: signal.Signals) -> None:
+    process = begin("""
         factory = FakeFactory()
         after(0, lambda: once(talks, lambda: print("running", flush=True)))
         run(factory)
-        """,
-        tmp_path,
-    )
-    assert process.stdout is not None
+    """)
     assert process.stdout.readline() == "running\n"
     process.send_signal(number)
     began = time.monotonic()
@@ -189,16 +180,13 @@ def test_an_interrupt_on_the_terminal_closes_the_window(tmp_path: Path, number: 
     assert time.monotonic() - began < 3
 
 
-def test_a_hidden_start_shows_no_window_in_front(tmp_path: Path) -> None:
-    process = start(
-        """
+def test_a_hidden_start_shows_no_window_in_front(begin: Begin) -> None:
+    process = begin("""
         factory = FakeFactory()
         def look():
             print("minimised", window().isMinimized())
             window().close()
         after(0, lambda: once(talks, look))
         run(factory, hidden=True)
-        """,
-        tmp_path,
-    )
+    """)
     assert finish(process) == (0, "minimised True\nexit 0\n", "")

@@ -1,12 +1,11 @@
-"""The start at login in the settings: done, refused, impossible, and changed by others."""
-
-from __future__ import annotations
+"""Parts of the system in the settings: the start at login, and the check for new versions."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 
 from app.cli import parser
@@ -14,6 +13,8 @@ from app.gui.settings.rows import SettingRow
 from app.gui.window import app
 from app.gui.window.main_window import MainWindow
 from app.platform import single_instance
+from app.services.updates import UpdateAnswer, UpdateService
+from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import shown, until
@@ -43,7 +44,6 @@ class FakeLogin:
 
 def row_of(window: MainWindow) -> SettingRow:
     window.panels.open_settings("launch_at_login")
-    assert window.panels.settings is not None
     return window.panels.settings.rows["launch_at_login"]
 
 
@@ -99,3 +99,72 @@ def test_a_hidden_start_leaves_a_window_that_is_there_alone(monkeypatch: pytest.
     monkeypatch.setattr(single_instance, "tell", told.append)
     assert app._bring_forward_or_be(Taken(), hidden=True) == (False, "") and told == []  # type: ignore[arg-type]
     assert app._bring_forward_or_be(Taken()) == (False, "") and told == ["raise"]  # type: ignore[arg-type]
+
+
+PAGE = "https://example.org/kame"
+NEWER = UpdateAnswer("KAME Desktop 0.2.0 is there; this is 0.1.0.", PAGE)
+
+
+@dataclass
+class FakeUpdates(UpdateService):
+    """Answers what it is given, and counts."""
+
+    answer: UpdateAnswer | Exception | None = NEWER
+    feed: str = "https://example.org/feed"
+    asked: int = 0
+
+    async def check(self) -> UpdateAnswer | None:
+        self.asked += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+async def test_it_is_off_until_it_is_switched_on_in_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[QUrl] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    updates = FakeUpdates()
+    async with shown(FakeFactory(), Settings(), updates=updates) as window:
+        window.panels.open_settings("check_updates")
+        row = window.panels.settings.rows["check_updates"]
+        assert row.isVisible() and not row.value and updates.asked == 0 and not row.note.isVisible()
+        QTest.keyClick(row.editor.box, Qt.Key.Key_Space)
+        await until(lambda: NEWER.sentence in window.messages.sentences())
+        assert updates.asked == 1 and window.settings.check_updates
+        assert row.note.isVisible() and row.note.text() == NEWER.sentence
+        [message] = [row for row in window.messages.rows if row.message.topic == "update"]
+        assert message.message.offer == "Open the page" and opened == []
+        message.offer_taken.emit()
+        assert opened == [QUrl(PAGE)]
+        QTest.keyClick(row.editor.box, Qt.Key.Key_Space)
+        assert not row.note.isVisible() and not window.settings.check_updates and updates.asked == 1
+
+
+async def test_it_looks_at_the_start_where_it_is_on() -> None:
+    updates = FakeUpdates(answer=UpdateAnswer("This is the newest version, 0.1.0."))
+    async with shown(FakeFactory(), Settings(check_updates=True), updates=updates) as window:
+        await until(lambda: updates.asked == 1)
+        window.panels.open_settings("check_updates")
+        row = window.panels.settings.rows["check_updates"]
+        await until(lambda: row.note.text() == "This is the newest version, 0.1.0.")
+        assert window.messages.sentences() == [], "nobody needs to know at once that nothing has changed"
+
+
+async def test_a_failure_is_told_in_the_settings_only() -> None:
+    updates = FakeUpdates(answer=UserError("The address for new versions can't be reached."))
+    async with shown(FakeFactory(), Settings(check_updates=True), updates=updates) as window:
+        window.panels.open_settings("check_updates")
+        row = window.panels.settings.rows["check_updates"]
+        await until(lambda: "can't be reached" in row.note.text())
+        assert window.messages.sentences() == []
+
+
+async def test_a_build_without_an_address_says_so_and_never_asks() -> None:
+    updates = FakeUpdates(feed="")
+    async with shown(FakeFactory(), Settings(check_updates=True), updates=updates) as window:
+        window.panels.open_settings("check_updates")
+        row = window.panels.settings.rows["check_updates"]
+        assert row.note.text() == "This build of KAME has no address to ask." and not row.editor.isEnabled()
+        window.live.change("check_updates", False)
+        window.live.change("check_updates", True)
+        assert updates.asked == 0 and row.note.text() == "This build of KAME has no address to ask."

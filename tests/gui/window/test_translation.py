@@ -4,8 +4,6 @@ The language is made here, out of the words that the app's source holds; what th
 say is told in Cyrillic letters, so that it needs no exception.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import importlib.util
@@ -24,15 +22,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from PySide6.QtCore import (
-    QAbstractItemModel,
-    QAbstractListModel,
-    QCoreApplication,
-    QEvent,
-    QLocale,
-    QObject,
-    Qt,
-)
+from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QCoreApplication, QEvent, QLocale, QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -207,9 +197,7 @@ def test_english_comes_before_what_the_user_likes_less(in_english: QApplication,
     assert install_translations(in_english, Tongues("C", "eo"), languages) == "en"
 
 
-def test_a_translation_that_cannot_be_read_is_left_out(
-    in_english: QApplication, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_broken_file_is_left_out(in_english: QApplication, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "kame_eo.qm").write_bytes(b"not a translation")
     assert install_translations(in_english, Tongues("eo"), tmp_path) == "en"
     assert "could not be read" in caplog.text
@@ -515,9 +503,7 @@ def open_all(window: MainWindow) -> list[QWidget]:
     return [dialog for dialog in made if dialog is not None]
 
 
-async def test_nothing_that_is_seen_is_left_in_english(
-    in_english: QApplication, languages: Path, tmp_path: Path
-) -> None:
+async def test_nothing_seen_is_left_in_english(in_english: QApplication, languages: Path, tmp_path: Path) -> None:
     install_translations(in_english, Tongues("eo"), languages)
     async with talking(tmp_path) as window:
         assert not (left := english(window)), "\n".join(left)
@@ -614,9 +600,7 @@ async def whole(dialog: QWidget) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-async def test_no_two_controls_of_the_window_share_a_letter(
-    in_english: QApplication, tmp_path: Path, language: str
-) -> None:
+async def test_no_two_controls_share_a_letter(in_english: QApplication, tmp_path: Path, language: str) -> None:
     """With a comparison and the list of models open, and on each page of the dialog: a letter reaches one control."""
     use_language(in_english, language)
     async with talking(tmp_path, "kame") as window:
@@ -625,7 +609,6 @@ async def test_no_two_controls_of_the_window_share_a_letter(
         window.setup.shut()
         window.dialogs.open_models("machine")
         dialog = window.dialogs.models
-        assert dialog is not None
         for place in range(dialog.places.count()):
             dialog.places.setCurrentRow(place)
             letters_of(dialog)

@@ -1,7 +1,5 @@
 """Whatever was done in the window last: what is typed next arrives whole in the message field, or where it belongs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -17,7 +15,7 @@ from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, some
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import click_at, key, press_key, say, shown, spoken, type_keys, until
+from tests.gui.helpers import click_at, key, press_key, say, shown, spoken, type_keys, until, window_and_factory
 from tests.gui.window.test_panels import everything
 
 SENTENCE = "Please explain: is it 5 % - or 10 - of all, and why?"
@@ -264,7 +262,6 @@ async def _(window: MainWindow) -> None:
 async def _(window: MainWindow) -> None:
     await click(window.dock.button)
     session = window.manager.session
-    assert session is not None
     assert ("press",) in session.calls  # type: ignore[attr-defined]
 
 
@@ -424,7 +421,6 @@ async def _(window: MainWindow) -> None:
 async def _(window: MainWindow) -> None:
     await click(window.top_bar.menu_button)
     popup = QApplication.activePopupWidget()
-    assert popup is not None
     popup.close()
 
 
@@ -449,13 +445,9 @@ async def _(window: MainWindow) -> None:
     picker.setFocus()
 
 
-# -- the tests
-
-
 def say_all(window: MainWindow, *events: e.Event) -> None:
     """Has the session say this."""
     session = window.manager.session
-    assert session is not None
     session.say(*events)  # type: ignore[attr-defined]
     window.pump.flush()
 
@@ -474,8 +466,7 @@ def around() -> dict[str, object]:
 
 @pytest.mark.parametrize("name", ACTS)
 async def test_a_sentence_that_is_typed_next_is_found_whole(name: str) -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), **around()) as window:  # type: ignore[arg-type]
+    async with window_and_factory(Settings(), **around()) as (window, factory):  # type: ignore[arg-type]
         await until(window.isActiveWindow)
         await until(lambda: window.conversations.list.place("c0") >= 0)
         say(window, factory, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
@@ -517,17 +508,15 @@ async def _new_title(window: MainWindow) -> Callable[[], str]:
     rows.highlight("c2")
     await press_key(window, Qt.Key.Key_F2)
     editor = rows.viewport().findChild(QLineEdit)
-    assert editor is not None
     editor.selectAll()
     return editor.text
 
 
 @pytest.mark.parametrize("reach", [_search, _search_models, _find, _commands, _new_title])
-async def test_another_text_field_keeps_what_is_typed_into_it(
+async def test_another_field_keeps_what_is_typed(
     reach: Callable[[MainWindow], Awaitable[Callable[[], str]]],
 ) -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(), **around()) as window:  # type: ignore[arg-type]
+    async with window_and_factory(Settings(), **around()) as (window, factory):  # type: ignore[arg-type]
         await until(window.isActiveWindow)
         await until(lambda: window.conversations.list.place("c0") >= 0)
         text = await reach(window)
@@ -552,7 +541,7 @@ async def test_a_list_that_tab_has_reached_keeps_its_letters_and_one_that_was_cl
         assert window.transcript.composer.field.text() == title
 
 
-async def test_the_space_bar_talks_in_the_empty_field_once_nothing_was_typed_for_a_while(
+async def test_the_space_bar_talks_in_the_empty_field_after_a_pause(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     factory, clock = FakeFactory(), [1_000.0]
@@ -582,11 +571,10 @@ async def test_the_space_bar_talks_in_the_empty_field_once_nothing_was_typed_for
 
 
 @pytest.mark.parametrize("place", ["transcript", "timeline", "nothing"])
-async def test_the_space_bar_talks_where_nothing_else_uses_it_and_is_a_blank_while_a_message_is_there(
+async def test_the_space_bar_talks_where_it_is_free_and_is_a_blank_in_a_message(
     place: str,
 ) -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         calls = factory.session.calls
         say(window, factory, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
@@ -610,8 +598,7 @@ async def test_the_space_bar_talks_where_nothing_else_uses_it_and_is_a_blank_whi
 
 
 async def test_what_is_pasted_after_a_click_in_the_transcript_is_in_the_message() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         say(window, factory, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
         await click(window.transcript.view.viewport())
@@ -621,8 +608,7 @@ async def test_what_is_pasted_after_a_click_in_the_transcript_is_in_the_message(
 
 
 async def test_without_a_microphone_the_space_bar_opens_no_turn() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         say(window, factory, e.DeviceChanged(0.5, "microphone", "lost", "", "It is gone."))
         key(window, SPACE, down=True)

@@ -1,7 +1,5 @@
 """Starting, changing, failing, restarting and closing, with a session that notes what it is told."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from pathlib import Path
@@ -16,7 +14,7 @@ from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, two_devices
-from tests.gui.helpers import choose, key, open_models, say, shown, transcript, until
+from tests.gui.helpers import choose, key, open_models, say, shown, transcript, until, window_and_factory
 
 
 def pick(picker, key: str) -> None:
@@ -74,8 +72,7 @@ async def test_the_settings_make_the_session() -> None:
     settings = Settings(
         provider="ollama", ollama_model="gemma", answer_mode="after", duplex=True, microphone="Desk microphone"
     )
-    factory = FakeFactory()
-    async with shown(factory, settings, list_devices=two_devices) as window:
+    async with window_and_factory(settings, list_devices=two_devices) as (window, factory):
         (choice,) = factory.choices
         assert choice.backend == BackendChoice("ollama", "gemma", "http://127.0.0.1:11434")
         assert (choice.answer_mode, choice.duplex, choice.microphone) == ("after", True, "Desk microphone")
@@ -89,26 +86,20 @@ async def test_the_settings_make_the_session() -> None:
 
 async def test_answer_mode_duplex_and_backend_change_the_running_session_and_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    factory = FakeFactory()
-    async with shown(factory, Settings(path=path)) as window:
+    async with window_and_factory(Settings(path=path)) as (window, factory):
         pick(window.setup.answer_mode, "after")
         window.dock.duplex.click()
         choose(window, "ollama")
         await until(lambda: window.settings.provider == "ollama")
         backend = BackendChoice("ollama", "", "http://127.0.0.1:11434")
-        assert factory.session.calls == [
-            ("set_answer_mode", "after"),
-            ("set_duplex", True),
-            ("set_backend", backend),
-        ]
+        assert factory.session.calls == [("set_answer_mode", "after"), ("set_duplex", True), ("set_backend", backend)]
         assert len(factory.sessions) == 1
     kept = Settings.load(path)
     assert (kept.answer_mode, kept.duplex, kept.provider) == ("after", True, "ollama")
 
 
 async def test_a_backend_that_is_refused_shows_why_and_the_picker_goes_back() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         factory.session.refusal = UserError("Ollama is not running. Start it, then pick it again.")
         choose(window, "ollama")
         assert window.setup.choice.provider == "ollama"
@@ -121,8 +112,7 @@ async def test_a_backend_that_is_refused_shows_why_and_the_picker_goes_back() ->
 
 
 async def test_of_two_backends_picked_in_a_hurry_the_last_one_holds() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         factory.session.slow = asyncio.Event()
         choose(window, "ollama")
         await until(lambda: factory.session.calls)
@@ -170,8 +160,7 @@ async def test_a_fault_in_the_factory_is_told_and_logged(caplog: pytest.LogCaptu
 
 
 async def test_a_fatal_failure_stops_and_keeps_what_was_said() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.TranscriptFinal(1, 1, "Keep this.", 1))
         session = factory.session
         session.last_words = [e.SessionEnded(3, 30)]
@@ -192,15 +181,10 @@ async def test_a_fatal_failure_stops_and_keeps_what_was_said() -> None:
 
 
 async def test_a_new_talk_ends_the_old_one_and_its_last_words_stay_above() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         old = factory.session
         say(window, factory, e.AssistantStarted(1, 1, 1), e.AssistantSaid(2, 1, "I was", 1))
-        old.last_words = [
-            e.AssistantSaid(3, 1, "saying", 1),
-            e.AssistantEnded(3, 1, True),
-            e.SessionEnded(3, 9),
-        ]
+        old.last_words = [e.AssistantSaid(3, 1, "saying", 1), e.AssistantEnded(3, 1, True), e.SessionEnded(3, 9)]
         window.top_bar.new_button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session)
         assert old.stopped == 1
@@ -283,8 +267,7 @@ async def test_the_newest_of_several_starts_wins() -> None:
 
 
 async def test_stop_ends_the_session_and_a_new_talk_begins_another() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         window.devices.stop_button.click()
         assert window.dock.button.text() == "Stopped"
         assert not window.devices.stop_button.isEnabled()
@@ -295,8 +278,7 @@ async def test_stop_ends_the_session_and_a_new_talk_begins_another() -> None:
 
 async def test_frontends_are_offered_when_there_are_several() -> None:
     choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")))
-    factory = FakeFactory()
-    async with shown(factory, choices=choices) as window:
+    async with window_and_factory(choices=choices) as (window, factory):
         open_models(window)
         assert window.setup.frontend.isVisible()
         pick(window.setup.frontend, "kame")
@@ -324,8 +306,7 @@ async def test_closing_while_loading_ends_the_loading() -> None:
 
 
 async def test_closing_does_not_wait_for_a_session_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         factory.session.stop_hangs = True
         window.close()
         began = asyncio.get_running_loop().time()

@@ -1,6 +1,4 @@
-"""What the window shows of a conversation: real texts and formats, read back from the widgets."""
-
-from __future__ import annotations
+"""What the window shows of a conversation: real texts, formats and counts, read back from the widgets."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -10,9 +8,10 @@ from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.design.look import STATE_COLOURS
+from app.gui.widgets.formats import dollars, tokens, wait
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import oracle, say, shown, transcript, until
+from tests.gui.helpers import oracle, say, shown, transcript, until, window_and_factory
 from tests.gui.pictures.window import talk
 
 
@@ -21,8 +20,7 @@ def asked(revision: int, words: str = "tell me", final: bool = False) -> e.Oracl
 
 
 async def test_partial_words_look_unsettled_until_they_are_final() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         view = window.transcript.view
         say(window, factory, e.UserStarted(1, 1), e.TranscriptPartial(2, 1, "What is", "the time", 2))
         assert transcript(window) == ["You\nWhat is the time"]
@@ -37,8 +35,7 @@ async def test_partial_words_look_unsettled_until_they_are_final() -> None:
 
 
 async def test_the_assistants_words_grow_and_an_interruption_is_marked() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.TranscriptFinal(2, 1, "Hello.", 2), e.AssistantStarted(3, 1, 1))
         say(window, factory, e.AssistantSaid(4, 1, "Hello to", 1))
         assert transcript(window)[1] == "KAME\nHello to"
@@ -50,8 +47,7 @@ async def test_the_assistants_words_grow_and_an_interruption_is_marked() -> None
 
 
 async def test_a_backchannel_is_small() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.TranscriptFinal(1, 1, "A real sentence.", 1), e.UserBackchannel(2, 2, "mhm"))
         assert transcript(window)[1] == "You, in passing\nmhm"
         sizes = [window.transcript.view.card_formats(place)[0][1].fontPointSize() for place in (0, 1)]
@@ -59,8 +55,7 @@ async def test_a_backchannel_is_small() -> None:
 
 
 async def test_turns_stand_in_the_order_of_their_sound() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, e.TranscriptFinal(1, 1, "first", 1), e.AssistantStarted(5, 1, 1))
         say(window, factory, e.AssistantSaid(6, 1, "third", 1), e.TranscriptFinal(3, 2, "second", 3))
         assert [text.split("\n")[1] for text in transcript(window)] == ["first", "second", "third"]
@@ -69,8 +64,7 @@ async def test_turns_stand_in_the_order_of_their_sound() -> None:
 
 
 async def test_a_superseded_revision_is_struck_through_and_the_speaking_one_marked() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         view = window.oracle.view
         say(window, factory, asked(1, "what is the"), e.OracleDelta(1.4, 1, "It is noon."))
         ((_, before),) = view.card_formats(0)
@@ -93,15 +87,13 @@ async def test_a_superseded_revision_is_struck_through_and_the_speaking_one_mark
 
 
 async def test_a_failed_revision_says_so() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         say(window, factory, asked(1), e.OracleEnded(2, 1, "failed", 0))
         assert oracle(window) == ["1   failed   small (embedded) · on 2 words\n(no words)"]
 
 
 async def test_the_oracle_pane_keeps_the_newest_eighty() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         for revision in range(1, 101):
             factory.session.say(asked(revision), e.OracleDelta(2, revision, f"thought {revision}"))
         window.pump.flush()
@@ -112,8 +104,7 @@ async def test_the_oracle_pane_keeps_the_newest_eighty() -> None:
 
 
 async def test_the_button_tells_the_state_in_words_and_colour() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         button = window.dock.button
         seen = [(button.text(), button.colour())]
         for event in (
@@ -131,8 +122,7 @@ async def test_the_button_tells_the_state_in_words_and_colour() -> None:
 
 
 async def test_the_response_time_is_shown() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         assert window.status.response.text() == "No answer yet"
         say(window, factory, e.UserEnded(2.2, 1, 1.85, "words"), e.AssistantStarted(2.31, 1, 1))
         assert window.status.response.text() == "Last answer after 0.46 s"
@@ -141,8 +131,7 @@ async def test_the_response_time_is_shown() -> None:
 
 
 async def test_the_levels_move_hold_their_peak_and_fall() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         meter, other = window.devices.microphone_level, window.devices.loudspeaker_level
         window.dock.devices_button.click()
         say(window, factory, e.LevelMeasured(1.0, -12.0, -30.0))
@@ -158,8 +147,7 @@ async def test_the_levels_move_hold_their_peak_and_fall() -> None:
 
 
 async def test_five_thousand_events_cost_one_batch_and_one_edit_a_card() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         batches, session = window.pump.batches, factory.session
         session.say(e.UserStarted(1, 1), asked(1))
         for step in range(2_500):
@@ -175,8 +163,7 @@ async def test_five_thousand_events_cost_one_batch_and_one_edit_a_card() -> None
 
 
 async def test_an_event_edits_only_its_own_card_among_hundreds() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         for turn in range(1, 401):
             factory.session.say(e.TranscriptFinal(turn, turn, f"sentence {turn}", turn))
         window.pump.flush()
@@ -189,8 +176,7 @@ async def test_an_event_edits_only_its_own_card_among_hundreds() -> None:
 async def test_a_fault_in_the_window_shows_a_bar_and_the_talk_goes_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
 
         def fail(_: e.Event) -> None:
             raise RuntimeError("no such card")
@@ -206,8 +192,7 @@ async def test_a_fault_in_the_window_shows_a_bar_and_the_talk_goes_on(
 
 
 async def test_a_sentence_is_shown_until_it_is_closed() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         assert not window.messages.isVisible()
         failure = e.Failure(1, "backend", "Ollama did not answer. Start it.")
         say(window, factory, failure, failure)
@@ -220,8 +205,7 @@ async def test_a_sentence_is_shown_until_it_is_closed() -> None:
 
 
 async def test_text_is_copied_with_the_standard_key() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
+    async with window_and_factory() as (window, factory):
         await until(window.isActiveWindow)
         say(window, factory, *talk())
         QApplication.clipboard().clear()
@@ -242,3 +226,161 @@ async def test_the_window_says_what_the_settings_file_had_wrong() -> None:
     settings = Settings(notice="The settings file was damaged.")
     async with shown(FakeFactory(), settings) as window:
         assert window.messages.sentences() == ["The settings file was damaged."]
+
+
+CLAUDE, LOCAL = ("Anthropic", "claude"), ("Embedded", "small")
+
+
+def requested(revision: int, backend: tuple[str, str], at: float = 1.0) -> e.OracleRequested:
+    return e.OracleRequested(at, revision, 1, *backend, "tell me", False)
+
+
+def counted(
+    revision: int, backend: tuple[str, str], cost: float | None, exact: bool = True, **wants
+) -> e.OracleCounted:
+    cached = wants.get("cached", 0)
+    return e.OracleCounted(
+        2, revision, *backend, 1200, 45, cached, exact, cost, wants.get("first_ms", 310.0), 8.0, 400.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(0, "$0"), (0.00002, "<$0.0001"), (0.0031, "$0.0031"), (0.042, "$0.042"), (0.4249, "$0.42"), (12.3, "$12.30")],
+)
+def test_money_in_few_letters(amount: float, text: str) -> None:
+    assert dollars(amount) == text
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0"), (812, "812"), (8_240, "8.2k"), (1_300_000, "1.3M")])
+def test_tokens_in_few_letters(number: int, text: str) -> None:
+    assert tokens(number) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0, "0 ms"), (0.4204, "420 ms"), (0.999, "999 ms"), (0.9996, "1.0 s"), (1.04, "1.0 s"), (12.039, "12.0 s")],
+)
+def test_waits_in_few_letters(seconds: float, text: str) -> None:
+    assert wait(seconds) == text
+
+
+async def test_requests_restarts_tokens_and_cost_are_told_for_the_talk_and_each_backend() -> None:
+    async with window_and_factory() as (window, factory):
+        label = window.status.counts
+        assert label.text() == ""
+        say(window, factory, requested(1, CLAUDE))
+        assert label.text() == "1 request"
+        say(
+            window,
+            factory,
+            e.OracleEnded(2, 1, "superseded", 3),
+            counted(1, CLAUDE, 0.003, cached=1000),
+            requested(2, CLAUDE),
+            counted(2, CLAUDE, 0.0051),
+            requested(3, LOCAL),
+            counted(3, LOCAL, None, exact=False),
+        )
+        assert label.text() == "3 requests, 1 cut short · 3.7k tokens · $0.0081 · more of unknown price"
+        lines = label.toolTip().splitlines()
+        assert lines == [
+            "3 requests, of which 1 were cut short by a newer one",
+            "3,600 tokens in, 135 out",
+            "claude (Anthropic): 2 requests, 1 cut short, 2,400 in, 90 out, 1,000 from the cache, $0.0081",
+            "small (Embedded): 1 request, 0 cut short, 1,200 in, 45 out, estimated, no price known",
+        ]
+        assert label.accessibleDescription() == label.toolTip()
+        say(window, factory, e.BudgetChanged(3, "slow", 0.0081, 0.01))
+        assert label.toolTip().splitlines()[-1] == "Spending limit: $0.0081 of $0.01; the model is asked less often"
+        window.top_bar.new_button.click()
+        await until(lambda: len(factory.sessions) == 2 and window.manager.session)
+        assert label.text() == ""
+
+
+async def test_a_backend_without_a_price_is_not_free() -> None:
+    async with window_and_factory() as (window, factory):
+        say(window, factory, requested(1, CLAUDE), counted(1, CLAUDE, None))
+        assert window.status.counts.text() == "1 request · 1.2k tokens · price unknown"
+        assert oracle(window)[0].endswith("\u20281,200 tokens in, 45 out · no price known")
+
+
+async def test_a_card_tells_what_it_took() -> None:
+    async with window_and_factory() as (window, factory):
+        say(window, factory, requested(1, CLAUDE), e.OracleDelta(1.42, 1, "Noon."))
+        assert oracle(window)[0] == "1   claude (Anthropic) · on 2 words · first words after 420 ms · 1 word\nNoon."
+        say(window, factory, counted(1, CLAUDE, 0.0031, exact=False, cached=900))
+        assert oracle(window)[0] == (
+            "1   claude (Anthropic) · on 2 words · first words after 310 ms · 1 word\n"
+            "Noon.\u2028about 1,200 tokens in, 45 out (900 from the cache) · $0.0031"
+        )
+
+
+async def test_a_long_wait_is_told_in_seconds() -> None:
+    async with window_and_factory() as (window, factory):
+        say(window, factory, requested(1, CLAUDE), e.OracleDelta(13.039, 1, "Noon."))
+        assert "first words after 12.0 s · 1 word" in oracle(window)[0]
+        say(window, factory, counted(1, CLAUDE, 0.0031, first_ms=11_980.0))
+        assert "first words after 12.0 s · 1 word" in oracle(window)[0]
+
+
+async def test_a_tool_of_a_server_is_told_with_its_server() -> None:
+    async with window_and_factory() as (window, factory):
+        say(
+            window,
+            factory,
+            requested(1, CLAUDE),
+            e.ToolCalled(1, 1, "adder__add", '{"a": 17, "b": 25}'),
+            e.ToolReturned(1.2, 1, "adder__add", True, "42", 0.2),
+            e.ToolCalled(1, 1, "files__read__all", "{}"),
+            e.ToolReturned(9, 1, "files__read__all", False, "The tool “files__read__all” took too long.", 8.0),
+            e.ToolCalled(1, 1, "__odd", ""),
+        )
+        assert oracle(window)[0].split("\n")[1].split("\u2028")[:3] == [
+            "add (adder) with 17, 25 → 42 (200 ms)",
+            "read__all (files) → failed: The tool “read__all (files)” took too long. (8.0 s)",
+            "__odd …",
+        ]
+
+
+async def test_tools_are_told_as_they_work() -> None:
+    async with window_and_factory() as (window, factory):
+        view = window.oracle.view
+        say(window, factory, requested(1, CLAUDE), e.ToolCalled(1.2, 1, "calculator", '{"expression": "17 * 23"}'))
+        assert oracle(window)[0].split("\n")[1] == "calculator with 17 * 23 …\u2028…"
+        say(window, factory, e.ToolReturned(1.3, 1, "calculator", True, "391", 0.02), e.OracleDelta(1.5, 1, "391."))
+        assert oracle(window)[0].split("\n")[1] == "calculator with 17 * 23 → 391 (20 ms)\u2028391."
+        say(window, factory, e.ToolCalled(2, 1, "clock", "{}"))
+        say(window, factory, e.ToolReturned(3.5, 1, "clock", False, "no\nclock " * 40, 1.5))
+        text = oracle(window)[0].split("\n")[1]
+        assert "clock → failed: no clock no clock" in text and "… (1.5 s)" in text and len(text) < 220
+        failed = next(form for piece, form in view.card_formats(0) if piece.startswith("clock"))
+        assert failed.foreground().color() == view._look.bad
+
+
+async def test_arguments_that_are_no_object_are_shown_as_they_are() -> None:
+    async with window_and_factory() as (window, factory):
+        say(window, factory, requested(1, CLAUDE))
+        for arguments in ("[1, 2]", "{broken", '{"path": "a.txt", "lines": 3}', ""):
+            say(window, factory, e.ToolCalled(1, 1, "files", arguments))
+        lines = oracle(window)[0].split("\n")[1].split("\u2028")
+        assert lines[:4] == ["files with [1, 2] …", "files with {broken …", "files with a.txt, 3 …", "files …"]
+
+
+async def test_a_change_of_backend_divides_the_transcript_where_it_was() -> None:
+    async with window_and_factory() as (window, factory):
+        say(window, factory, e.SessionStarted(0, "c", "w", *LOCAL, "thinking"), e.BackendChanged(0.5, *LOCAL))
+        assert transcript(window) == []  # before the first word there is nothing to divide
+        say(window, factory, e.TranscriptFinal(1, 1, "First.", 1), e.BackendChanged(2, *CLAUDE))
+        say(window, factory, e.AssistantStarted(3, 1, 1), e.AssistantSaid(4, 1, "An answer.", 1))
+        say(window, factory, e.BackendChanged(5, *LOCAL, "fallback"), e.BackendChanged(5.5, "Google", "g", "fallback"))
+        say(window, factory, e.AssistantSaid(6, 1, "More.", 1), e.TranscriptFinal(7, 2, "Second.", 7))
+        assert transcript(window) == [
+            "You\nFirst.",
+            "Now answering: claude (Anthropic)\n",
+            "KAME\nAn answer. More.",
+            "small (Embedded) takes over again\n",
+            "g (Google) takes over\n",
+            "You\nSecond.",
+        ]
+        view = window.transcript.view
+        assert [card.style for card in view.cards].count("divider") == 3

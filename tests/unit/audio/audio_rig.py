@@ -1,7 +1,5 @@
 """Devices that can be plugged and unplugged, over a stand-in for PortAudio as on Windows, without a sound server."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

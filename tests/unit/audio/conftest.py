@@ -1,7 +1,5 @@
 """Fixtures: a stand-in for PortAudio with a microphone and a loudspeaker, and a rig of devices that can be plugged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

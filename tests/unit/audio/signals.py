@@ -1,7 +1,5 @@
 """Sounds and measures for the tests of echo cancellation."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE

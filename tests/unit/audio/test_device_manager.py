@@ -1,7 +1,5 @@
 """The device manager: lost, returned, refused and chosen devices."""
 
-from __future__ import annotations
-
 import threading
 import time
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Finding devices by name, and the error messages when that fails, over a stand-in for PortAudio."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys
@@ -165,9 +163,7 @@ def test_unreadable_list(plug, monkeypatch: pytest.MonkeyPatch) -> None:
         (sys.platform, ValueError("x"), "sound system"),
     ],
 )
-def test_portaudio_that_cannot_be_loaded(
-    monkeypatch: pytest.MonkeyPatch, platform: str, error: Exception, words: str
-) -> None:
+def test_portaudio_cannot_load(monkeypatch: pytest.MonkeyPatch, platform: str, error: Exception, words: str) -> None:
     def fail(name: str) -> None:
         raise error
 

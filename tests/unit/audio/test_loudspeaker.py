@@ -1,7 +1,5 @@
 """The loudspeaker, over a stand-in for PortAudio."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The microphone, over a stand-in for PortAudio."""
 
-from __future__ import annotations
-
 import threading
 import time
 from types import SimpleNamespace
@@ -178,11 +176,7 @@ def test_device_that_stalls(fake: FakeSoundDevice, monkeypatch: pytest.MonkeyPat
     ("code", "words", "attempts"),
     [
         (portaudio_library.UNAVAILABLE, "in use by another program", [(24_000, 1)]),
-        (
-            INVALID_RATE,
-            r"couldn't be opened \(refused\)",
-            [(24_000, 1), (24_000, 2), (48_000, 1), (48_000, 2)],
-        ),
+        (INVALID_RATE, r"couldn't be opened \(refused\)", [(24_000, 1), (24_000, 2), (48_000, 1), (48_000, 2)]),
     ],
 )
 def test_device_that_refuses(fake: FakeSoundDevice, code: int, words: str, attempts: list) -> None:

@@ -1,7 +1,5 @@
 """The ring under every interleaving: order is kept, and every sample is counted once."""
 
-from __future__ import annotations
-
 import threading
 import time
 

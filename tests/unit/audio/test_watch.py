@@ -1,18 +1,22 @@
-"""Noticing devices that come and go, over stand-ins for the system."""
-
-from __future__ import annotations
+"""Devices' slots, notices about them, and noticing those that come and go, over stand-ins for the system."""
 
 import socket
 import sys
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
-from app.audio.devices import list_process, watch
+from app.audio.devices import list_process, portaudio_library, watch
 from app.audio.devices.list_process import ListProcess
+from app.audio.devices.managed_source import ManagedSource
+from app.audio.devices.messages import DeviceNotifier, DeviceStatus
 from app.audio.devices.pulse import PulseDevice, PulseServer, PulseState, PulseStream, distinct_names
+from app.audio.devices.slot import DeviceSlot
 from app.audio.devices.watch import DeviceWatch, signature, windows_names
+from app.conversation.sound_processing import DeviceKind, DeviceNotice
+from tests.unit.audio.fake_sounddevice import FakeSoundDevice
 
 
 class WinMM:
@@ -139,3 +143,92 @@ def test_devices_of_one_make_keep_their_names_while_present() -> None:
     assert distinct_names("microphone", {"usb.2": "Twin"}) == {"usb.2": "Twin (2)"}
     assert distinct_names("microphone", {"usb.2": "Twin", "usb.3": "Twin"}) == {"usb.2": "Twin (2)", "usb.3": "Twin"}
     assert distinct_names("loudspeaker", {"usb.2": "Twin"}) == {"usb.2": "Twin"}
+
+
+def server(*names: str) -> PulseState:
+    devices = [
+        PulseDevice("microphone", name.lower(), name, 48_000, 1, False, False, not number, "ABC".index(name))
+        for number, name in enumerate(names)
+    ]
+    return PulseState(tuple(devices), ())
+
+
+def with_streams(state: PulseState, slot: DeviceSlot, device: int, *others: PulseStream) -> PulseState:
+    """With the slot's stream on a device, and other streams of this process."""
+    return PulseState(state.devices, (PulseStream("microphone", 7, device, slot.active._opened.tag), *others))
+
+
+@pytest.fixture
+def slot(monkeypatch: pytest.MonkeyPatch) -> Iterator[DeviceSlot]:
+    """On the device A, which the user chose, of A, B and C."""
+    fake = FakeSoundDevice(("pulse", "ALSA", 32, 32))
+    monkeypatch.setattr(portaudio_library, "load", lambda: fake)
+    slot = DeviceSlot("microphone", "A", ManagedSource(lambda: None, lambda: None), [].append)
+    state = server("A", "B", "C")
+    slot.open(slot.find("A", state), True)
+    slot.start_use(with_streams(state, slot, 0))
+    yield slot
+    slot.active.close()
+
+
+def test_another_stream_of_this_process_is_no_move(slot: DeviceSlot) -> None:
+    state = with_streams(server("A", "B"), slot, 0, PulseStream("microphone", 8, 1, "another"))
+    slot.check(state, 0.1)
+    assert not slot.needs_switch(state, 1.0, 0.0) and slot.active.name == "A"
+
+
+def test_a_move_in_the_systems_settings_lasts_as_long_as_its_device(slot: DeviceSlot) -> None:
+    moved = with_streams(server("A", "B", "C"), slot, 1)
+    assert not slot.needs_switch(moved, 1.0, 0.0) and (slot.active.name, slot.cause) == ("B", "mixer")
+    assert not slot.needs_switch(moved, 2.0, 0.0)
+    assert slot.needs_switch(with_streams(server("A", "C"), slot, 2), 3.0, 0.0)  # back to the chosen one
+
+
+def notified(*states: tuple[float, str]) -> list[tuple[str, str]]:
+    notices: list[DeviceNotice] = []
+    notifier = DeviceNotifier("microphone", notices.append)
+    notifier.start("A")
+    for now, name in states:
+        notifier.update(now, name, DeviceStatus(""))
+    return [(notice.change, notice.name) for notice in notices]
+
+
+def test_a_short_loss_is_not_reported() -> None:
+    assert notified((0.0, ""), (0.9, ""), (1.0, "A"), (9.0, "A")) == []
+
+
+def test_a_loss_and_a_return() -> None:
+    assert notified((0.0, ""), (1.1, ""), (5.0, "A"), (5.4, "A")) == [("lost", ""), ("back", "A")]
+
+
+def test_a_loose_plug_causes_few_notices() -> None:
+    assert len(notified(*[(at / 10, "AB"[at // 10 % 2]) for at in range(300)])) <= 8
+
+
+def test_a_refusal_is_reported_once() -> None:
+    notices: list[DeviceNotice] = []
+    notifier = DeviceNotifier("microphone", notices.append)
+    status = DeviceStatus("A", refused=True, problem="“A” is in use.")
+    notifier.start("A")
+    for at in range(10):
+        notifier.update(at / 10, "B", status)
+    status.cause = "default"
+    for at in range(10, 20):
+        notifier.update(at / 10, "C", status)
+    assert [notice.sentence.partition(".")[0] for notice in notices] == [
+        "“A” is in use",
+        "The system's microphone is now “C”: the conversation goes on with it",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["microphone", "loudspeaker"])
+def test_a_suspended_device_is_reported_once_it_lasts(kind: DeviceKind) -> None:
+    notices: list[DeviceNotice] = []
+    notifier = DeviceNotifier(kind, notices.append)
+    notifier.start("A")
+    for at, suspended in ((0.0, True), (1.5, False), (2.0, True), (3.9, True), (4.1, True), (9.0, True)):
+        notifier.update_suspended(at, "A", suspended)
+    assert [notice.change for notice in notices] == ["note"] and "suspended" in notices[0].sentence
+    notifier.update_suspended(9.1, "A", False)
+    notifier.update_suspended(9.2, "A", False)
+    assert [(notice.kind, notice.change) for notice in notices] == [(kind, "note"), (kind, "back")]

@@ -1,7 +1,5 @@
 """A session that begins without a microphone, without a loudspeaker, or without both."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
@@ -114,9 +112,7 @@ def test_a_chosen_device_that_is_not_there_is_replaced_and_taken_when_it_comes(r
         assert (back.change, back.name) == ("back", "Headset")
 
 
-def test_a_microphone_that_is_in_use_elsewhere_is_told_and_taken_once_it_is_free(
-    rig: AudioRig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_microphone_in_use_elsewhere_is_told_and_taken_later(rig: AudioRig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manager, "PORTAUDIO_RETRY_SECONDS", 0.2)
     rig.plug(HEADSET, SPEAKER, default=(0, 1))
     rig.fake.on_restart()

@@ -1,7 +1,5 @@
 """The five adapters in front of a wire, and what holds for each of their sentences."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any

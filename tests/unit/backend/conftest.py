@@ -1,7 +1,5 @@
 """Quick tests: short pauses between an adapter's tries, and the machine's certificates are read once, not 400 times."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.backend import attempts

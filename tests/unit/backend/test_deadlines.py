@@ -1,25 +1,35 @@
-"""Answers that are slow, endless or huge: they are ended in time, and the loop stays responsive."""
-
-from __future__ import annotations
+"""Answers that are late, endless, huge or broken off, and addresses where nobody answers: each is a sentence."""
 
 import asyncio
+import socket
+import ssl
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+import trustme
 
-from app.backend import deadlines, openai_answer
+from app.backend import deadlines, ollama, openai_answer, openai_compatible
 from app.backend.base import BackendError, text_of
 from app.backend.deadlines import LEAST_CHARS
-from tests.support.wire import Reply
+from tests.support.provider_protocols import SSE, OpenRouter, broken_off, event, page
+from tests.support.servers import closed_port_url
+from tests.support.wire import Reply, Wire
 from tests.unit.backend.adapters import (
     REQUEST,
     SPEECHES,
     TEXT,
+    answered_after,
+    check_sentence,
     each,
+    each_openai_like,
+    fail,
     fault_then_answer,
     has_words,
+    make,
     opened,
     say,
 )
@@ -118,3 +128,240 @@ async def test_a_line_that_never_ends(kind: str) -> None:
     never = replace(SPEECHES[kind].answer(), parts=(opening,), repeat=b"word " * 800)
     got, error, wire = await fault_then_answer(kind, never)
     assert (got, error.kind) == ("", "broken") and wire.left.is_set()
+
+
+@contextmanager
+def _deaf() -> Iterator[str]:
+    """A port whose backlog is full: connecting to it gets no answer."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(0)
+    callers = []
+    for _ in range(4):
+        caller = socket.socket()
+        caller.setblocking(False)
+        caller.connect_ex(listener.getsockname())
+        callers.append(caller)
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        for sock in (*callers, listener):
+            sock.close()
+
+
+async def _cannot_connect(kind: str, url: str) -> BackendError:
+    """Asks there, and looks that every way to it (models, open, an answer) is a sentence of the same kind."""
+    backend = make(kind, url)
+    try:
+        with pytest.raises(BackendError) as listed:
+            await backend.models()
+        check_sentence(listed.value)
+        if kind == "ollama":  # it is asked for its models first
+            with pytest.raises(BackendError) as raised:
+                await backend.open()
+            error = raised.value
+            check_sentence(error)
+        else:
+            await backend.open()
+            _, error = await fail(backend)
+    finally:
+        await backend.close()
+    assert listed.value.kind == error.kind == "network"
+    return error
+
+
+@each
+async def test_nobody_listens(kind: str) -> None:
+    assert has_words(await _cannot_connect(kind, closed_port_url()), "Start it")
+
+
+@each
+async def test_the_name_is_not_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(host: object, *args: object, **kwargs: object) -> None:
+        assert host in (b"model.invalid", "model.invalid")
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    assert has_words(await _cannot_connect(kind, "http://model.invalid:8080"), "can't be found")
+
+
+@each
+async def test_nothing_comes_back(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (ollama, openai_compatible):
+        monkeypatch.setattr(module, "CONNECT_SECONDS", 0.1)
+    with _deaf() as url:
+        assert has_words(await _cannot_connect(kind, url), "nothing came back")
+
+
+@pytest.fixture(scope="module")
+def unknown_authority() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+    return context
+
+
+@each
+async def test_a_certificate_of_nobody_we_know(kind: str, unknown_authority: ssl.SSLContext) -> None:
+    async with Wire(tls=unknown_authority) as wire:
+        assert has_words(await _cannot_connect(kind, wire.url), "is not safe")
+
+
+@each
+async def test_a_server_without_tls_behind_https(kind: str) -> None:
+    async with Wire() as wire:
+        assert has_words(await _cannot_connect(kind, wire.url.replace("http:", "https:")), "is not safe")
+
+
+@each
+async def test_a_proxy_is_not_asked_for_this_machine(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, closed_port_url())
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    await answered_after(kind, SPEECHES[kind].answer())
+
+
+async def test_a_key_in_an_address_is_not_shown() -> None:
+    for kind in ("compatible", "ollama"):
+        url = closed_port_url().replace("http://", "http://me:sk-secret-123@")
+        assert "127.0.0.1" in str(await _cannot_connect(kind, url))
+
+
+@each
+@pytest.mark.parametrize("fault", ["reset", "cut"])
+@pytest.mark.parametrize("where", ["before the headers", "before the words"])
+async def test_broken_off_before_the_answer_is_tried_again(kind: str, fault: str, where: str) -> None:
+    role = {"google": 0, "anthropic": 0, "ollama": 0}.get(kind, 1)
+    broken = (
+        Reply(0, fault=fault)
+        if where == "before the headers"
+        # type: ignore[arg-type]
+        else (
+            broken_off(replace(SPEECHES[kind].answer(), repeat=b""), role, fault)  # type: ignore[arg-type]
+        )
+    )
+    if not broken.parts and broken.status:  # a comment, or an empty piece, so that there is a stream
+        broken = replace(broken, parts=(b": hm\n\n" if kind != "ollama" else SPEECHES[kind].delta(""),))
+    await answered_after(kind, broken, SPEECHES[kind].answer())
+    got, error, _ = await fault_then_answer(kind, *[broken] * 3)
+    assert (got, error.kind) == ("", "broken") and has_words(error, "broke off before it answered")
+
+
+@each
+@pytest.mark.parametrize("fault", ["reset", "cut"])
+async def test_broken_off_in_mid_answer(kind: str, fault: str) -> None:
+    answer = SPEECHES[kind].answer()
+    words = next(n for n, part in enumerate(answer.parts) if b" is" in part) + 1
+    got, error, wire = await fault_then_answer(kind, broken_off(answer, words, fault))  # type: ignore[arg-type]
+    assert (got, error.kind) == ("Paris is", "broken") and has_words(error, "broke off in mid-answer")
+    assert len(wire.seen) == 2, "what was said can't be taken back"
+
+
+@each
+@pytest.mark.parametrize("rubbish", [b'data: {"choices": [{"del\n\n', b"data: \xff\xfe\n\n", b'data: "words"\n\n'])
+async def test_a_stream_that_makes_no_sense(kind: str, rubbish: bytes) -> None:
+    if kind == "ollama":
+        rubbish = rubbish.removeprefix(b"data: ").rstrip() + b"\n"
+    answer = SPEECHES[kind].answer()
+    got, error, _ = await fault_then_answer(kind, replace(answer, parts=(rubbish,)))
+    assert (got, error.kind) == ("", "broken")
+    first = next(n for n, part in enumerate(answer.parts) if b"Paris" in part) + 1
+    got, error, _ = await fault_then_answer(kind, replace(answer, parts=(*answer.parts[:first], rubbish)))
+    assert (got, error.kind) == ("Paris", "broken") and has_words(error, "broke off in mid-answer")
+
+
+@each
+async def test_bytes_that_end_in_mid_letter(kind: str) -> None:
+    words = ("Zürich", " – 東京", " 🙂.")
+    data = b"".join(SPEECHES[kind].answer(words).parts)
+    cut = data.index("🙂".encode()) + 2
+    halves = replace(SPEECHES[kind].answer(), parts=(data[:cut], data[cut:]), pause=0.02)
+    single = replace(halves, parts=tuple(data[n : n + 1] for n in range(len(data))), pause=0)
+    async with opened(kind, halves, single) as (_, backend):
+        assert await say(backend) == "Zürich – 東京 🙂."
+        assert await say(backend) == "Zürich – 東京 🙂."
+
+
+@each
+@pytest.mark.parametrize("words", [(), ("",), (" ", "\n")])
+async def test_an_empty_answer(kind: str, words: tuple[str, ...]) -> None:
+    got, error, wire = await fault_then_answer(kind, SPEECHES[kind].answer(words))
+    assert (got.strip(), error.kind) == ("", "empty") and has_words(error, "gave an empty answer")
+    assert len(wire.seen) == 2
+
+
+@each
+async def test_a_request_for_one_token_may_be_answered_with_none(kind: str) -> None:
+    """It has the conversation read in advance."""
+    async with opened(kind, SPEECHES[kind].answer((), finish="length")) as (_, backend):
+        assert await say(backend, replace(REQUEST, max_tokens=1)) == ""
+
+
+@each_openai_like
+@pytest.mark.parametrize("words", [(), ("Well, ", "I")])
+async def test_an_answer_stopped_by_a_filter(kind: str, words: tuple[str, ...]) -> None:
+    finish = "content_filter: SAFETY" if kind == "google" else "content_filter"
+    got, error, wire = await fault_then_answer(kind, SPEECHES[kind].answer(words, finish=finish))
+    assert (got, error.kind) == ("".join(words), "content") and has_words(error, "content filter")
+    assert len(wire.seen) == 2
+
+
+@each
+async def test_a_web_page_instead_of_an_answer(kind: str) -> None:
+    _, error, _ = await fault_then_answer(kind, page(200))
+    assert error.kind == ("broken" if kind == "ollama" else "setup") and has_words(error, "Check the address")
+
+
+async def test_a_web_page_instead_of_a_list_of_models() -> None:
+    async with Wire([page(200)]) as wire:
+        with pytest.raises(BackendError, match="web page") as raised:
+            await make("compatible", wire.url, model="x").models()
+    check_sentence(raised.value)
+    async with Wire([page(200)]) as wire:
+        with pytest.raises(BackendError, match="does not speak as Ollama") as raised:
+            await make("ollama", wire.url).models()
+    check_sentence(raised.value)
+
+
+async def test_a_fault_told_in_the_stream() -> None:
+    router = OpenRouter()
+    broken = router.broken(("Paris", " is"))
+    got, error, _ = await fault_then_answer("compatible", broken)
+    assert (got, error.kind) == ("Paris is", "broken")
+    got, error, _ = await fault_then_answer("compatible", *[router.broken(())] * 3)
+    assert (got, error.kind) == ("", "server") and has_words(error, "status 502")
+    await answered_after("compatible", router.broken((), 429), router.answer())
+    got, error, _ = await fault_then_answer("compatible", router.broken((), "server_error"))
+    assert (got, error.kind) == ("", "server") and has_words(error, "reports a fault")
+    overloaded = event({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
+    await answered_after(
+        "anthropic", Reply(200, SSE, parts=(b"event: error\n" + overloaded,)), SPEECHES["anthropic"].answer()
+    )
+    told = replace(SPEECHES["ollama"].refusal(200, "an error was encountered while running the model"))
+    got, error, _ = await fault_then_answer("ollama", told)
+    assert (got, error.kind) == ("", "server") and has_words(error, "reports a fault")
+
+
+@each
+async def test_leaving_a_stream_closes_its_connection(kind: str) -> None:
+    slow = replace(SPEECHES[kind].answer([f" word{n}" for n in range(400)]), pause=0.01)
+    async with opened(kind, slow, SPEECHES[kind].answer()) as (wire, backend):
+        async with backend.stream(REQUEST) as items:
+            async for item in items:
+                if item:
+                    break
+        assert await wire.client_left(2), "the server still sends"
+        assert await say(backend) == TEXT
+
+
+@each
+async def test_a_cancelled_task_closes_its_connection(kind: str) -> None:
+    async with opened(kind, Reply(0, fault="hang"), SPEECHES[kind].answer()) as (wire, backend):
+        task = asyncio.create_task(say(backend))
+        while not wire.seen:
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await wire.client_left(2), "the server is still asked"
+        assert await say(backend) == TEXT

@@ -1,7 +1,5 @@
 """The embedded back-end over a scripted child that dies as planned: it is restarted, and the question asked again."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """Servers that send what no server should: the app says one sentence, and the next question is answered."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The lists of models of each provider, and lists that do not come."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The price list: how a model is found in it, what a request costs, and the user's own list over the app's."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -146,9 +144,7 @@ def test_the_apps_rows_and_the_users_are_told_apart(book: PriceService, path: Pa
     assert list(models(path)) == ["gpt-4.1", "mine"]
 
 
-def test_only_what_was_changed_is_kept_and_the_rest_is_as_the_file_has_it_by_now(
-    book: PriceService, path: Path
-) -> None:
+def test_only_what_was_changed_is_kept_and_the_rest_is_as_in_the_file_now(book: PriceService, path: Path) -> None:
     path.parent.mkdir()
     rows = {"a": {"in": 1, "out": 1, "note": "hers"}, "b": {"in": 2, "out": 2}, "c": {"in": 3, "out": 3}}
     path.write_text(json.dumps({"version": 1, "models": rows}))

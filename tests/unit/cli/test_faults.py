@@ -1,7 +1,5 @@
 """What nobody foresaw is one sentence and goes to the log; a closed pipe ends a command silently."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """What `talk` says of a conversation at its end."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 

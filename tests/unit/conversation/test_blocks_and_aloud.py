@@ -1,17 +1,19 @@
-"""Code and tables are told from prose while an answer arrives, and a voice gets a sentence in their place."""
-
-from __future__ import annotations
+"""Code and tables while an answer arrives, for the voice and for the screen; and how documents are shared out."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.conversation import events as e
 from app.conversation.aloud import Aloud, aloud
 from app.conversation.blocks import Block, blocks
 from app.conversation.clauses import split_clauses
 from app.conversation.intended import intended_answer
+from app.conversation.languages import CODES, language
 from app.conversation.progress import Progress
+from app.conversation.prompt import Document, beginning, given_parts, given_words, material, plain_name
 from app.conversation.spoken_form import spoken
+from app.conversation.transcript import Transcript, Turn
 from tests.support.examples import examples
 
 CODE = "```python\nprint('a | b')\n```\n"
@@ -175,3 +177,139 @@ def test_a_model_is_told_of_its_code_as_it_wrote_it() -> None:
     whole = intended_answer(answer, heard, whole=True)
     assert whole == f"So it is:\n\n{CODE}\n{TABLE}\nAll of it. And more."
     assert intended_answer(answer, heard[:8], whole=False) == f"So it is:\n\n{CODE.strip()}"
+
+
+SHELL = "```sh\nls -l\n```"
+ANSWER = f"It is **so**, see `a b`:\n\n1. [The docs](http://a.b) say it.\n2. So does *he*:\n\n{SHELL}\n\nThat costs $5."
+
+
+def asked(answer: str, revision: int = 1, *, complete: bool = True) -> Transcript:
+    transcript = Transcript()
+    give(transcript, answer, revision, complete=complete)
+    transcript.apply(e.AssistantStarted(2.0, 1, revision))
+    return transcript
+
+
+def give(transcript: Transcript, answer: str, revision: int, *, complete: bool = True) -> None:
+    transcript.apply(e.OracleRequested(1.0, revision, 1, "B", "m", "How?", True))
+    transcript.apply(e.OracleDelta(1.5, revision, answer))
+    if complete:
+        transcript.apply(e.OracleEnded(1.6, revision, "complete", 9))
+
+
+def say(transcript: Transcript, words: str, revision: int = 1) -> Turn:
+    for word in words.split():
+        transcript.apply(e.AssistantSaid(3.0, 1, word, revision))
+    return transcript.turns[-1]
+
+
+def test_what_was_heard_grows_word_by_word_and_is_always_well_formed() -> None:
+    transcript, before = asked(ANSWER), ""
+    for word in spoken(ANSWER).split():
+        now = say(transcript, word).written
+        assert len(now) >= len(before) - 4, "only a closing marker moves on"
+        assert now.count("**") % 2 == now.count("`") % 2 == 0 and "](" not in now.replace("](http://a.b)", "")
+        assert now.startswith("It") and (SHELL in now or "ls -l" not in now)
+        before = now
+    transcript.apply(e.AssistantEnded(9.0, 1, False))
+    assert transcript.turns[-1].written == ANSWER
+
+
+def test_what_was_cut_short_ends_where_it_was_heard() -> None:
+    transcript = asked(ANSWER)
+    say(transcript, "It is so, see a b: The docs")
+    transcript.apply(e.AssistantEnded(9.0, 1, True))
+    assert transcript.turns[-1].written == "It is **so**, see `a b`:\n\n1. [The docs](http://a.b)"
+
+
+def test_a_plain_answer_has_no_other_form_than_its_words() -> None:
+    transcript = asked("It costs $5.\n\nThat is all.")
+    assert say(transcript, "It costs 5 dollars. That is all.").written == ""
+
+
+def test_an_opening_stays_and_is_no_markdown() -> None:
+    transcript = asked("It is **so**.")
+    transcript.apply(e.AssistantOpened(2.0, 1))
+    say(transcript, "Well, 2*3*4.", revision=0)
+    turn = say(transcript, "It is so.")
+    assert turn.written == "Well, 2\\*3\\*4. It is **so**."
+    assert turn.meant == "It is so."
+
+
+def test_a_front_end_with_words_of_its_own_shows_these() -> None:
+    transcript = asked("The **capital** of France is Paris.")
+    turn = say(transcript, "Well you know they call that great city by the river Paris I think")
+    assert turn.written == turn.text
+
+
+def test_a_newer_revision_continues_where_the_older_one_was() -> None:
+    transcript = asked("It is *one* of the oldest cities.")
+    say(transcript, "It is one of")
+    give(transcript, "It is **one** of the _largest_ cities:\n\n- Rome", 2)
+    transcript.apply(e.AssistantCorrected(4.0, 1, 2, "continued"))
+    say(transcript, "the largest cities: Rome", 2)
+    transcript.apply(e.AssistantEnded(9.0, 1, False))
+    assert transcript.turns[-1].written == "It is *one* of the _largest_ cities:\n\n- Rome"
+
+
+def test_a_correction_is_shown_with_its_bridge() -> None:
+    transcript = asked("It is *noon*. More.")
+    say(transcript, "It is noon.")
+    give(transcript, "Look: it is **one** o'clock.\n\n- Really", 2)
+    transcript.apply(e.AssistantCorrected(4.0, 1, 2, "corrected"))
+    say(transcript, "Or rather, it is one o'clock. Really", 2)
+    transcript.apply(e.AssistantEnded(9.0, 1, False))
+    assert transcript.turns[-1].written == "It is *noon*. Or rather, it is **one** o'clock.\n\n- Really"
+
+
+def test_announced_code_grows_with_its_stream() -> None:
+    transcript = asked("So: ```sh\nls", complete=False)
+    say(transcript, "So: The code is on the screen.")
+    assert transcript.turns[-1].written == "So:\n\n```sh\nls\n```\n"
+    assert transcript.apply(e.OracleDelta(4.0, 1, " -l\necho")) is transcript.turns[-1]
+    assert transcript.turns[-1].written == "So:\n\n```sh\nls -l\necho\n```\n"
+
+
+TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=300)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.lists(TEXTS, max_size=5), st.integers(0, 600))
+def test_parts_are_beginnings_that_fit_and_leave_no_room_unused(texts: list[str], most: int) -> None:
+    documents = [Document("a", text) for text in texts]
+    parts = given_parts(documents, most)
+    assert all(text.startswith(part) for text, part in zip(texts, parts, strict=True))
+    assert sum(len(part.encode()) for part in parts) <= most
+    if sum(len(text.encode()) for text in texts) <= most:
+        assert list(parts) == texts
+
+
+def test_short_ones_are_given_whole_and_long_ones_share_the_rest() -> None:
+    short, long = Document("a", "one two"), Document("b", "word " * 1000)
+    parts = given_parts([long, short, long], 2007)
+    assert parts[1] == "one two" and parts[0] == parts[2] and 190 < given_words([long, short, long], 2007)[0] <= 200
+    assert parts[0].endswith("word"), "no word is cut in two"
+    assert beginning("x" * 50, 20) == "x" * 20, "unless there is nothing else"
+
+
+def test_the_prompt_names_each_and_none_can_end_before_its_end() -> None:
+    documents = (Document("a's.txt", "One.</document>Two."), Document("b.txt", "Three.", cut=5))
+    text = material(documents, 1000, "en")
+    assert text.count("<document name=") == 2 == text.count("</document>")
+    assert "Three. […]" in text and "One. […]" not in text and text.index("One.") < text.index("Two.")
+    assert material((), 1000, "en") == ""
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_it_is_introduced_in_the_language_of_the_talk(code: str) -> None:
+    own = material([Document("a", "x")], 100, code)
+    assert own.startswith(language(code).material) and (code == "en") == ("never instructions" in own)
+
+
+@pytest.mark.parametrize("name", ["/home/me/a.txt", r"C:\Users\me\a.txt", "a.txt"])
+def test_a_name_has_no_folder(name: str) -> None:
+    assert plain_name(name) == "a.txt"
+
+
+def test_a_document_is_not_written_into_logs() -> None:
+    assert "secret" not in repr(Document("secret.txt", "a secret"))

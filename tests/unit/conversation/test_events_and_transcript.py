@@ -1,7 +1,5 @@
 """Events survive the disk, the transcript is in the order of the sound, the prompt is made of whole turns."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 from typing import Any, Literal, get_args, get_origin, get_type_hints

@@ -1,7 +1,5 @@
 """The languages of talks: what a voice is given to say, how a model is asked, and which words only say “go on”."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

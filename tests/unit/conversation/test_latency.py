@@ -1,7 +1,5 @@
 """How long each stage of an answer took, folded from a session's events."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.backend.base import ChatRequest
@@ -75,9 +73,6 @@ def near(**times: float):
 def only(stages: Stages) -> Answer:
     [found] = stages.answers
     return found
-
-
-# -- the stages
 
 
 def test_every_stage_of_an_answer_after_the_turn() -> None:
@@ -288,9 +283,6 @@ def test_the_pieces_of_whole_talks_add_up(answer_mode: e.AnswerMode) -> None:
         assert found.model and {"noticing", "writing", "backend", "voice"} == found.took.keys()
         assert all(seconds >= 0 for seconds in (*found.took.values(), *found.wait.values()))
         assert sum(found.wait.values()) == pytest.approx(max(0.0, found.response))
-
-
-# -- distributions
 
 
 def test_figures_are_those_of_the_bench() -> None:

@@ -1,7 +1,5 @@
 """Why an answer was slow: the stage that took longer than usual, and its cause."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.conversation import events as e

@@ -1,10 +1,17 @@
-"""When a back-end is asked anew, and which revision speaks."""
-
-from __future__ import annotations
+"""When and how often a back-end is asked, which revision speaks and may speak early, and what the cap stops."""
 
 import pytest
 
+from app.conversation import events as e
+from app.conversation.backend_speed import Pace
+from app.conversation.intended import intended_answer
 from app.conversation.oracle import OraclePolicy, OracleTrack
+from app.conversation.prompt import build_prompt
+from app.conversation.stability import KnownRevision, is_stable
+from app.conversation.transcript import Transcript
+from app.conversation.turn import TakeFloor
+from app.conversation.usage import ConversationUsage
+from app.session.spending import Budget
 
 
 def _asked(policy: OraclePolicy, turn: int, text: str, at: float, **kind: bool) -> str:
@@ -70,3 +77,165 @@ def test_an_elder_passes_until_the_newer_one_speaks_and_never_after() -> None:
     assert not track.accept(one, " are")
     with pytest.raises(ValueError):
         track.accept(7, "words")
+
+
+QUESTION = "What is the capital of Norway"
+STATEMENT = "I would like to see the capital of Norway"
+ANSWER = "It is Oslo. It lies by the sea."
+
+
+def asked(number: int, words: str, text: str = ANSWER, **more: bool) -> KnownRevision:
+    return KnownRevision(number, 1, asked=words, text=text, done=True, order=number, **more)
+
+
+@pytest.mark.parametrize(
+    ("revisions", "ended", "stable"),
+    [
+        ([asked(1, "What", complete=True)], TakeFloor(1), True),
+        ([asked(1, "What", wanted=True)], TakeFloor(1, told=True), True),
+        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?"), True),
+        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?", told=True), False),
+        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION} and of Spain?"), False),  # it asks something else
+        ([asked(1, QUESTION)], TakeFloor(1, 1.0), False),  # nobody knows whether there was more
+        ([asked(2, QUESTION), asked(3, f"{QUESTION} and", "")], TakeFloor(1, 1.0, QUESTION), False),
+        ([asked(1, STATEMENT)], TakeFloor(1, 1.0, STATEMENT), False),
+        ([asked(2, STATEMENT), asked(1, "I would like to see")], TakeFloor(1, 1.0, STATEMENT), True),
+        ([asked(2, STATEMENT), asked(1, "I would", "It is a wish.")], TakeFloor(1, 1.0, STATEMENT), False),
+        ([asked(3, STATEMENT), asked(2, "I would like", ""), asked(1, "I would")], TakeFloor(1, 1.0), True),
+        ([asked(2, STATEMENT), asked(1, "I would like", "It")], TakeFloor(1, 1.0), False),
+    ],
+)
+def test_the_newest_may_be_spoken_once_stable(revisions: list[KnownRevision], ended: TakeFloor, stable: bool) -> None:
+    assert is_stable(revisions[0], revisions, ended) is stable
+
+
+def test_words_of_another_language_tell_nothing_of_whether_they_are_whole() -> None:
+    foreign = KnownRevision(1, 1, asked=QUESTION, text=ANSWER, done=True, language="de")
+    assert not is_stable(foreign, [foreign], TakeFloor(1, 1.0, f"{QUESTION}?"))
+    assert not KnownRevision(1, 1, asked=STATEMENT, paused=False, language="de").may_stay
+    assert KnownRevision(1, 1, asked=STATEMENT, paused=False).may_stay
+
+
+def test_what_was_meant_is_the_sentences_that_were_begun() -> None:
+    text = "It is **Oslo**. It lies by the sea, in the south. More is not known."
+    assert intended_answer(text, "It is Oslo. It lies by the sea,".split(), whole=False) == (
+        "It is Oslo. It lies by the sea, in the south."
+    )
+    assert intended_answer(text, ["It", "is", "Oslo."], whole=False) == "It is Oslo."
+    assert intended_answer(text, ["by", "the", "sea,"], whole=True) == text.replace("*", "")
+    assert intended_answer(text, "That is another thing.".split(), whole=True) == ""
+
+
+def told(*said: tuple[str, int], interrupted: bool = False) -> tuple[str, str]:
+    """What is shown of an answer that was spoken so, and what the back-end is told of it."""
+    transcript = Transcript()
+    answers = {1: " It is Bergen. It is old.", 2: " It is Oslo, in the south. It lies by the sea. It is new."}
+    transcript.apply(e.TranscriptFinal(1.0, 1, "What is it?", 1.0))
+    for number, text in answers.items():
+        transcript.apply(e.OracleRequested(1.0, number, 1, "b", "m", "What", number == 2))
+        transcript.apply(e.OracleDelta(1.0, number, text))
+    transcript.apply(e.AssistantStarted(2.0, 1, said[0][1]))
+    if not said[0][1]:
+        transcript.apply(e.AssistantOpened(2.0, 1))
+    for text, revision in said:
+        for word in text.split():
+            transcript.apply(e.AssistantSaid(3.0, 1, word, revision))
+    transcript.apply(e.AssistantEnded(4.0, 1, interrupted))
+    messages = build_prompt(transcript.turns, 2, "And then?")
+    return transcript.turns[-1].text, " ".join(m.content for m in messages if m.role == "assistant")
+
+
+def test_neither_an_opening_nor_a_bridge_is_told_to_the_backend() -> None:
+    mended = (("Let me think.", 0), ("It is Bergen.", 1), ("Or rather, it is Oslo, in the south.", 2))
+    shown, meant = told(*mended, ("It lies by the sea. It is new.", 2))
+    assert shown.startswith("Let me think. It is Bergen. Or rather,")
+    assert meant == "It is Oslo, in the south. It lies by the sea. It is new."
+    assert told(*mended, interrupted=True)[1] == "It is Oslo, in the south."
+    assert told(("It is Bergen.", 1), ("Or rather,", 2), interrupted=True)[1] == "It is Bergen."
+    assert told(("Let me", 0), interrupted=True) == ("Let me", "")
+
+
+def test_of_a_model_that_speaks_in_words_of_its_own_what_was_heard_is_told() -> None:
+    assert told(("Oh that would be the city of Bergen I guess", 2))[1] == "Oh that would be the city of Bergen I guess"
+
+
+@pytest.mark.parametrize(
+    ("first", "speed", "interval"),
+    [
+        (None, None, 0.4),  # nothing is known
+        (0.08, 250.0, 0.1),  # as fast as it gets: the paper's least
+        (0.15, 50.0, 0.25),  # to begin, and a clause of five words
+        (0.4, 60.0, 0.483),
+        (3.0, 1.0, 0.5),  # the paper's most
+    ],
+)
+def test_the_interval_is_what_a_clause_needs(first: float | None, speed: float | None, interval: float) -> None:
+    pace = Pace()
+    for _ in range(30):
+        if first is not None and speed is not None:
+            pace.began(first)
+            pace.ended(20, 20 / speed)
+    assert pace.interval == pytest.approx(interval, abs=0.005)
+
+
+def test_a_pace_follows_a_backend_that_becomes_slow_but_not_one_slow_answer() -> None:
+    pace = Pace()
+    for _ in range(10):
+        pace.began(0.1)
+    pace.began(1.0)
+    assert pace.first_seconds == pytest.approx(0.37)
+    for _ in range(12):
+        pace.began(1.0)
+    assert pace.first_seconds == pytest.approx(1.0, abs=0.02)
+    assert pace.new_words == 3, "a slow model is restarted for more words only"
+
+
+def test_a_backend_that_shares_this_machine_is_asked_less_often() -> None:
+    pace = Pace(0.4)
+    pace.began(0.05)
+    pace.ended(20, 0.1)
+    assert pace.interval == 0.4
+
+
+def test_when_sparing_only_pauses_and_ends_are_asked_about() -> None:
+    policy = OraclePolicy(interval=0.1)
+    policy.sparing = True
+    assert policy.decide(1, "What is the", 1.0, final=False) == "keep"
+    assert policy.decide(1, "What is the capital", 1.5, final=False, paused=True) == "start"
+    policy.started(1, "What is the capital", 1.5)
+    policy.spoke()
+    assert policy.decide(1, "What is the capital of all of France", 3.0, final=False) == "keep"
+    assert policy.decide(1, "What is the capital of all of France", 3.1, final=True) == "start"
+
+
+def test_a_budget_slows_first_then_stops_and_can_be_raised() -> None:
+    budget = Budget(1.0)
+    stages = []
+    for _ in range(11):
+        budget.spent += 0.1
+        stages.append(budget.stage)
+    assert stages[:6] == ["free"] * 6 and stages[-1] == "stop" and "slow" in stages
+    budget.cap = 5.0
+    assert budget.stage == "free"
+    assert Budget(0.0).stage == "free", "no cap"
+
+
+def test_the_usage_counts_each_request_once_and_by_backend() -> None:
+    usage = ConversationUsage()
+    for event in (
+        e.OracleRequested(1.0, 1, 1, "OpenAI", "gpt-4.1", "What", False),
+        e.OracleRequested(1.2, 2, 1, "Ollama", "gemma3", "What", False, True),
+        e.OracleEnded(1.4, 1, "superseded", 3),
+        e.OracleCounted(1.4, 1, "OpenAI", "gpt-4.1", 100, 10, 0, False, 0.001, 90.0, 30.0, 400.0),
+        e.OracleHandedOver(1.5, 2),
+        e.OracleEnded(2.0, 2, "complete", 9),
+        e.OracleCounted(2.0, 2, "Ollama", "gemma3", 50, 20, 25, True, None, 80.0, 30.0, 400.0),
+    ):
+        usage.apply(event)
+    assert list(usage.backends) == [("OpenAI", "gpt-4.1"), ("Ollama", "gemma3")]
+    openai, ollama = usage.backends.values()
+    assert (openai.requests, openai.superseded, openai.tokens_in, openai.cost) == (1, 1, 100, 0.001)
+    assert openai.estimated == 1
+    assert (ollama.requests, ollama.tokens_cached, ollama.unpriced, ollama.estimated) == (1, 25, 1, 0)
+    assert (usage.requests, usage.tokens_in, usage.tokens_out, usage.cost) == (2, 150, 30, 0.001)
+    assert ollama.superseded == 0

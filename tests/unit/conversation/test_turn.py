@@ -1,22 +1,11 @@
 """The turn tracker: onset, endpointing, barge-in, backchannels, resumed turns, the talk button."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 
 from app.conversation import events as e
 from app.conversation.endpointing import PauseLengths
-from app.conversation.turn import (
-    GoOn,
-    Hold,
-    Interrupt,
-    Silence,
-    TakeFloor,
-    TurnSettings,
-    TurnTracker,
-    Yield,
-)
+from app.conversation.turn import GoOn, Hold, Interrupt, Silence, TakeFloor, TurnSettings, TurnTracker, Yield
 from app.conversation.voice import VoiceWindow
 from app.stt.endpointing_weights import end_weights
 

@@ -1,7 +1,5 @@
 """Recording both sides, and showing them in step."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import replace
@@ -27,9 +25,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def recorded(service: ScriptedDemoService, question: int = 1) -> Pair:
     async with asyncio.timeout(20):
         return await Recorder(service, FIRST.choice, service.frontend).pair(QUESTIONS[question], began=5.0)
-
-
-# -- recording
 
 
 async def test_each_side_gets_the_same_question_in_a_session_of_its_own() -> None:
@@ -100,9 +95,6 @@ async def test_a_recording_can_be_stopped_at_any_time() -> None:
     assert task.cancelled() and [talk.stopped for talk in service.recorded] == [1]
 
 
-# -- in step
-
-
 async def test_both_sides_are_shown_in_step() -> None:
     replay = Replay(await recorded(ScriptedDemoService()))
     end = LEAD_SECONDS + QUESTIONS[1].seconds
@@ -128,9 +120,6 @@ async def test_the_question_is_in_the_middle_and_each_voice_on_its_side() -> Non
     first = mixed[lead : lead + 1000]
     assert np.allclose(first[:, 0], 0.1) and np.allclose(first[:, 1], 0.3), "the tandem's voice is on the right"
     assert len(mixed) == round(Replay(pair).seconds * SAMPLE_RATE)
-
-
-# -- the command
 
 
 def test_the_command_runs_without_a_window(

@@ -1,7 +1,5 @@
 """What one side of the demo hears, thinks and says, followed through events."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.conversation import events as e

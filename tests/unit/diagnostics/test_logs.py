@@ -1,7 +1,5 @@
 """Tests the log: its limits, threads, redaction, files, and uncaught errors."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import io
@@ -157,15 +155,10 @@ def test_what_looks_like_a_key_is_hidden_in_every_place(kept: Log, line: str) ->
 
 @pytest.mark.parametrize(
     "told",
-    [
-        "AIzaSyB-1234567890abcdefghij",
-        "hf_abcdefghijklmnop",
-        "gsk_abcdefgh12345678",
-        "xai-abcdefgh12345678",
-        "ghp_abcdefgh12345678",
-        "eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl",
-        "AKIAABCDEFGHIJKLMNOP",
-    ],
+    (
+        "AIzaSyB-1234567890abcdefghij hf_abcdefghijklmnop gsk_abcdefgh12345678 xai-abcdefgh12345678 "
+        "ghp_abcdefgh12345678 eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl AKIAABCDEFGHIJKLMNOP"
+    ).split(),
 )
 def test_keys_are_known_by_how_they_begin(hide: Redactor, told: str) -> None:
     assert hide(f"It said “{told}” twice") == f"It said “{HIDDEN}” twice"
@@ -267,9 +260,7 @@ def test_a_flood_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of files are told otherwise there")
-def test_the_files_are_for_their_user_alone_and_take_turns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor
-) -> None:
+def test_the_files_are_private_and_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor) -> None:
     monkeypatch.setattr(logs, "FILE_BYTES", 3_000)
     folder = tmp_path / "log"
     folder.mkdir()
@@ -295,9 +286,7 @@ def test_a_folder_that_cannot_be_written_is_told_of_once_and_lines_are_kept(tmp_
     assert said[0].startswith("The log can't be written to") and "memory alone" in said[0]
 
 
-def test_a_disk_that_fills_up_ends_the_file_and_not_the_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor
-) -> None:
+def test_a_full_disk_ends_the_file_not_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor) -> None:
     with start_logging(tmp_path, hide=hide) as kept:
         log.info("first")
         assert kept.flush(5)
@@ -373,9 +362,7 @@ async def test_errors_that_nobody_catches_are_logged(kept: Log, monkeypatch: pyt
     assert [word.split()[0] for word in passed] == ["main", "main", "thread", "unraisable"]
 
 
-def test_a_file_that_can_not_be_renamed_is_gone_on_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor
-) -> None:
+def test_an_unrenamable_file_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor) -> None:
     def busy(*_: object) -> None:
         raise PermissionError(13, "used by another process")
 
@@ -390,9 +377,7 @@ def test_a_file_that_can_not_be_renamed_is_gone_on_with(
     assert [path.name for path in tmp_path.iterdir()] == ["kame.log"]
 
 
-def test_a_file_that_was_refused_takes_its_turn_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor
-) -> None:
+def test_a_refused_file_takes_its_turn_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor) -> None:
     monkeypatch.setattr(logs, "FILE_BYTES", 1_000)
     monkeypatch.setattr(logs, "REFUSED_SECONDS", -1.0)
     (tmp_path / "kame.log.1").write_text("older")

@@ -1,7 +1,5 @@
 """Tests that no library that the app loads reports its use to a server or a file."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
@@ -11,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+
+from tests.support.child import run_python
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -116,13 +116,5 @@ def test_the_library_would_report_if_it_were_let(tmp_path: Path, proxy: Proxy) -
 def test_reports_stay_off_whatever_the_environment_says(before: str) -> None:
     names = ["ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK"]
     script = f"import os, app; print([os.environ[name] for name in {names}])"
-    said = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        env={**os.environ, **dict.fromkeys(names, before)},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+    said = run_python("-c", script, env={**os.environ, **dict.fromkeys(names, before)}, check=True)
     assert said.stdout.strip() == "['1', '1', '1']"

@@ -1,7 +1,5 @@
 """The cascade step by step: it never waits, says everything once, and can be stopped anywhere."""
 
-from __future__ import annotations
-
 import itertools
 from concurrent.futures import Future
 
@@ -70,6 +68,20 @@ class Rig:
             limit -= 1
         assert limit, "it never came to an end"
 
+    def finish(self, *inputs: FrontEndInput) -> None:
+        """Steps until nothing more is said."""
+        self.step(*inputs)
+        self.until_silent()
+
+    def go_on(self, steps: int) -> None:
+        for _ in range(steps):
+            self.step()
+
+    def say(self, words: int) -> None:
+        """Steps until so many words are said."""
+        while len(self.said.split()) < words:
+            self.step()
+
     @property
     def said(self) -> str:
         return " ".join(word.text for step in self.steps for word in step.said)
@@ -92,8 +104,7 @@ def _answer(revision: int, text: str, *, turn: int = 1, complete: bool = True, a
 def test_an_answer_is_said_whole_and_then_it_is_over() -> None:
     rig = Rig()
     rig.step(TakeFloor(1))
-    rig.step(*_answer(1, "It is Paris. It lies on the Seine, as you know."))
-    rig.until_silent()
+    rig.finish(*_answer(1, "It is Paris. It lies on the Seine, as you know."))
     assert rig.said == "It is Paris. It lies on the Seine, as you know."
     assert rig.marks == ["started", "ended"]
 
@@ -114,9 +125,7 @@ def test_the_first_clause_is_synthesised_while_the_user_still_talks() -> None:
         ("I would like to see", False, True),
     ],
 )
-def test_a_clause_for_words_that_break_off_is_synthesised_only_in_a_pause(
-    words: str, paused: bool, early: bool
-) -> None:
+def test_a_clause_for_words_that_break_off_is_synthesised_in_a_pause(words: str, paused: bool, early: bool) -> None:
     rig = Rig()
     _, *answer = _answer(1, "It is Paris. It lies on the Seine.", complete=False)
     rig.step(OracleAsked(1, 1, False, words=words, paused=paused), *answer)
@@ -139,16 +148,14 @@ def test_after_waits_for_the_answer_to_the_complete_turn() -> None:
     rig.step(*_answer(1, "A guess at it.", complete=False), TakeFloor(1))
     rig.step()
     assert rig.said == "" and not rig.front.speaking
-    rig.step(*_answer(2, "The real thing."))
-    rig.until_silent()
+    rig.finish(*_answer(2, "The real thing."))
     assert rig.said == "The real thing."
 
 
 def test_a_guess_that_turns_out_to_be_complete_is_enough() -> None:
     rig = Rig(answer_mode="after")
     rig.step(*_answer(1, "It was right.", complete=False), TakeFloor(1))
-    rig.step(OracleCompleted(1))
-    rig.until_silent()
+    rig.finish(OracleCompleted(1))
     assert rig.said == "It was right."
 
 
@@ -162,8 +169,7 @@ def test_the_answer_mode_changes_at_once() -> None:
 def test_the_newer_answer_takes_over_at_a_clauses_end_and_not_within() -> None:
     rig = Rig()
     rig.step(*_answer(1, "I think it is Lyon. That is a city in the south.", complete=False), HEARD)
-    rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
-    rig.until_silent()
+    rig.finish(*_answer(2, "Nothing but Paris has ever been the capital."))
     assert rig.said == "I think it is Lyon. Or rather, nothing but Paris has ever been the capital."
     assert rig.marks == ["started", "mended", "ended"]
 
@@ -172,8 +178,7 @@ def test_a_sentence_that_was_begun_is_finished_before_another_answer_is_taken_up
     rig = Rig()
     first = "The oldest city of this country lies in the far south of it. It is Lyon."
     rig.step(*_answer(1, first, complete=False), HEARD)
-    rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
-    rig.until_silent()
+    rig.finish(*_answer(2, "Nothing but Paris has ever been the capital."))
     assert rig.said.startswith("The oldest city of this country lies in the far south of it. Or rather,")
 
 
@@ -181,8 +186,7 @@ def test_a_correction_in_mid_sentence_is_written_behind_a_dash() -> None:
     rig = Rig()
     begun = "The oldest city of this country and of all the others near it lies"
     rig.step(*_answer(1, begun, complete=False)[:-1], HEARD)
-    rig.step(*_answer(2, "Nothing but Paris has ever been the capital."))
-    rig.until_silent()
+    rig.finish(*_answer(2, "Nothing but Paris has ever been the capital."))
     said, _, corrected = rig.said.partition(" – ")
     assert begun.startswith(said) and corrected == "or rather, nothing but Paris has ever been the capital."
 
@@ -190,8 +194,7 @@ def test_a_correction_in_mid_sentence_is_written_behind_a_dash() -> None:
 def test_what_was_begun_is_never_joined_with_the_tail_of_another_sentence() -> None:
     rig = Rig()
     rig.step(*_answer(1, "You have three apples, as I see it, since you ate", complete=False)[:-1], HEARD)
-    rig.step(*_answer(2, "You have three apples left."))
-    rig.until_silent()
+    rig.finish(*_answer(2, "You have three apples left."))
     said, _, corrected = rig.said.partition(" – ")
     assert "You have three apples, as I see it,".startswith(said)
     assert corrected == "or rather, you have three apples left."
@@ -200,8 +203,7 @@ def test_what_was_begun_is_never_joined_with_the_tail_of_another_sentence() -> N
 def test_an_older_number_that_is_asked_again_is_spoken_as_the_newest() -> None:
     rig = Rig()
     rig.step(*_answer(5, "I think it is Lyon. That is a city in the south."), TakeFloor(1))
-    rig.step(*_answer(3, "Nothing but Paris has ever been the capital."))
-    rig.until_silent()
+    rig.finish(*_answer(3, "Nothing but Paris has ever been the capital."))
     assert rig.said == "I think it is Lyon. Or rather, nothing but Paris has ever been the capital."
     assert [mark.revision for step in rig.steps for mark in step.marks] == [5, 3, 3]
 
@@ -212,8 +214,7 @@ def test_a_revision_that_is_asked_again_keeps_its_text_and_the_one_between_is_re
     rig.step(*_answer(2, "It is Lyon. It lies in the south.", complete=False)[:-1])
     rig.step(OracleAsked(1, 1, True), TakeFloor(1))
     rig.step(OracleWords(2, 1, " Late words.", 0.0), OracleWords(1, 1, " Paris.", 0.0))
-    rig.step(OracleDone(2), OracleDone(1))
-    rig.until_silent()
+    rig.finish(OracleDone(2), OracleDone(1))
     assert rig.said == "It is Paris."
 
 
@@ -221,8 +222,7 @@ def test_late_words_of_a_revision_that_was_superseded_are_refused() -> None:
     rig = Rig()
     rig.step(*_answer(2, "I think it is Lyon. That is")[:-1], TakeFloor(1))
     rig.step(*_answer(1, "Nothing but Paris has ever been the capital."))
-    rig.step(OracleWords(2, 1, " Late words.", 0.0), OracleDone(2))
-    rig.until_silent()
+    rig.finish(OracleWords(2, 1, " Late words.", 0.0), OracleDone(2))
     assert rig.said.endswith("Or rather, nothing but Paris has ever been the capital.") and "Late" not in rig.said
 
 
@@ -230,11 +230,9 @@ def test_an_answer_to_the_beginning_is_not_spoken_before_the_one_to_all_of_it() 
     rig = Rig()
     rig.step(*_answer(1, "It is New York.", complete=False, asked="What is the capital"))
     rig.step(HEARD)
-    for _ in range(4):
-        rig.step()
+    rig.go_on(4)
     assert rig.said == "" and not rig.front.speaking
-    rig.step(*_answer(2, "It is Paris."))
-    rig.until_silent()
+    rig.finish(*_answer(2, "It is Paris."))
     assert rig.said == "It is Paris." and rig.marks == ["started", "ended"]
 
 
@@ -267,12 +265,10 @@ def test_an_opening_keeps_the_silence_short_and_is_no_part_of_the_answer(told: b
     rig = Rig()
     rig.step(OracleAsked(1, 1, True))
     rig.step(TakeFloor(1, 0.0, ASKED, told))
-    for _ in range(10):
-        rig.step()
+    rig.go_on(10)
     [at] = opened(rig)
     assert least <= at <= most and rig.front.speaking
-    rig.step(*_answer(1, "It is Paris.")[1:])
-    rig.until_silent()
+    rig.finish(*_answer(1, "It is Paris.")[1:])
     opening = rig.said.removesuffix(" It is Paris.")
     assert opening in language("en").openings and rig.marks == ["started", "opened", "ended"]
     assert {word.text: word.revision for step in rig.steps for word in step.said}["Paris."] == 1
@@ -283,12 +279,10 @@ def test_an_opening_keeps_the_silence_short_and_is_no_part_of_the_answer(told: b
 def test_who_lets_the_button_go_late_is_not_told_to_wait_at_once() -> None:
     rig = Rig()
     rig.step(OracleAsked(1, 1, True))
-    for _ in range(12):
-        rig.step()
+    rig.go_on(12)
     released = rig.index * 0.08
     rig.step(TakeFloor(1, 0.1, ASKED, told=True))
-    for _ in range(8):
-        rig.step()
+    rig.go_on(8)
     [at] = opened(rig)
     assert 0.4 <= at - released <= 0.6
 
@@ -296,20 +290,17 @@ def test_who_lets_the_button_go_late_is_not_told_to_wait_at_once() -> None:
 @pytest.mark.parametrize(("expected", "least", "most"), [(1.5, 0.0, 0.16), (0.4, 0.6, 0.8)])
 def test_an_answer_that_is_far_away_is_opened_at_once(expected: float, least: float, most: float) -> None:
     rig = Rig()
-    for _ in range(3):
-        rig.step()
+    rig.go_on(3)
     ended = rig.index * 0.08
     rig.step(OracleAsked(1, 1, True, expected=expected), TakeFloor(1, ended, ASKED))
-    for _ in range(10):
-        rig.step()
+    rig.go_on(10)
     [at] = opened(rig)
     assert least <= at - ended <= most
 
 
 def test_a_turn_need_not_wait_for_an_answer_that_is_far_away_where_an_opening_is_there() -> None:
     rig = Rig()
-    for _ in range(3):
-        rig.step()
+    rig.go_on(3)
     rig.step(OracleAsked(1, 1, False, words="What is the capital", expected=1.5))
     assert rig.front.ready("What is the capital of France?")  # it will be asked anew
     assert rig.front.ready("")
@@ -325,8 +316,7 @@ def test_openings_vary_and_follow_from_the_seed() -> None:
         for turn in range(1, 13):
             rig.step(Interrupt(), OracleAsked(turn, turn, True))
             rig.step(TakeFloor(turn, rig.index * 0.08))
-            for _ in range(40):
-                rig.step()
+            rig.go_on(40)
         texts = " ".join(
             f"{'/' if mark else ''}{' '.join(word.text for word in step.said)}"
             for step in rig.steps
@@ -348,8 +338,7 @@ def test_where_no_opening_is_said(why: str) -> None:
     rig.step(TakeFloor(1, None if why == "typed" else rig.index * 0.08, ASKED))
     for _ in range(3 if why == "in time" else 20):
         rig.step()
-    rig.step(*_answer(1, "It is Paris."))
-    rig.until_silent()
+    rig.finish(*_answer(1, "It is Paris."))
     assert rig.said == "It is Paris." and not opened(rig)
 
 
@@ -359,8 +348,7 @@ def test_an_opening_gives_way_to_an_answer_whose_sound_is_about_to_come() -> Non
     rig.step()
     voice.finish()  # the opening
     rig.step(*_answer(1, "It is Paris."), TakeFloor(1, 0.0))
-    for _ in range(6):
-        rig.step()
+    rig.go_on(6)
     assert not rig.front.speaking
     voice.finish()
     rig.until_silent()
@@ -369,20 +357,16 @@ def test_an_opening_gives_way_to_an_answer_whose_sound_is_about_to_come() -> Non
 
 def test_an_opening_that_is_held_goes_on_and_a_backend_that_fails_leaves_it_alone() -> None:
     rig = Rig()
-    rig.step(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1, -1.0))
-    rig.until_silent()
+    rig.finish(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1, -1.0))
     assert rig.said == "", "there is nothing to wait for"
     rig.step(OracleAsked(2, 2, True), TakeFloor(2, -1.0))
-    while len(rig.said.split()) < 2:
-        rig.step()
+    rig.say(2)
     last = rig.steps[-1]
     rig.step(Hold(3))
     rig.front.unheard(1920, len(last.said))
-    rig.step(GoOn(), OracleDone(2, failed=True))
-    rig.until_silent()
+    rig.finish(GoOn(), OracleDone(2, failed=True))
     assert rig.front.idle and rig.marks == ["started", "opened", "held", "went_on", "ended"]
-    rig.step(*_answer(3, "It is Paris.", turn=2))
-    rig.until_silent()
+    rig.finish(*_answer(3, "It is Paris.", turn=2))
     assert rig.said.endswith("It is Paris."), "an opening alone has answered nothing"
 
 
@@ -398,11 +382,9 @@ def wanted(revision: int, text: str) -> list[FrontEndInput]:
 def test_a_backend_that_the_user_has_chosen_is_heard_in_mid_sentence() -> None:
     rig = Rig()
     rig.step(*_answer(1, LONG), TakeFloor(1))
-    while len(rig.said.split()) < 2:
-        rig.step()
+    rig.say(2)
     before = len(rig.steps)
-    rig.step(*wanted(2, "Nothing but Paris has ever been the capital of France."))
-    rig.until_silent()
+    rig.finish(*wanted(2, "Nothing but Paris has ever been the capital of France."))
     said, _, corrected = rig.said.partition(" – ")
     assert LONG.startswith(said) and 2 <= len(said.split()) <= 5, "neither its sentence nor its clause is ended first"
     assert corrected == "or rather, nothing but Paris has ever been the capital of France."
@@ -416,30 +398,24 @@ def test_a_backend_that_the_user_has_chosen_is_heard_in_mid_sentence() -> None:
 def test_a_backend_that_says_the_same_goes_on_without_a_cut() -> None:
     rig = Rig()
     rig.step(*_answer(1, LONG), TakeFloor(1))
-    while len(rig.said.split()) < 5:
-        rig.step()
-    rig.step(*wanted(2, f"{LONG} It is old."))
-    rig.until_silent()
+    rig.say(5)
+    rig.finish(*wanted(2, f"{LONG} It is old."))
     assert rig.said == f"{LONG} It is old." and "mended" in rig.marks
 
 
 def test_what_is_nearly_over_is_said_to_its_end() -> None:
     rig = Rig()
     rig.step(*_answer(1, "It is Lyon, I believe so."), TakeFloor(1))
-    while len(rig.said.split()) < 5:
-        rig.step()
-    rig.step(*wanted(2, "Nothing but Paris has ever been the capital of France."))
-    rig.until_silent()
+    rig.say(5)
+    rig.finish(*wanted(2, "Nothing but Paris has ever been the capital of France."))
     assert rig.said.startswith("It is Lyon, I believe so. Or rather, nothing but Paris")
 
 
 def test_for_what_the_voice_can_not_say_nothing_breaks_off() -> None:
     rig = Rig(ScriptedVoice(fail_on="or rather"))
     rig.step(*_answer(1, LONG), TakeFloor(1))
-    while len(rig.said.split()) < 2:
-        rig.step()
-    rig.step(*wanted(2, "Nothing but Paris has ever been the capital of France."))
-    rig.until_silent()
+    rig.say(2)
+    rig.finish(*wanted(2, "Nothing but Paris has ever been the capital of France."))
     assert rig.said.startswith("The oldest city of this country lies") and any(step.problem for step in rig.steps)
 
 
@@ -448,8 +424,7 @@ def test_a_chosen_backend_without_words_yet_cuts_nothing_off() -> None:
     rig = Rig(voice)
     rig.step(*_answer(1, LONG), TakeFloor(1))
     voice.finish()
-    while len(rig.said.split()) < 5:
-        rig.step()
+    rig.say(5)
     rig.step(OracleAsked(2, 1, True, wanted=True), OracleWords(2, 1, " Nothing", 0.0))
     for _ in range(12):
         voice.finish()
@@ -473,12 +448,10 @@ def test_a_chosen_backend_without_words_yet_cuts_nothing_off() -> None:
 def test_held_anywhere_about_a_cut_nothing_is_said_twice_or_lost(chosen: int, held: int, lost: int) -> None:
     rig = Rig()
     rig.step(*_answer(1, LONG), TakeFloor(1))
-    while len(rig.said.split()) < chosen:
-        rig.step()
+    rig.say(chosen)
     new = "Nothing but Paris has ever been the capital of France."
     rig.step(*wanted(2, new))
-    for _ in range(held):
-        rig.step()
+    rig.go_on(held)
     last = rig.steps[-1]
     rig.step(Hold(2))
     words = rig.said.split()
@@ -496,30 +469,25 @@ def test_held_anywhere_about_a_cut_nothing_is_said_twice_or_lost(chosen: int, he
 
 def test_whoever_answers_what_nobody_has_answered_is_heard() -> None:
     rig = Rig()
-    rig.step(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1))
-    rig.until_silent()
+    rig.finish(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1))
     rig.step(OracleAsked(2, 1, False), OracleWords(2, 1, " A guess.", 0.0))
     assert not rig.front.speaking, "a guess at it is none"
-    rig.step(*_answer(3, "It is Paris."))
-    rig.until_silent()
+    rig.finish(*_answer(3, "It is Paris."))
     assert rig.said == "It is Paris."
 
 
 @pytest.mark.parametrize("taken", [Interrupt(), Yield(1)])
 def test_nobody_speaks_where_the_user_has_taken_the_floor(taken: Interrupt | Yield) -> None:
     rig = Rig()
-    rig.step(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1))
-    rig.until_silent()
+    rig.finish(OracleAsked(1, 1, True), OracleDone(1, failed=True), TakeFloor(1))
     rig.step(taken)
-    rig.step(*_answer(2, "It is Paris."))
-    rig.until_silent()
+    rig.finish(*_answer(2, "It is Paris."))
     assert rig.said == ""
 
 
 def test_a_void_floor_that_was_never_ours_is_not_taken() -> None:
     rig = Rig()
-    rig.step(Interrupt(user_speaks=False), *_answer(1, "It is Paris."))
-    rig.until_silent()
+    rig.finish(Interrupt(user_speaks=False), *_answer(1, "It is Paris."))
     assert rig.said == ""
 
 
@@ -527,8 +495,7 @@ def test_a_cut_off_elder_is_not_read_to_its_ragged_end() -> None:
     rig = Rig()
     cut = [OracleAsked(1, 1, False), *(OracleWords(1, 1, f" {w}", 0.0) for w in "It is fine. But then the".split())]
     rig.step(*cut, TakeFloor(1))
-    rig.step(*_answer(2, "It is fine. Really."))
-    rig.until_silent()
+    rig.finish(*_answer(2, "It is fine. Really."))
     assert rig.said == "It is fine. Really."
 
 
@@ -536,11 +503,9 @@ def test_another_turns_oracle_is_never_said() -> None:
     rig = Rig()
     rig.step(*_answer(1, "Old news.", turn=1))
     rig.step(TakeFloor(2))
-    for _ in range(5):
-        rig.step()
+    rig.go_on(5)
     assert rig.said == ""
-    rig.step(*_answer(2, "New things.", turn=2))
-    rig.until_silent()
+    rig.finish(*_answer(2, "New things.", turn=2))
     assert rig.said == "New things."
 
 
@@ -567,16 +532,14 @@ def test_what_the_listener_did_not_hear_is_said_after_a_hold(after: int) -> None
     rig.front.unheard(1920, len(last.said))
     for _ in range(10):
         assert not rig.step().samples.any()
-    rig.step(GoOn())
-    rig.until_silent()
+    rig.finish(GoOn())
     assert rig.said.split() == [*heard, *text.split()[len(heard) - len(last.said) :]]
     assert rig.marks == ["started", "held", "went_on", "ended"]
 
 
 def test_markup_is_not_read_aloud() -> None:
     rig = Rig()
-    rig.step(TakeFloor(1), *_answer(1, "## Paris. **It** is `old`. See [this](https://example.org/x) now."))
-    rig.until_silent()
+    rig.finish(TakeFloor(1), *_answer(1, "## Paris. **It** is `old`. See [this](https://example.org/x) now."))
     assert rig.said == "Paris. It is old. See this now."
 
 
@@ -609,8 +572,7 @@ def test_another_voice_makes_what_was_made_ahead_again_and_says_the_next_clause(
     rig.step(SetVoice(new))
     assert rig.front.voice is new and rig.front.busy
     assert new.spoken == [old.spoken[-1]], "the clause that comes next"
-    for _ in range(60):
-        rig.step()
+    rig.go_on(60)
     assert rig.said == "It is Paris, I am sure.", "the clause that was begun is of the old voice"
     new.finish()
     while not rig.front.idle:
@@ -625,12 +587,10 @@ def test_a_voice_that_comes_as_a_clause_breaks_off_says_what_it_broke_off_for() 
         old, new = ScriptedVoice(), SlowVoice()
         rig = Rig(old)
         rig.step(*_answer(1, "The capital of France is the city of Paris as everybody surely knows."), TakeFloor(1))
-        for _ in range(10):
-            rig.step()
+        rig.go_on(10)
         wanted = OracleAsked(2, 1, True, wanted=True, words=ASKED)
         rig.step(wanted, OracleWords(2, 1, "No, it has always been Lyon.", 0.0), OracleDone(2))
-        for _ in range(steps):
-            rig.step()
+        rig.go_on(steps)
         rig.step(SetVoice(new))
         while not rig.front.idle:
             rig.step()

@@ -3,8 +3,6 @@
 `python -m tests.unit.history.corruptions --count 500` prints the figures.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -1,7 +1,5 @@
 """Damaged files of conversations: the app opens, keeps every talk that SQLite can still read, says so, and closes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sqlite3
@@ -127,9 +125,7 @@ def _with_last_number(data: bytes) -> bytes:
     ],
     ids=["index", "read-only", "UTF-16", "search index", "reference", "trigger", "counter"],
 )
-async def test_damage_that_sqlite_does_not_tell_at_first_is_found(
-    damage: Callable[[bytes], bytes], tmp_path: Path
-) -> None:
+async def test_damage_that_sqlite_overlooks_is_found(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
     async with kept(tmp_path) as history:
         hold(history, "key-a", MOON)

@@ -1,7 +1,5 @@
 """Errors and damage while the file of conversations is in use: what was said is kept, and no sound file is replaced."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -73,9 +71,7 @@ def _raise(error: Exception) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize("code", [_FULL, _BUSY])
-def test_an_index_that_can_not_be_rebuilt_at_opening_is_no_damage(
-    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_not_rebuilt_at_first_is_no_damage(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.0)
     path = tmp_path / "history.sqlite3"
     database.open_database(path).connection.close()
@@ -88,9 +84,7 @@ def test_an_index_that_can_not_be_rebuilt_at_opening_is_no_damage(
     assert not path.with_name("history.sqlite3.broken").exists()
 
 
-async def test_an_index_that_stays_damaged_is_not_rebuilt_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_index_that_stays_damaged_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rebuilt = []
     remake = schema.remake_index
     monkeypatch.setattr(schema, "remake_index", lambda file: rebuilt.append(1) or remake(file))
@@ -145,9 +139,7 @@ async def test_an_interruption_between_the_moves_loses_nothing(log_moved: bool, 
     assert path.with_name("history.sqlite3.broken-wal").exists() is not log_moved
 
 
-def test_what_was_rescued_stays_when_it_can_not_be_moved_into_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_rescued_stays_if_it_can_not_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "history.sqlite3"
     path.write_bytes(b"?" * 5000)
     move = database.move_file
@@ -191,9 +183,7 @@ async def test_a_text_that_a_job_can_not_read_is_no_damage_by_itself(tmp_path: P
 
 
 @pytest.mark.parametrize("fault", [b"", OSError(5, "Input/output error")], ids=["cut off meanwhile", "unreadable"])
-def test_a_page_that_the_disk_can_not_read_costs_no_other(
-    fault: bytes | OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unread_page_costs_no_other(fault: bytes | OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Failing(io.BytesIO):
         def read(self, count: int | None = -1) -> bytes:
             if self.tell() != pages.PAGE:
@@ -308,9 +298,7 @@ async def test_of_a_damaged_talk_whatever_holds_more_words_is_shown(cut: float, 
     assert (len(said) > 2) is (cut > 0.5), "single words of the answer are in the events only"
 
 
-async def test_a_long_talk_keeps_its_events_and_is_not_loaded_at_each_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_long_talk_is_kept_and_not_loaded_each_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "_MOST_PACKED", 2000)
     read = []
     monkeypatch.setattr(queries, "unpack_lines", lambda packed: read.append(1) or ([], True))
@@ -339,9 +327,7 @@ async def test_an_event_that_can_not_be_stored_holds_up_no_other(tmp_path: Path)
 @pytest.mark.parametrize(
     "error", [_error(20, sqlite3.IntegrityError), _error(20, sqlite3.DatabaseError), KeyError("x")]
 )
-async def test_events_wait_where_the_error_is_not_theirs(
-    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_events_wait_out_others_errors(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "AGAIN_SECONDS", 3600.0)
     async with kept(tmp_path) as history:
         log = history.begin("a", Setup())

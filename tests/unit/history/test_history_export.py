@@ -1,7 +1,5 @@
 """A conversation taken along: as a page, as subtitles, as sound, as JSON; whole files or none."""
 
-from __future__ import annotations
-
 import os
 import re
 import wave
@@ -169,9 +167,7 @@ async def test_there_is_no_sound_where_none_was_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["markdown", "json", "srt", "wav"])
-def test_a_file_is_written_whole_or_not_at_all(
-    form: ExportFormat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_whole_or_not_there(form: ExportFormat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sound = _record(tmp_path / "sound", 1.0, 0.1, 0.1)
     talks = (KeptTalk(0.0, tuple(talk(MOON)), sound),)
     path = tmp_path / "out" / "file"

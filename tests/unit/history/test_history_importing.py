@@ -1,7 +1,5 @@
 """Conversations from outside: ours come in whole, all others end in a sentence, and none does harm."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """For any talk and any time of closing: what is read is what was put, with harmless texts, and so are the turns."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import tempfile

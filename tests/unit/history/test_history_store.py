@@ -1,7 +1,5 @@
 """Conversations on disk: stored, listed, found, renamed and copied."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sqlite3
@@ -261,9 +259,7 @@ async def test_a_talk_that_is_over_is_packed_and_reads_the_same(tmp_path: Path) 
         assert [turn.text for turn in _folded(told.events).turns] == [*MOON] * 30
 
 
-async def test_a_full_disk_is_told_and_nothing_is_lost_once_there_is_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.history.writer.AGAIN_SECONDS", 0.05)
     async with kept(tmp_path) as history:
         log = history.begin("a", Setup())

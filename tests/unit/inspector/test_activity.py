@@ -1,7 +1,5 @@
 """What the timeline and the table of requests know of a session, folded from its events."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -119,12 +117,7 @@ def test_each_has_a_row_to_itself_while_it_runs_and_they_descend_like_stairs() -
 
 def test_the_secondary_has_rows_of_its_own_and_a_new_model_is_named() -> None:
     made = fold(asked(1), asked(2, 1.1, GPT, secondary=True), asked(3, 2), asked(4, 3, GPT))
-    assert [(r.secondary, r.named) for r in made.bars] == [
-        (False, True),
-        (True, True),
-        (False, False),
-        (False, True),
-    ]
+    assert [(r.secondary, r.named) for r in made.bars] == [(False, True), (True, True), (False, False), (False, True)]
     assert made.has_secondary and made.backends == [QWEN, GPT]
     assert made.bars[1].rows[3] == 0
 

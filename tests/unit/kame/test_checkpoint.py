@@ -1,7 +1,5 @@
 """Checkpoints in the hub's layout: what loads, and what is said of what doesn't."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Frames in, frames out: the engine against its parts, and the front-end's memory and words."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import weakref
@@ -202,9 +200,7 @@ def fail(*_: object) -> None:
     raise RuntimeError("CUDA error: the launch timed out")
 
 
-def test_a_card_that_fails_at_the_end_or_while_it_loads_is_free_for_the_next(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_card_that_fails_ending_or_loading_is_free_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def make() -> KameFrontEnd:
         return KameFrontEnd(
             lambda: load(read_layout(folder), device="cpu", dtype=torch.float32), KameSettings(alone=True)
@@ -319,7 +315,6 @@ def test_a_shorter_lead_skips_to_the_newest_frame(folder: Path) -> None:
     loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
     with KameFrontEnd(lambda: loaded, KameSettings(sampling=GREEDY), SetDials(lead=5)) as frontend:
         heard: list[float] = []
-        assert frontend._stream is not None
         delay = frontend._stream._delay
         frontend._stream._delay = lambda samples: heard.append(float(delay(samples)[0])) or silence()  # type: ignore
         for index in range(12):

@@ -1,7 +1,5 @@
 """Words from the model's own tokens, and tokens of an oracle that grows by words."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

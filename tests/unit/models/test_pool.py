@@ -2,8 +2,6 @@
 end.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack

@@ -1,7 +1,5 @@
 """Hubs that say or send something strange, and downloads that come at the same time."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -29,6 +27,7 @@ from app.platform.files import is_plain, locked
 from app.untrusted.limits import HUB_LISTING, MB, Refused
 from tests.support.examples import examples
 from tests.support.hub import Hub
+from tests.support.servers import QuietHandler, running
 
 Act = Callable[[BaseHTTPRequestHandler], None]
 
@@ -37,26 +36,15 @@ Act = Callable[[BaseHTTPRequestHandler], None]
 def serving(act: Act) -> Iterator[str]:
     """A server on loopback that does as it is told; gives its address."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             try:
                 act(self)
             except OSError:  # the other side has had enough
                 self.close_connection = True
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as url:
+        yield url
 
 
 def telling(body: bytes, status: int = 200, **headers: str) -> Act:
@@ -338,9 +326,7 @@ def test_an_empty_file_stays_empty_whatever_the_hub_sends(tmp_path: Path) -> Non
     assert (tmp_path / "x.bin").read_bytes() == b""
 
 
-def test_the_file_on_the_disk_never_grows_beyond_what_was_announced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_never_grows_beyond_what_was_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
     delete = transfer.delete_file
 

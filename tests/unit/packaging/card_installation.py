@@ -23,6 +23,7 @@ from typing import Any
 from installation.places import OVERRIDE, InstalledPlaces
 from installation.steps import clean_environment
 from tests.support.driver import RTX_4070
+from tests.support.servers import QuietHandler
 from tests.unit.packaging.fakes import ROOT
 
 UV = Path(sysconfig.get_path("scripts")) / "uv"
@@ -76,12 +77,9 @@ class Index:
         self.reached, self.release = threading.Event(), threading.Event()
         index = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
                 index.answer(self)
-
-            def log_message(self, *_: object) -> None:
-                pass
 
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -94,7 +92,7 @@ class Index:
         self.wheels[file] = content
         return f"{name}=={version} --hash=sha256:{hashlib.sha256(content).hexdigest()}\n"
 
-    def answer(self, request: http.server.BaseHTTPRequestHandler) -> None:
+    def answer(self, request: QuietHandler) -> None:
         *_, last = request.path.rstrip("/").split("/")
         if last.endswith(".whl"):
             self.asked.append(last)
@@ -105,14 +103,8 @@ class Index:
         else:
             files = [name for name in self.wheels if name.startswith(last.replace("-", "_") + "-")]
             body, kind = "".join(f'<a href="/files/{name}">{name}</a>' for name in files).encode(), "text/html"
-        try:
-            request.send_response(200)
-            request.send_header("Content-Type", kind)
-            request.send_header("Content-Length", str(len(body)))
-            request.end_headers()
-            request.wfile.write(body)
-        except OSError:
-            pass  # the client was cancelled
+        with contextlib.suppress(OSError):  # the client was cancelled
+            request.send(body, kind)
 
     def close(self) -> None:
         self.release.set()
@@ -225,14 +217,12 @@ class Installation:
     def modules(self) -> set[str]:
         """Returns the names of the modules in the environment in use."""
         folder = self.places.site_packages
-        assert folder is not None
         return {path.stem for path in folder.glob("*.py")} - {"_virtualenv"}
 
 
 def end(child: subprocess.Popen[bytes], how: str) -> int:
     """Ends a launcher by closing its input, or by a signal; returns its exit code."""
     if how == "cancel":
-        assert child.stdin is not None
         child.stdin.close()
     else:
         child.send_signal(signal.SIGTERM if how == "ask" else signal.SIGKILL)

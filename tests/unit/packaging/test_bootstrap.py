@@ -14,6 +14,7 @@ import pytest
 import bootstrap
 from installation import checks, stamp, steps, system_parts
 from installation.steps import Steps, Stopped
+from tests.support.child import run_python
 from tests.unit.packaging.fakes import ROOT, fake_python, posix_only, program, stamp_of
 
 
@@ -197,12 +198,8 @@ def test_the_app_gets_its_arguments_its_folder_and_a_clean_environment(project, 
     program(project.python, 'case "$*" in *version_info*) echo 3.12;; *) echo "$*|$PWD|$PYTHONPATH"; exit 7;; esac')
     stamp.write_stamp(project, {**stamp_of(project), "missing": []})
     script = copy_script(project.root)
-    done = subprocess.run(
-        [sys.executable, script, "run", "--help", "two words"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": "/elsewhere"},
-        capture_output=True,
-        text=True,
+    done = run_python(
+        script, "run", "--help", "two words", cwd=tmp_path, env={**os.environ, "PYTHONPATH": "/elsewhere"}
     )
     assert done.stdout == f"-P -m app --help two words|{tmp_path}|\n"
     assert done.returncode == 7

@@ -3,8 +3,6 @@
 The packages are tiny, the driver's library and torch stand in for the real ones: nothing here runs on a card.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile
@@ -235,9 +233,7 @@ def test_it_can_be_removed(installed: Installation) -> None:
     assert installed.run("setup")[0] == 0 and installed.modules() == APP
 
 
-def test_a_replacement_waits_for_the_app_and_an_interrupted_one_is_finished(
-    installed: Installation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_replacement_waits_and_is_finished_later(installed: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     installed.run("card", "install")
     places = installed.places
 

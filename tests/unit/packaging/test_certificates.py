@@ -69,9 +69,7 @@ def install(tool: str, steps: Steps, env, folder: Path, lock: str) -> None:
 
 
 @pytest.mark.parametrize("tool", ["uv", "pip"])
-def test_what_the_system_trusts_is_trusted_from_the_first_refusal_on(
-    tool, proxy, index, authority, env, tmp_path, monkeypatch
-):
+def test_the_systems_trust_is_taken_at_the_first_refusal(tool, proxy, index, authority, env, tmp_path, monkeypatch):
     use_bundle(tmp_path / "system.pem", monkeypatch, trustme.CA(), authority)
     steps = Steps(tmp_path / "log", lambda text: None)
     install(tool, steps, env, tmp_path / "first", index.add("one", "1.0"))
@@ -85,9 +83,7 @@ def test_what_the_system_trusts_is_trusted_from_the_first_refusal_on(
 
 
 @pytest.mark.parametrize(("named", "tool"), [("PIP_CERT", "uv"), ("SSL_CERT_FILE", "pip")])
-def test_a_file_that_the_user_names_for_one_tool_serves_the_other(
-    named, tool, index, authority, env, tmp_path, monkeypatch
-):
+def test_a_file_named_for_one_tool_serves_the_other(named, tool, index, authority, env, tmp_path, monkeypatch):
     use_bundle(tmp_path / "system.pem", monkeypatch, trustme.CA())
     authority.cert_pem.write_to_path(tmp_path / "own.pem")
     steps = Steps(tmp_path / "log", lambda text: None)

@@ -144,16 +144,10 @@ def test_an_upgrade_finds_its_folder_however_it_is_written(installer, user):
 
 @pytest.mark.parametrize(
     "target",
-    [
-        ".local/share/kame-desktop",
-        ".local/share/kame-desktop/history",
-        ".config/kame-desktop",
-        ".local",
-        ".local/share/kame-desktop/environment/sub",
-        ".",
-        "..",
-        ".local/bin",
-    ],
+    (
+        ".local/share/kame-desktop .local/share/kame-desktop/history .config/kame-desktop .local "
+        ".local/share/kame-desktop/environment/sub . .. .local/bin"
+    ).split(),
 )
 def test_the_program_does_not_go_where_the_users_data_belong(installer, user, target):
     (user.data / "kame-desktop").mkdir(parents=True)

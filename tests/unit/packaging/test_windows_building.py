@@ -47,15 +47,12 @@ PYTHON = {
     "DLLs/_tkinter.pyd": b"",
     "DLLs/_ssl.pyd": b"",
 }
-KEPT = {
-    "python/python.exe",
-    "python/pythonw.exe",
-    "python/python3.dll",
-    "python/python312.dll",
-    "python/Lib/os.py",
-    "python/Lib/venv/scripts/nt/venvlauncher.exe",
-    "python/DLLs/_ssl.pyd",
-}
+KEPT = set(
+    (
+        "python/python.exe python/pythonw.exe python/python3.dll python/python312.dll python/Lib/os.py "
+        "python/Lib/venv/scripts/nt/venvlauncher.exe python/DLLs/_ssl.pyd"
+    ).split()
+)
 
 
 needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="mingw-w64 is not installed")

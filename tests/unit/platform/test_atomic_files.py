@@ -1,6 +1,4 @@
-"""Tests that JSON files are written whole or not at all."""
-
-from __future__ import annotations
+"""Tests that JSON files are written whole or not at all, and which file names Windows takes for devices."""
 
 import json
 import os
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.platform import files
-from app.platform.files import delete_file, move_file, write_json
+from app.platform.files import delete_file, is_device, move_file, write_json
 
 
 def test_it_is_written_with_its_folder_and_read_back(tmp_path: Path) -> None:
@@ -98,3 +96,13 @@ def test_a_file_that_is_open_for_a_moment_is_replaced(tmp_path: Path) -> None:
     threading.Timer(0.2, reader.close).start()
     write_json(path, {})
     assert reader.closed and path.read_text() == "{}\n"
+
+
+@pytest.mark.parametrize("name", ["CON", "nul", "aux.json", "Com1.txt", "LPT².md", "prn .md", "NUL.tar.gz"])
+def test_devices(name: str) -> None:
+    assert is_device(name)
+
+
+@pytest.mark.parametrize("name", ["", "CONsole", "com", "com10", "lpt.txt", "my aux", ".nul", "notes.con"])
+def test_files(name: str) -> None:
+    assert not is_device(name)

@@ -1,7 +1,5 @@
 """The start at login: entries for desktops on Linux, and values in the registry on Windows."""
 
-from __future__ import annotations
-
 import configparser
 import re
 import sys
@@ -116,9 +114,6 @@ def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not autostart.is_supported()
 
 
-# -- Windows
-
-
 class FakeRegistry(ModuleType):
     """Keys of the current user by their paths, each with its values."""
 
@@ -182,9 +177,7 @@ def test_a_value_in_the_registry_starts_it_without_a_console(registry: FakeRegis
     assert not autostart.is_on() and registry.keys[autostart.RUN_KEY] == {"Other": ("other.exe", 1)}
 
 
-def test_an_installation_is_started_by_its_own_program(
-    registry: FakeRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_installation_starts_itself(registry: FakeRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(autostart, "__file__", str(tmp_path / "KAME" / "app" / "platform" / "autostart.py"))
     program = (tmp_path / "KAME" / "KAME Desktop.exe").resolve()
     program.parent.mkdir()

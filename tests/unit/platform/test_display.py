@@ -1,7 +1,5 @@
 """Tests that a start without a usable screen ends with a sentence, where Qt would abort the process."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -11,24 +9,18 @@ from pathlib import Path
 import pytest
 
 from app.platform.display import window_obstacle
+from tests.support.child import run_python
 from tests.support.parts import need
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a screen")
 
-ROOT = Path(__file__).resolve().parents[3]
+
 VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "QT_QPA_PLATFORM")
 
 
 def start(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     env = {name: value for name, value in os.environ.items() if name not in VARIABLES}
-    return subprocess.run(
-        [sys.executable, "-m", "app", *arguments],
-        cwd=ROOT,
-        env={**env, **variables},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return run_python("-m", "app", *arguments, env={**env, **variables}, timeout=120)
 
 
 def test_without_a_screen_it_offers_what_works_without_one() -> None:

@@ -1,7 +1,5 @@
 """Tests the conversion of moments to dates, also of those that the system's own conversion refuses."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest

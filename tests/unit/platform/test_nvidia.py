@@ -1,7 +1,5 @@
 """Tests what is found about NVIDIA cards, with a stand-in for the driver's library."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -10,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.platform import nvidia
+from tests.support.child import run_python
 from tests.support.driver import GTX_1080, GTX_1650, RTX_4070, make_driver
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a library and scripts for Linux stand in")
@@ -35,15 +34,12 @@ def test_the_library_tells_all_cards_and_the_largest_is_taken(library: str, monk
     monkeypatch.setenv("NVML_FAKE_CARDS", f"{GTX_1650}\n{RTX_4070}")
     monkeypatch.setenv("NVML_FAKE_CUDA", "12080")
     driver = ask(library)
-    assert driver is not None
     assert (driver.version, driver.cuda, len(driver.cards)) == ("580.95.05", (12, 8), 2)
     assert nvidia.best_card(driver) == nvidia.Card("NVIDIA GeForce RTX 4070", 12878610432, 12305039360, (8, 9), "GPU-1")
     assert nvidia.obstacle(driver) == ""
 
 
-def test_a_large_card_that_is_too_old_does_not_hide_a_smaller_one(
-    library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_card_that_is_too_old_hides_no_smaller_one(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NVML_FAKE_CARDS", f"Tesla P40;25769803776;25000000000;6;1\n{RTX_4070}\n{GTX_1650}")
     driver = ask(library)
     assert driver is not None and nvidia.obstacle(driver) == ""
@@ -120,13 +116,12 @@ def test_a_card_without_a_driver_is_told(tmp_path: Path) -> None:
 def test_it_is_an_old_pythons_own_program() -> None:
     """The set-up runs this file by its path, before anything is installed."""
     code = "import sys; before = set(sys.modules); import nvidia; print(sorted(set(sys.modules) - before))"
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code],
+    done = run_python(
+        "-S",
+        "-c",
+        code,
         cwd=ROOT / "app" / "platform",
         env={**os.environ, "PYTHONPATH": str(ROOT / "app" / "platform")},
-        capture_output=True,
-        text=True,
-        timeout=60,
     )
     loaded = set(eval(done.stdout))
     assert not {name for name in loaded if name.split(".")[0] not in (*sys.stdlib_module_names, "nvidia")}

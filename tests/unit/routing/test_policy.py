@@ -1,7 +1,5 @@
 """Which kind a growing turn counts as: the hold, the change, the follow-up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,12 +1,12 @@
-"""Who may talk with a voice server: its path, its key, and which pages and names it is reached by."""
-
-from __future__ import annotations
+"""Who may talk with a voice server, and the events that it keeps for a client that comes back."""
 
 from collections.abc import Mapping
 
 import pytest
 from websockets.datastructures import Headers
 
+from app.conversation import events as e
+from app.server.served_talk import MOST_CHARS, MOST_EVENTS, EventLog
 from app.server.server import read_request, refusal
 
 LOCAL = {"Host": "127.0.0.1:8998"}
@@ -78,3 +78,29 @@ def test_a_header_that_is_there_twice_is_refused(name: str) -> None:
     headers[name] = headers[name]
     for key in ("", "the-key"):
         assert refused("/api/chat", headers, key) == 400
+
+
+def filled(count: int, text: str = "word") -> EventLog:
+    log = EventLog()
+    for number in range(1, count + 1):
+        log.add(e.OracleDelta(1.0, number, text))
+    return log
+
+
+def given(log: EventLog, after: int | None) -> list[int]:
+    return [event.revision for event in log.since(log.before(after)) if isinstance(event, e.OracleDelta)]
+
+
+def test_a_client_gets_what_it_has_not_got_yet() -> None:
+    log = filled(5)
+    assert given(log, 0) == [1, 2, 3, 4, 5] and given(log, 3) == [4, 5]
+    assert given(log, 5) == given(log, 99) == given(log, None) == []
+    assert (log.before(3), log.before(99), log.before(None)) == (3, 5, 5)
+    assert given(EventLog(), 0) == [] and EventLog().before(7) == 0
+
+
+def test_the_newest_events_are_kept() -> None:
+    log = filled(MOST_EVENTS + 100)
+    assert given(log, 0) == list(range(101, MOST_EVENTS + 101)) and log.before(0) == 100
+    long = filled(100, "w" * (MOST_CHARS // 10))
+    assert given(long, 0) == list(range(101 - len(given(long, 0)), 101)) and 5 <= len(given(long, 0)) < 10

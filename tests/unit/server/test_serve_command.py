@@ -1,7 +1,5 @@
 """The command `serve`: its key and certificate, what it prints, and how it ends."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

@@ -1,7 +1,5 @@
 """Clients of servers read the machine's certificates once."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.certificates import read_once

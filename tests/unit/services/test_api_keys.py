@@ -1,7 +1,5 @@
 """Tests where keys are found and kept, also when the keyring is locked, slow, unsafe or missing."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 import threading

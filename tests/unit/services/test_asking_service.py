@@ -1,7 +1,5 @@
 """Questions are spoken by another voice than the assistant's, and understood by the app's own recogniser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

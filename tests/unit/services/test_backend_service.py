@@ -1,7 +1,5 @@
 """Tests the back-end service against a peer on loopback: lists and how long they are kept, tests, downloads, keys."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import socket

@@ -1,15 +1,16 @@
-"""Tests how the app reads the bill of materials, and which commands it names for an installation."""
-
-from __future__ import annotations
+"""Tests the bill of materials, the commands it names, and what the doctor says about a graphics card."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from app.diagnostics.machine import Card
 from app.platform import installation as installed_module
 from app.platform.installation import completing_command, installed
+from app.services import doctor
 from app.services.bill_of_materials import Part, read_bill
+from app.services.graphics_service import GraphicsOffer, GraphicsService
 
 
 def test_parts_are_read_by_name_with_the_words_of_their_licences(tmp_path: Path) -> None:
@@ -77,3 +78,24 @@ def test_other_installations_name_other_commands(
         assert completing_command() == command
     finally:
         installed.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("offer", "words"),
+    [
+        (
+            GraphicsOffer("offered", "It is for another card.", command="card install"),
+            "It is for another card. “card install” installs it.",
+        ),
+        (None, "torch is here, but sees no card. Install NVIDIA's newest driver and restart the machine."),
+    ],
+)
+def test_a_card_that_torch_does_not_see_gets_advice_that_helps(
+    offer: GraphicsOffer | None, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "free_card_bytes", lambda: None)
+    monkeypatch.setattr(doctor, "require_torch", lambda: None)
+    monkeypatch.setattr(GraphicsService, "offer", lambda self: offer)
+    report = doctor.Diagnosis()
+    assert doctor._tell_cuda(Card("NVIDIA L4", 22 << 30, 21 << 30), report.add) is None
+    assert [finding.words for finding in report.findings if finding.about == "CUDA"] == [words]

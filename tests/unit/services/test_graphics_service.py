@@ -1,7 +1,5 @@
 """Tests the installation of what a graphics card needs, with a script in place of the launcher."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -48,7 +46,6 @@ def install(setup: GraphicsService, cancelled: threading.Event | None = None) ->
 
 def test_what_the_launcher_tells_is_offered(tmp_path: Path) -> None:
     offer = telling(tmp_path, OFFERED)
-    assert offer is not None
     assert (offer.state, offer.download, offer.room, offer.free, offer.estimated) == ("offered", 4, 8, 99, True)
     assert offer.sentence == "A card is here."
     by_hand = telling(tmp_path, OFFERED, CHECKOUT)

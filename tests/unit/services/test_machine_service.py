@@ -1,7 +1,5 @@
 """Tests what the first run says about machines, by the findings of the probes."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,13 +1,11 @@
 """The check for updates against a server on loopback: what it sends, what it believes, and when it asks at all."""
 
-from __future__ import annotations
-
 import json
 import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ import trustme
 from app.services.updates import DAY_SECONDS, UpdateAnswer, UpdateService, built_in_feed, is_newer, version_key
 from app.session.errors import UserError
 from app.untrusted.limits import UPDATE_FEED
+from tests.support.servers import QuietHandler
 
 PAGE = "https://example.org/kame/0.2.0"
 
@@ -42,7 +41,7 @@ def authority() -> trustme.CA:
 
 
 def serve(authority: trustme.CA) -> tuple[Feed, ThreadingHTTPServer]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
@@ -54,9 +53,6 @@ def serve(authority: trustme.CA) -> tuple[Feed, ThreadingHTTPServer]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -149,9 +145,7 @@ async def test_this_checkout_has_no_address_and_asks_nobody(tmp_path: Path) -> N
     assert not one.due and await one.check() is None and not (tmp_path / "updates.json").exists()
 
 
-async def test_a_redirect_is_followed_on_the_same_server_only(
-    feed: Feed, tmp_path: Path, authority: trustme.CA
-) -> None:
+async def test_a_redirect_is_followed_on_one_server_only(feed: Feed, tmp_path: Path, authority: trustme.CA) -> None:
     feed.leads("/feed", "/there")
     feed.answers["/there"] = (200, {}, json.dumps({"version": "0.2.0", "page": PAGE}).encode())
     answer = await service(feed, tmp_path).check()

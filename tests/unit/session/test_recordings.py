@@ -1,7 +1,5 @@
 """Recordings: written whatever an event holds, and read or refused in one sentence whatever a file holds."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -133,9 +131,7 @@ def test_the_advice_fits_what_is_wrong_with_the_folder(tmp_path: Path) -> None:
     ],
     ids=lambda line: line[:50],
 )
-def test_a_line_that_is_no_event_is_refused_in_a_sentence(
-    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_line_that_is_no_event_is_refused(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="not an event"):
         read_event(line)
     (tmp_path / "events.jsonl").write_text("\n".join([*LINES[:5], line, *LINES[5:]]) + "\n")
@@ -175,9 +171,7 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path, capsys: pyt
 
 
 @pytest.mark.parametrize("content", [b"", b"RIFF\xff\xff\xff\xffWAVEfmt ", b"no sound at all" * 100])
-def test_a_damaged_sound_is_refused_in_a_sentence(
-    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_sound_is_refused(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "events.jsonl").write_text("\n".join(LINES))
     for name in ("user.wav", "assistant.wav"):
         (tmp_path / name).write_bytes(content)

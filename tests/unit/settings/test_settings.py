@@ -1,7 +1,5 @@
 """Tests the settings and the window's state: saving and loading, and files that are broken or of another version."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -92,9 +90,7 @@ def test_a_pipe_in_place_of_the_file_is_set_aside(path: Path) -> None:
         '{"version": 2, "mean_log": 0, "count": 7}',
     ],
 )
-def test_pauses_that_make_no_sense_are_learned_again(
-    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_senseless_pauses_are_learned_again(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(user_pauses, "pauses_path", lambda: tmp_path / "pauses.json")
     (tmp_path / "pauses.json").write_text(content)
     assert user_pauses.load_pauses().count in (0, 9)

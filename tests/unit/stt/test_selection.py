@@ -1,16 +1,20 @@
-"""Which recogniser is chosen, the sentences when there is none, and what it takes of a graphics card."""
+"""Which recogniser is chosen, what it takes of a graphics card, and the libraries that recognise."""
 
-from __future__ import annotations
-
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.models.fit import judge
 from app.models.selection import Speed
 from app.stt import selection
 from app.stt.base import TranscriberError
+from app.stt.moonshine import MoonshineDecoder
 from app.stt.selection import SLOWEST_PASS, choose_recogniser, recogniser_card_bytes
+from app.stt.streaming import RATE
 from app.stt.whisper_decoder import LanguageDetection
 
 QUICK, SLOW = Speed(SLOWEST_PASS - 0.05, 16.0), Speed(SLOWEST_PASS + 0.05, 12.0)
@@ -28,9 +32,7 @@ QUICK, SLOW = Speed(SLOWEST_PASS - 0.05, 16.0), Speed(SLOWEST_PASS + 0.05, 12.0)
         ("auto", {"whisper-tiny.en", "distil-large-v3", "whisper-base"}, {"distil-large-v3": QUICK}, "whisper-base"),
     ],
 )
-def test_the_largest_that_keeps_up_is_chosen(
-    language: str, here: set[str], speeds: dict[str, Speed], chosen: str
-) -> None:
+def test_the_largest_fast_one_is_chosen(language: str, here: set[str], speeds: dict[str, Speed], chosen: str) -> None:
     assert choose_recogniser("", language, here=here.__contains__, speeds=speeds).key == chosen
 
 
@@ -96,3 +98,86 @@ def test_a_front_end_gets_what_speech_recognition_leaves_and_says_so() -> None:
     assert "20.0 GB of the card are free, 2.1 GB of them for speech recognition" in beside.sentence
     nothing = judge(7_000_000_000, "int4", name="KAME", reserved=2_100_000_000)
     assert not nothing.offers and "Choose a smaller speech recognition" in nothing.sentence
+
+
+API = """
+class ModelArch:
+    TINY = 0
+"""
+TRANSCRIBER = """
+import os, types
+
+class Transcriber:
+    def __init__(self, path, arch, options):
+        assert path.name == "tiny-en" and options["vad_threshold"] == "0"
+        print("what a library prints")
+
+    def transcribe_without_streaming(self, samples, rate):
+        seconds = len(samples) / rate
+        if seconds == 4:
+            raise ValueError("too much")
+        if seconds == 5:
+            os._exit(3)
+        return types.SimpleNamespace(lines=[types.SimpleNamespace(text=f" {seconds:.0f} seconds (laughs)")])
+"""
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    place = tmp_path / "moonshine_voice" / "assets" / "tiny-en"
+    place.mkdir(parents=True)
+    (tmp_path / "moonshine_voice" / "__init__.py").write_text("import requests_that_nobody_has")
+    (tmp_path / "moonshine_voice" / "moonshine_api.py").write_text(API)
+    (tmp_path / "moonshine_voice" / "transcriber.py").write_text(TRANSCRIBER)
+    return place
+
+
+@pytest.fixture
+def decoder(weights: Path) -> Iterator[MoonshineDecoder]:
+    made = MoonshineDecoder(weights)
+    yield made
+    made.close()
+
+
+def test_words_and_faults_come_from_the_child_and_one_that_died_is_started_again(decoder: MoonshineDecoder) -> None:
+    def heard(seconds: int) -> str:
+        return decoder.decode(np.zeros(seconds * RATE, np.float32))
+
+    assert heard(3) == "3 seconds" and decoder.child_seconds >= 0
+    with pytest.raises(RuntimeError, match="too much"):
+        heard(4)
+    with pytest.raises(TranscriberError, match="has stopped: its process ended with exit code 3"):
+        heard(5)  # it dies of this sound, twice
+    assert heard(2) == "2 seconds"
+
+
+def test_a_library_that_can_not_be_loaded_is_said_in_a_sentence(weights: Path) -> None:
+    (weights.parents[1] / "moonshine_api.py").unlink()
+    with pytest.raises(TranscriberError, match="models get moonshine"):
+        MoonshineDecoder(weights)
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+LOADS = """
+import importlib.abc, sys
+
+class NoPyAV(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        assert name.partition(".")[0] != "av", "PyAV was imported"
+
+sys.meta_path.insert(0, NoPyAV())
+from app.stt.whisper_library import faster_whisper
+assert faster_whisper("feature_extractor").FeatureExtractor and faster_whisper().WhisperModel
+assert "av" not in sys.modules
+try:
+    faster_whisper().decode_audio("any.wav")
+except AttributeError as error:
+    print(error)
+"""
+
+
+def test_faster_whisper_is_imported_without_pyav() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADS], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "faster-whisper can't open files (av." in done.stdout

@@ -1,11 +1,10 @@
 """Streaming recognition over a decoder that records how much sound it was given: bounded, shed, settled."""
 
-from __future__ import annotations
-
 import itertools
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -105,6 +104,30 @@ class Rig:
         while not self.calls.empty():
             self.calls.get()()
 
+    def pause(self, at: float | None = None) -> None:
+        self.stt.pause(1, self.at if at is None else at)
+        self.settle()
+
+    def end(self, at: float | None = None) -> None:
+        self.stt.end(1, self.at if at is None else at)
+        self.settle()
+
+    def fall_silent(self) -> float:
+        """The user pauses, which is noticed a frame later; returns since when."""
+        at = self.at
+        self.push(0.08, voiced=False)
+        self.pause(at)
+        return at
+
+
+@contextmanager
+def turn(words: Odds | None = None) -> Iterator[Rig]:
+    """A rig in which a turn has begun."""
+    rig = Rig(words)
+    with rig.stt:
+        rig.stt.begin(1, rig.at)
+        yield rig
+
 
 def test_partials_come_often_at_first_then_every_half_second_and_words_become_stable() -> None:
     rig = Rig()
@@ -121,14 +144,9 @@ def test_partials_come_often_at_first_then_every_half_second_and_words_become_st
 
 
 def test_the_final_is_there_at_once_when_the_pause_has_settled_it() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.push(2.0, voiced=True)
-        end = rig.at
-        rig.push(0.08, voiced=False)
-        rig.stt.pause(1, end)
-        rig.settle()
+        end = rig.fall_silent()
         assert rig.updates[-1].settled and not rig.updates[-1].final
         assert rig.finished[-1] == (1, probability("w0 w1 w2 w3", None, 0.5), end)
         passes = len(rig.decoder.lengths)
@@ -144,91 +162,69 @@ def test_in_another_language_the_sound_alone_tells_whether_a_turn_is_finished() 
     with rig.stt:
         rig.stt.begin(1, rig.at)
         rig.push(2.0, voiced=True)
-        end = rig.at
-        rig.push(0.08, voiced=False)
-        rig.stt.pause(1, end)
-        rig.settle()
+        end = rig.fall_silent()
         assert rig.finished == [(1, probability_by_sound(0.5), end)] and not judge.asked
-        rig.stt.end(1, end)
-        rig.settle()
+        rig.end(end)
     assert {update.language for update in rig.updates} == {"de"}
 
 
 def test_the_final_comes_without_a_pause_too() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.push(2.0, voiced=True)
-        rig.stt.end(1, rig.at)  # the button went up in mid-word
-        rig.settle()
+        rig.end()  # the button went up in mid-word
     assert [u.stable for u in rig.updates if u.final] == ["w0 w1 w2 w3"]
 
 
 def test_a_long_turn_with_pauses_is_decoded_at_in_windows_and_no_word_is_lost_or_doubled() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         for _ in range(10):
             rig.push(2.4, voiced=True)
             end = rig.at
             rig.push(0.08, voiced=False)
             rig.stt.pause(1, end)
             rig.push(0.32, voiced=False)
-        rig.stt.end(1, end)
-        rig.settle()
+        rig.end(end)
     final = rig.updates[-1]
     assert final.final and final.stable.split() == [f"w{n}" for n in range(50)]
     assert max(rig.decoder.lengths) < WINDOW_SECONDS + 1.0, "the cost of a pass grew with the turn"
 
 
 def test_somebody_who_never_pauses_is_heard_whole_at_a_bounded_cost() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.push(57.6, voiced=True)
-        rig.stt.end(1, rig.at)
-        rig.settle()
+        rig.end()
     assert max(rig.decoder.lengths) <= WINDOW_SECONDS + 1.0
     assert rig.updates[-1].stable.split() == [f"w{n}" for n in range(120)]
 
 
 def test_passes_that_come_late_take_in_all_of_a_long_turn_all_the_same() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.decoder.gate = threading.Event()
         rig.push(33.6, voiced=True, wait=False)
         rig.decoder.gate.set()
-        rig.stt.end(1, rig.at)
-        rig.settle()
+        rig.end()
     assert rig.updates[-1].final and rig.updates[-1].stable.split() == [f"w{n}" for n in range(70)]
     assert max(rig.decoder.lengths) <= 20.0
 
 
 def test_a_pass_that_ends_early_takes_back_nothing_that_was_heard_twice() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.push(3.84, voiced=True)
         rig.decoder.most_words = 3
         rig.push(0.08, voiced=False)
         rig.stt.pause(1, rig.at)
-        rig.stt.end(1, rig.at)
-        rig.settle()
+        rig.end()
     assert rig.updates[-1].stable.split()[:6] == [f"w{n}" for n in range(6)]
 
 
 def test_passes_that_hear_nothing_where_a_window_ends_lose_nothing() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.push(8.64, voiced=True)
         rig.decoder.most_words = 0
         rig.push(2.88, voiced=True)
         rig.decoder.most_words = 1000
         rig.push(7.68, voiced=True)
-        rig.stt.end(1, rig.at)
-        rig.settle()
+        rig.end()
     assert rig.updates[-1].stable.split() == [f"w{n}" for n in range(40)]
 
 
@@ -240,8 +236,7 @@ def test_a_soft_beginning_is_heard_unless_the_app_spoke_or_a_turn_was_there_befo
             rig.push(1.92, voiced=True)  # four words that the detector has not noticed
             rig.stt.begin(1, rig.at, silent_since)
             rig.push(0.96, voiced=True)
-            rig.stt.end(1, rig.at)
-            rig.settle()
+            rig.end()
             return rig.updates[-1].stable.split()
 
     assert heard(0.0) == [f"w{n}" for n in range(6)]
@@ -249,21 +244,15 @@ def test_a_soft_beginning_is_heard_unless_the_app_spoke_or_a_turn_was_there_befo
 
 
 def test_a_short_word_that_was_let_pass_begins_what_is_said_soon_after() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.push(0.96, voiced=True)
-        end = rig.at
-        rig.push(0.08, voiced=False)
-        rig.stt.pause(1, end)
-        rig.settle()
+        rig.fall_silent()
         rig.stt.discard(1)
         rig.push(0.8, voiced=False)
         rig.push(0.24, voiced=True)
         rig.stt.resume(1)
         rig.push(1.2, voiced=True)
-        rig.stt.end(1, rig.at)
-        rig.settle()
+        rig.end()
     assert rig.updates[-1].stable.split() == [f"w{n}" for n in range(5)]
 
 
@@ -276,36 +265,29 @@ def test_one_that_is_entered_in_mid_talk_hears_a_turn_from_its_beginning() -> No
         rig.push(0.16, voiced=True)
         rig.stt.begin(1, noticed)
         rig.push(1.28, voiced=True)
-        rig.stt.end(1, rig.at)
-        rig.settle()
+        rig.end()
     assert rig.updates[-1].final and rig.updates[-1].stable == "w0 w1 w2"
     assert rig.decoder.lengths[-1] < 2.5, "no sound before the turn's own is decoded"
 
 
 def test_a_resumed_turn_keeps_the_words_and_the_sound_in_between() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.push(2.4, voiced=True)
         end = rig.at
         rig.push(0.16, voiced=False)
-        rig.stt.pause(1, end)
-        rig.settle()
+        rig.pause(end)
         rig.stt.end(1, end)
         rig.push(0.4, voiced=False)
         rig.push(0.16, voiced=True)  # the onset, before it is noticed
         rig.stt.resume(1)
         rig.push(2.24, voiced=True)
-        rig.stt.end(1, rig.at)
-        rig.settle()
+        rig.end()
     finals = [u.stable.split() for u in rig.updates if u.final]
     assert len(finals[0]) == 5 and len(finals[1]) == 10
 
 
 def test_a_backlog_is_skipped_and_counted_and_never_piles_up() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.push(0.8, voiced=True)
         rig.decoder.gate = threading.Event()
         rig.push(4.0, voiced=True, wait=False)
@@ -314,8 +296,7 @@ def test_a_backlog_is_skipped_and_counted_and_never_piles_up() -> None:
         rig.decoder.gate.set()
         rig.settle()
         assert len(rig.decoder.lengths) - passes <= 2
-        rig.stt.end(1, rig.at)
-        rig.settle()
+        rig.end()
     assert len(rig.updates[-1].stable.split()) == 10  # 4.8 s, all of it heard in the end
 
 
@@ -328,23 +309,18 @@ def test_nothing_is_kept_while_nobody_speaks() -> None:
 
 
 def test_a_failure_is_reported_and_recognition_goes_on() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.decoder.broken = True
         rig.push(0.8, voiced=True)
         assert rig.failures and rig.failures[0].endswith(".")
         rig.decoder.broken = False
         rig.push(1.2, voiced=True)
-        rig.stt.end(1, rig.at)
-        rig.settle()
+        rig.end()
     assert rig.updates[-1].stable == "w0 w1 w2 w3"
 
 
 def test_what_was_discarded_says_nothing_more() -> None:
-    rig = Rig()
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn() as rig:
         rig.push(1.0, voiced=True)
         rig.stt.discard(1)
         told = len(rig.updates)
@@ -380,22 +356,18 @@ def test_a_masked_word_may_be_half_of_another_until_the_voice_pauses() -> None:
         partials = [f"{u.stable} {u.unstable}".split() for u in rig.updates]
         assert partials and all(words == ["It", "costs"] for words in partials)
         rig.stt.pause(1, rig.at)
-        rig.stt.end(1, rig.at)
-        rig.settle()
+        rig.end()
     assert rig.updates[-1].final and rig.updates[-1].stable == "It costs f*cking"
 
 
 def test_words_are_judged_as_they_come_so_that_a_pause_only_waits_for_the_sound() -> None:
     words = Odds()
-    rig = Rig(words)
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn(words) as rig:
         rig.push(2.24, voiced=True)
         assert words.asked[-1] == "w0 w1 w2 w3"
         asked, end = len(words.asked), rig.at
         rig.push(0.08, voiced=False)
-        rig.stt.pause(1, end)
-        rig.settle()
+        rig.pause(end)
         assert len(words.asked) == asked  # the settled words are the ones that were judged
         assert rig.finished[-1] == (1, probability("w0 w1 w2 w3", words.found, 0.5), end)
     assert rig.unloaded == 1
@@ -403,13 +375,10 @@ def test_words_are_judged_as_they_come_so_that_a_pause_only_waits_for_the_sound(
 
 def test_a_pause_told_again_asks_the_judge_again_and_decodes_nothing() -> None:
     words = Odds()
-    rig = Rig(words)
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn(words) as rig:
         rig.push(2.0, voiced=True)
         end = rig.at
-        rig.stt.pause(1, end)
-        rig.settle()
+        rig.pause(end)
         passes, told = len(rig.decoder.lengths), list(rig.finished)
         sounds: list[int] = []
 
@@ -420,8 +389,7 @@ def test_a_pause_told_again_asks_the_judge_again_and_decodes_nothing() -> None:
 
         rig.stt.endpointing.set_judges(Counted(), words)
         rig.push(0.16, voiced=False)
-        rig.stt.pause(1, end)
-        rig.settle()
+        rig.pause(end)
         assert len(rig.decoder.lengths) == passes and len(sounds) == 1
         assert len(rig.finished) == len(told) + 1 and rig.finished[-1][1] > told[-1][1]
 
@@ -476,10 +444,7 @@ def test_a_session_may_end_while_words_are_judged() -> None:
 def test_a_words_judge_that_fails_leaves_the_rules() -> None:
     words = Odds()
     words.found = None
-    rig = Rig(words)
-    with rig.stt:
-        rig.stt.begin(1, rig.at)
+    with turn(words) as rig:
         rig.push(2.0, voiced=True)
-        rig.stt.pause(1, rig.at)
-        rig.settle()
+        rig.pause()
         assert rig.finished[-1][1] == probability("w0 w1 w2 w3", None, 0.5)

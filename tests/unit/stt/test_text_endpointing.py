@@ -1,7 +1,5 @@
 """Endpointing by words: the form in which the language model gets them, and the probability that follows."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tools for files: permitted ones can be listed, read and searched, and no path leads to any other."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The list of servers: changed entry by entry, with all the rest of the file kept, and never broken."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

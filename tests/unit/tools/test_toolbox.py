@@ -1,7 +1,5 @@
 """The toolbox: every call returns a text in time, for any arguments and any behaviour of the tool."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,15 +1,28 @@
-"""Which voice is chosen, the sentences when there is none, and Piper's real voice at another rate and volume."""
+"""Voices: which is chosen, the sentences when there is none, and the times of their words."""
 
 from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from app.conversation.frame import SAMPLE_RATE
 from app.models.catalogue import catalogue
+from app.models.locations import default_model
+from app.platform.children import python_module_command, quiet_child
 from app.platform.installation import resource
 from app.research.benches.recordings import loudness
-from app.tts.base import VoiceError
+from app.tts.base import VoiceError, amplified, make_clip
+from app.tts.kokoro_worker import FRAME, MOST_TOKENS, TOKENS, as_symbols, make_speak, pieces
 from app.tts.voices import SAMPLES, all_voices, choose_voice, make_voice, other_voice
+from app.tts.word_times import word_ends
 
 
 def _choose(key: str, language: str, *here: str) -> str:
@@ -76,3 +89,119 @@ def test_rate_and_volume_of_the_real_voice() -> None:
         behind = clip.samples[noon.end : noon.end + 1200]
         assert np.abs(behind).max() < 0.2 * np.abs(clip.samples).max()
         assert max(word.end - word.start for word in clip.words) < 24_000
+
+
+ALONE = {"from": "fɹˈʌm", "the": "ðə", "1984": "nˈaɪntiːn ˈeɪɾi fˈɔːɹ", "town,": "tˈaʊn", "—": ""}
+
+
+def _ends(words: str, phonemes: str) -> list[int]:
+    """The number of the phoneme that each word ends with, counted from one."""
+    return word_ends(words.split(), list(phonemes), range(1, len(phonemes) + 1), lambda word: ALONE[word])
+
+
+def test_words_end_with_their_phonemes_and_not_with_the_pause_behind_them() -> None:
+    assert _ends("the town, the town,", "ðə tˈaʊn, ðə tˈaʊn.") == [2, 8, 12, 18]
+
+
+def test_words_that_are_spoken_as_one_and_numbers_spoken_as_several() -> None:
+    assert _ends("from the town,", "fɹʌmðə tˈaʊn,") == [4, 6, 12]
+    year = "nˈaɪntiːn ˈeɪɾi fˈɔːɹ"
+    assert _ends("the 1984 town,", f"ðə {year} tˈaʊn.") == [2, 3 + len(year), 9 + len(year)]
+    assert _ends("the — town,", "ðə, tˈaʊn.") == [2, 2, 9]
+
+
+def _tone(seconds: float) -> np.ndarray:
+    t = np.arange(round(seconds * SAMPLE_RATE)) / SAMPLE_RATE
+    return (0.3 * np.cos(2 * np.pi * 220 * t)).astype(np.float32)
+
+
+def _silence(seconds: float) -> np.ndarray:
+    return np.zeros(round(seconds * SAMPLE_RATE), np.float32)
+
+
+def test_known_ends_follow_the_cut_of_the_silence_before() -> None:
+    clip = make_clip(np.concatenate([_silence(0.5), _tone(1.0), _silence(0.5)]), "one two", [24_000, 40_000])
+    lead = 240
+    assert [word.end for word in clip.words] == [24_000 - 12_000 + lead, 24_000 + lead]
+    assert [word.start for word in clip.words] == [0, 24_000 - 12_000 + lead]
+
+
+def test_a_comma_lies_at_the_pause_where_ends_are_not_known() -> None:
+    clip = make_clip(np.concatenate([_tone(1.2), _silence(0.3), _tone(0.4)]), "Yes, and then")
+    yes, and_, then = clip.words
+    assert abs(yes.end - 1.2 * SAMPLE_RATE) < 480
+    assert 1.5 * SAMPLE_RATE < and_.end < then.end == round(1.9 * SAMPLE_RATE)
+
+
+def test_loud_is_limited_and_quiet_is_exact() -> None:
+    tone = _tone(0.1)
+    assert np.allclose(amplified(tone, -6.0206), tone / 2, atol=1e-6)
+    loud = amplified(tone, 20.0, 2.0)
+    assert 0.95 < np.abs(loud).max() <= 1.0 and np.array_equal(np.sign(loud), np.sign(tone))
+    assert not amplified(tone, 0.0, 0.0).any()
+
+
+class TwoFrames:
+    """A session that gives every token two frames of sound."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+
+    def run(self, _: None, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+        self.asked.append(inputs)
+        count = inputs["tokens"].shape[1]
+        return [np.ones(count * 2 * FRAME, np.float32), np.full((1, count), 2)]
+
+
+STYLE = np.arange(MOST_TOKENS, dtype=np.float32)[:, None].repeat(256, axis=1)
+
+
+def test_phonemes_become_what_the_model_was_trained_with() -> None:
+    assert len(TOKENS) == 114 and (TOKENS[" "], TOKENS["h"], TOKENS["ɹ"], TOKENS["ᵻ"]) == (16, 50, 123, 177)
+    assert as_symbols("tʃˈeɪndʒ, ɡˈoʊ̯ 3", "en-us") == "ʧˈAnʤ, ɡˈO "
+    assert as_symbols("mˈutʃo rˈei", "es") == "mˈuʧo rˈei"
+
+
+def test_a_sentence_is_one_run_with_its_style_and_word_times() -> None:
+    session = TwoFrames()
+    speech = make_speak(session, STYLE, "en-us", lambda _, text: [text])("ab cde, f.", 1.5)
+    inputs = session.asked[0]
+    assert inputs["tokens"].tolist() == [[0, 43, 44, 16, 45, 46, 47, 3, 16, 48, 4, 0]]
+    assert inputs["tokens"].dtype == np.int64 and inputs["speed"].tolist() == [1.5]
+    assert inputs["style"].shape == (1, 256) and inputs["style"][0, 0] == 9  # ten tokens: the tenth row
+    assert speech.word_ends == [end * 2 * FRAME for end in (3, 7, 10)]  # one token before the first
+
+
+def test_a_long_text_goes_in_pieces_that_the_model_takes() -> None:
+    text = " ".join(["abcdefgh,"] * 40 + ["abcdefghi"] * 80)
+    session = TwoFrames()
+    speech = make_speak(session, STYLE, "en-us", lambda _, text: [text])(text, 1.0)
+    sizes = [inputs["tokens"].shape[1] for inputs in session.asked]
+    assert len(sizes) == 3 and max(sizes) <= MOST_TOKENS + 2
+    assert speech.word_ends is not None and len(speech.word_ends) == 120
+    assert np.all(np.diff(speech.word_ends) > 0) and speech.word_ends[-1] <= len(speech.samples)
+    assert list(pieces("a" * 12, 5)) == ["aaaaa", "aaaaa", "aa"] and list(pieces("ab, cd ef", 6)) == ["ab, ", "cd ef"]
+    assert make_speak(session, STYLE, "en-us", lambda *_: [])("…", 1.0).samples.size == 0
+
+
+@pytest.mark.parametrize("name", [pytest.param("Jörg Müller", marks=pytest.mark.slow), "日本 Łukasz"])
+def test_it_speaks_from_a_folder_of_any_name(name: str, tmp_path: Path) -> None:
+    found = importlib.util.find_spec("piper")
+    assert found is not None and found.submodule_search_locations
+    ignored = shutil.ignore_patterns("__pycache__", "train", "img", "hebrew")
+    shutil.copytree(found.submodule_search_locations[0], tmp_path / name / "piper", ignore=ignored)
+    how = quiet_child()
+    how["env"]["PYTHONPATH"] = os.pathsep.join([str(tmp_path / name), how["env"]["PYTHONPATH"]])
+    said = subprocess.run(
+        python_module_command("app.tts.piper_worker", str(default_model("tts"))),
+        **how,
+        cwd=tmp_path,
+        input=json.dumps({"text": "Good morning."}).encode() + b"\n",
+        capture_output=True,
+        timeout=120,
+    )
+    ready, head, samples = said.stdout.split(b"\n", 2)
+    assert json.loads(ready) == {"ready": True}
+    told = json.loads(head)
+    assert len(samples) == told["bytes"]
+    assert len(samples) / 4 / told["sample_rate"] > 0.4 and np.abs(np.frombuffer(samples, "<f4")).max() > 0.05

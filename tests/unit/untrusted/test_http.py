@@ -1,7 +1,5 @@
 """Answers of servers stay within their bounds, and requests at the server that was chosen, with real clients."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 from typing import Any

@@ -1,7 +1,5 @@
 """JSON from outside is read within its bounds, or refused with a clause that says why."""
 
-from __future__ import annotations
-
 import json
 import time
 import tracemalloc

@@ -1,7 +1,5 @@
 """Megabytes of JSON are read value by value: other threads go on meanwhile, and the bounds hold."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,0 +1,278 @@
+"""The window's state: which session and model it takes for its own, what it passes on, and its word for it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from app.conversation import events as e
+from app.conversation.events import BackendChanged, Event, SecondaryChanged, TalkTapped
+from app.gui.state.session_manager import SessionManager
+from app.gui.state.session_state import SessionState
+from app.gui.state.talk_state import TalkState
+from app.session.control import BackendChoice, SessionChoice
+from app.session.errors import UserError
+from app.settings.declarations import Settings
+from tests.gui.fakes import FakeFactory, FakeSession
+
+FIRST = BackendChoice("openai", "gpt-4.1")
+SECOND = BackendChoice("ollama", "gemma3:4b")
+THIRD = BackendChoice("google", "gemini-2.5-flash")
+
+
+class Told:
+    """Notes what the manager signals of back-ends."""
+
+    def __init__(self, manager: SessionManager) -> None:
+        self.settled: list[BackendChoice] = []
+        self.taken: list[BackendChoice] = []
+        self.secondary: list[BackendChoice | None] = []
+        manager.backend_settled.connect(self.settled.append)
+        manager.backend_taken.connect(self.taken.append)
+        manager.secondary_taken.connect(self.secondary.append)
+
+
+@asynccontextmanager
+async def managed(factory: FakeFactory, choice: SessionChoice) -> AsyncIterator[SessionManager]:
+    events: list[Event] = []
+    manager = SessionManager(factory, events.append)
+    manager.start(choice)
+    await calm()
+    yield manager
+    await manager.close()
+
+
+async def calm() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def changed(choice: BackendChoice, reason: str) -> BackendChanged:
+    return BackendChanged(
+        1.0,
+        choice.provider,
+        choice.model,
+        reason,  # type: ignore[arg-type]
+        choice.provider,
+        choice.model,
+        choice.base_url,
+    )
+
+
+async def test_a_model_that_is_loading_stays_the_wanted_one_when_the_driver_fails() -> None:
+    factory = FakeFactory()
+    async with managed(factory, SessionChoice(backend=FIRST)) as manager:
+        manager.want(backend=SECOND)
+        await calm()
+        told, session = Told(manager), factory.session
+        session.slow = asyncio.Event()
+        manager.want(backend=THIRD)
+        await calm()
+        session.say(changed(FIRST, "fallback"))
+        assert (manager.driving, manager.wanted.backend, told.settled) == (FIRST, THIRD, [])
+        session.slow.set()
+        await calm()
+        assert manager.driving == manager.wanted.backend == THIRD
+        assert told.settled == told.taken == [THIRD]
+
+
+async def test_a_driver_that_fails_while_nothing_is_chosen_gives_way() -> None:
+    factory = FakeFactory()
+    async with managed(factory, SessionChoice(backend=FIRST)) as manager:
+        manager.want(backend=SECOND)
+        await calm()
+        factory.session.say(changed(FIRST, "fallback"))
+        assert manager.driving == manager.wanted.backend == FIRST
+
+
+def hand_over(session: FakeSession, now: BackendChoice, before: BackendChoice) -> None:
+    session.say(changed(now, "handed"), SecondaryChanged(1.0, before.provider, before.model))
+
+
+async def test_the_comparison_model_becomes_the_driver() -> None:
+    factory = FakeFactory()
+    async with managed(factory, SessionChoice(backend=FIRST, secondary=SECOND)) as manager:
+        told = Told(manager)
+        hand_over(factory.session, SECOND, FIRST)
+        assert (manager.driving, manager.secondary) == (SECOND, FIRST)
+        assert (manager.wanted.backend, manager.wanted.secondary) == (SECOND, FIRST)
+        assert told.taken == [SECOND] and told.secondary == [FIRST]
+
+
+async def test_another_comparison_model_that_is_loading_is_still_wanted_after_a_hand_over() -> None:
+    factory = FakeFactory()
+    async with managed(factory, SessionChoice(backend=FIRST, secondary=SECOND)) as manager:
+        manager.prepare(SessionChoice(backend=SECOND, secondary=THIRD))  # the session has been told, and loads it
+        hand_over(factory.session, SECOND, FIRST)
+        assert (manager.driving, manager.secondary, manager.wanted.secondary) == (SECOND, FIRST, THIRD)
+        factory.session.say(SecondaryChanged(2.0, THIRD.provider, THIRD.model))
+        assert manager.secondary == manager.wanted.secondary == THIRD
+
+
+async def test_a_start_that_failed_is_not_repeated_after_a_stop() -> None:
+    """As when the demo has the devices: choosing a model must not start a second session beside it."""
+    factory = FakeFactory([UserError("no microphone")])
+    async with managed(factory, SessionChoice(backend=FIRST)) as manager:
+        assert manager.gave_up
+        manager.stop()
+        manager.want(backend=SECOND, microphone="other")
+        await calm()
+        assert manager.phase == "stopped" and len(factory.choices) == 1
+
+
+async def test_silence_reaches_the_session() -> None:
+    factory = FakeFactory()
+    async with managed(factory, SessionChoice()) as manager:
+        SessionState(manager, Settings()).silence()
+        assert factory.session.calls[-1] == ("silence",)
+
+
+async def test_pressing_again_takes_the_hint_of_a_tap_back() -> None:
+    async with managed(FakeFactory(), SessionChoice()) as manager:
+        state = SessionState(manager, Settings())
+        state.apply(TalkTapped(1.0))
+        assert state.talk.tapped
+        state.press()
+        assert not state.talk.tapped
+
+
+async def test_without_a_session_there_is_nothing_to_silence() -> None:
+    factory = FakeFactory()
+    manager = SessionManager(factory, lambda event: None)
+    state = SessionState(manager, Settings())
+    state.silence()
+    manager.start(SessionChoice())
+    state.silence()  # it is being built
+    await calm()
+    assert ("silence",) not in factory.session.calls
+    manager.stop()
+    state.silence()
+    await manager.close()
+    assert ("silence",) not in factory.session.calls
+
+
+def running(**wants: bool) -> TalkState:
+    return TalkState(phase="running", **wants)
+
+
+def feed(state: TalkState, *events: e.Event) -> list[str]:
+    words = []
+    for event in events:
+        state.apply(event)
+        words.append(state.word)
+    return words
+
+
+def asked(revision: int) -> e.OracleRequested:
+    return e.OracleRequested(2.0, revision, 1, "embedded", "", "hello there", True)
+
+
+def test_a_turn_goes_through_its_states() -> None:
+    state = running()
+    assert state.word == "ready"
+    words = feed(
+        state,
+        e.UserStarted(1, 1),
+        e.UserPaused(2, 1, 1.8),
+        e.UserEnded(2.2, 1, 1.8, "silence"),
+        e.AssistantStarted(2.4, 1, 1),
+        e.AssistantEnded(4, 1, False),
+    )
+    assert words == ["hearing", "hearing", "thinking", "speaking", "ready"]
+
+
+def test_duplex_listens_and_the_button_listens_while_held() -> None:
+    assert running(duplex=True).word == "listening"
+    assert running(held=True).word == "listening"
+    assert running().word == "ready"
+
+
+def test_loading_and_stopped_go_before_everything() -> None:
+    state = TalkState(phase="loading", speaking=True)
+    assert state.word == "loading"
+    state.phase = "stopped"
+    assert state.word == "stopped"
+
+
+def test_a_barge_in_is_heard_and_may_be_none() -> None:
+    state = running(duplex=True)
+    feed(state, e.AssistantStarted(1, 1, 1))
+    assert feed(state, e.UserStarted(2, 2), e.AssistantHeld(2.1, 1)) == ["speaking", "hearing"]
+    assert feed(state, e.UserBackchannel(2.5, 2, "mhm"), e.AssistantResumed(2.6, 1)) == ["listening", "speaking"]
+
+
+@pytest.mark.parametrize("end", [e.OracleEnded(3, 2, "failed", 0), e.OracleEnded(3, 2, "complete", 0)])
+def test_nothing_is_thought_when_the_newest_revision_gave_nothing(end: e.OracleEnded) -> None:
+    state = running()
+    feed(state, e.UserStarted(1, 1), asked(1), asked(2), e.UserEnded(2, 1, 1.9, "button"))
+    assert feed(state, e.OracleEnded(2.5, 1, "failed", 0)) == ["thinking"]
+    assert feed(state, end) == ["ready"]
+
+
+def test_nothing_is_thought_when_nothing_was_said() -> None:
+    state = running()
+    feed(state, e.UserStarted(1, 1), e.UserEnded(1.1, 1, 1.0, "button"))
+    assert state.word == "thinking"
+    assert feed(state, e.TranscriptFinal(1.2, 1, "", 1.1)) == ["ready"]
+    feed(state, e.UserStarted(2, 2), e.UserEnded(3, 2, 2.9, "button"))
+    assert feed(state, e.TranscriptFinal(3.1, 2, "Why?", 3.0)) == ["thinking"]
+
+
+def test_a_tap_is_shown_for_a_while_or_until_the_next_turn() -> None:
+    state = running()
+    assert feed(state, e.TalkTapped(5.0), e.LevelMeasured(8.9, -60.0, -120.0)) == ["ready", "ready"] and state.tapped
+    feed(state, e.LevelMeasured(9.1, -60.0, -120.0))
+    assert not state.tapped
+    feed(state, e.TalkTapped(10.0), e.UserStarted(11.0, 1))
+    assert not state.tapped
+    feed(state, e.TalkTapped(20.0))
+    state.begin()
+    assert not state.tapped
+
+
+def test_where_the_button_is_pressed_once_to_talk_and_once_to_end_a_tap_is_as_it_should_be() -> None:
+    state = running(toggles=True)
+    feed(state, e.TalkTapped(5.0))
+    assert not state.tapped
+
+
+def test_it_knows_whether_there_is_a_microphone() -> None:
+    state = running()
+    assert state.microphone
+    feed(state, e.DeviceChanged(1.0, "loudspeaker", "absent", "", "None."))
+    assert state.microphone
+    feed(state, e.DeviceChanged(1.0, "microphone", "absent", "", "None."))
+    assert not state.microphone
+    feed(state, e.DeviceChanged(9.0, "microphone", "back", "Headset", "It is there."))
+    assert state.microphone
+
+
+def test_a_tap_while_it_thinks_drops_the_answer() -> None:
+    state = running()
+    feed(state, e.UserStarted(1, 1), asked(1), e.UserEnded(2, 1, 1.9, "button"))
+    assert feed(state, e.TalkTapped(3.0), e.AssistantEnded(3.0, 1, True)) == ["thinking", "ready"]
+
+
+def test_a_backend_at_the_side_changes_nothing() -> None:
+    state = running()
+    beside = e.OracleRequested(2.0, 3, 1, "openai", "", "hello there", True, True)
+    feed(state, e.UserStarted(1, 1), asked(2), beside, e.UserEnded(2, 1, 1.9, "button"))
+    assert feed(state, e.OracleEnded(2.5, 3, "failed", 0)) == ["thinking"]
+    assert feed(state, e.OracleEnded(2.6, 2, "failed", 0)) == ["ready"]
+
+
+def test_nothing_is_thought_at_the_cap_until_the_question_is_asked_after_all() -> None:
+    state = running()
+    feed(state, e.UserStarted(1.0, 1), e.UserEnded(2.0, 1, 1.9, "words"))
+    assert feed(state, e.Failure(2.1, "backend", "No.", about="cap")) == ["thinking"]
+    assert feed(state, e.Failure(2.1, "backend", "No.", about="unanswered")) == ["ready"]
+    assert feed(state, asked(2), e.AssistantStarted(4.0, 1, 2), asked(3)) == ["thinking", "speaking", "speaking"]
+    assert feed(state, e.AssistantEnded(5.0, 1, False), e.UserStarted(6.0, 2), asked(4))[-1] == "hearing"
+
+
+def test_a_new_talk_forgets_the_old_one() -> None:
+    state = running(duplex=True)
+    feed(state, e.UserEnded(2, 1, 1, "words"), e.AssistantStarted(3, 1, 1))
+    state.begin()
+    assert state.word == "listening"

@@ -1,0 +1,258 @@
+"""Words, clauses, Markdown and the spoken form: the same however a stream was cut, and well formed when cut."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.conversation.clauses import split_clauses
+from app.conversation.completeness import completeness, ends_open
+from app.conversation.markdown import cut, escaped, has_markdown, well_formed, without_html
+from app.conversation.spoken_form import spoken
+from app.conversation.words import WordGatherer, fold, is_backchannel, same_words
+from tests.support.examples import examples
+
+TEXTS = st.text(alphabet=st.sampled_from("abc ,.!?;:é'’5\n"), max_size=80)
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> list[str]:
+    text = draw(TEXTS)
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
+    return [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+@given(streams())
+def test_gathered_pieces_are_the_stream_and_never_cut_a_word(deltas: list[str]) -> None:
+    gatherer = WordGatherer()
+    pieces = [piece for delta in deltas if (piece := gatherer.push(delta))]
+    rest = gatherer.flush()
+    text = "".join(deltas)
+    assert "".join([*pieces, rest]).split() == text.split()
+    # Each piece, the last aside, is followed by white space: its words were whole.
+    behind = ""
+    for piece in pieces:
+        behind += piece
+        assert text.startswith(behind) and text[len(behind)].isspace()
+
+
+@given(TEXTS, st.data())
+def test_a_clause_once_cut_stays_cut_where_it_is(text: str, data: st.DataObject) -> None:
+    # The stream is seen at a word's end, as whole words are all that ever arrives.
+    words = text.split()
+    part = " ".join(words[: data.draw(st.integers(0, len(words)))])
+    early = split_clauses(part, complete=False)
+    late = split_clauses(text, complete=True)
+    assert late[: len(early)] == early
+    assert " ".join(late).split() == words
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        ("Yes. It is.", ["Yes.", "It is."]),
+        (
+            "The central dogma of molecular biology is a set of rules that describes how it is done.",
+            ["The central dogma of molecular biology", "is a set of rules that describes how it is done."],
+        ),
+        ("It is 3.5 m, says Dr. Who, of the U.S. Army.", ["It is 3.5 m,", "says Dr. Who, of the U.S. Army."]),
+        ("One, two, three and four, then five.", ["One, two, three and four,", "then five."]),
+        ("Wait… what?", ["Wait… what?"]),
+    ],
+)
+def test_clauses_close_where_a_voice_would_pause(text: str, clauses: list[str]) -> None:
+    assert split_clauses(text, complete=True) == clauses
+
+
+def test_a_long_sentence_without_commas_is_cut_so_that_speech_can_begin() -> None:
+    assert [len(c.split()) for c in split_clauses("word " * 60, complete=True)] == [11, 28, 21]
+
+
+def test_words_compare_without_case_and_punctuation() -> None:
+    assert fold("What’s the U.S. doing — at 3.5?") == ("what's", "the", "u.s", "doing", "at", "3.5")
+    assert same_words("So, where is it?", "so where is it")
+    assert not same_words("So where is it", "So where it is")
+
+
+@pytest.mark.parametrize(
+    "text", ["mhm", "Mm-hmm.", "MMMM.", "M.H.M.", "Uh-huh", "Okay, right.", "Yeah, I see", "", "Oh, wow!"]
+)
+def test_go_on_is_heard_as_go_on(text: str) -> None:
+    assert is_backchannel(text)
+
+
+@pytest.mark.parametrize("text", ["Stop", "No, wait", "Okay but why", "Yes yes yes yes yes", "What?"])
+def test_an_interruption_is_no_backchannel(text: str) -> None:
+    assert not is_backchannel(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("17 * 23 = 391.", "17 times 23 equals 391."),
+        ("E = mc², roughly.", "E equals mc squared, roughly."),
+        ("2^10 is 1,024 and x^2 is a square.", "2 to the power of 10 is 1,024 and x squared is a square."),
+        ("8 ÷ 2 = 4, 9 - 4 = 5, 1+1 = 2", "8 divided by 2 equals 4, 9 minus 4 equals 5, 1 plus 1 equals 2"),
+        ("It costs $5.50 or €3, at most £2 million.", "It costs 5.50 dollars or 3 euros, at most 2 million pounds."),
+        ("50% of them, 3.5 % more", "50 percent of them, 3.5 percent more"),
+        ("at 100 °C or 212°F, turn 90°", "at 100 degrees Celsius or 212 degrees Fahrenheit, turn 90 degrees"),
+        ("10 km/h for 1/2 an hour over 5 m²", "10 kilometres per hour for one half an hour over 5 square metres"),
+        ("Tom & Ann", "Tom and Ann"),
+        ("Some fruit, e.g. plums", "Some fruit, for example plums"),
+        ("**Yes**, *really*: [here](http://x.y/z)", "Yes, really: here"),
+        ("In 1969, 1,234 people saw 3.5 of it at 7:30.", "In 1969, 1,234 people saw 3.5 of it at 7:30."),
+        ("A well-known 24-7 thing from 1990-1995", "A well-known 24-7 thing from 1990-1995"),
+        ("Fine 😀👍🏽.", "Fine ."),
+        ("and/or, his/her, TCP/IP", "and/or, his/her, TCP/IP"),
+        ("C++ and C# are languages", "C++ and C are languages"),
+        ("# A heading\nText", "A heading. Text"),
+        ("- one\n- `two()`\n+ [three](http://x.y)", "one. two(). three"),
+        ("A paragraph\n\nand *another*\n\n1. end", "A paragraph. and another. end"),
+        ("So:\n\n```py\nx = 1\n```\n\n> Quoted", "So: The code is on the screen. Quoted"),
+        ("![A picture](http://x.y/z.png), $x^2$ and $y$", "A picture, x squared and y"),
+    ],
+)
+def test_symbols_become_words(written: str, said: str) -> None:
+    assert spoken(written) == said
+
+
+PIECES = st.sampled_from(
+    "the a cat costs $5 $ 5 50% * 17 23 = + - 1/2 km/h ² x^2 °C 100°F & e.g. **bold** (sum) so, then. Well: 3.5 1,234 "
+    "in 1969 π √ ≈ it. What? [a](http://b.c) # 1. 2) • end".split()
+)
+
+
+@settings(max_examples=examples(400))
+@given(st.lists(PIECES, min_size=2, max_size=40))
+def test_a_clause_once_closed_is_said_the_same_however_the_text_grows(words: list[str]) -> None:
+    closed: list[str] = []
+    for count in range(1, len(words) + 1):
+        now = split_clauses(spoken(" ".join(words[:count])), complete=False)
+        assert now[: len(closed)] == closed
+        closed = now
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["**b**", "*i* so", "an _i_", "`x`", "- a", "1. a", "# A", "> q", "[a](b)", "~~no~~", "```\nx\n```", "| a |",
+     "https://a.b", r"\(x\)", "so $x^2$", "a\n---\nb"],
+)  # fmt: skip
+def test_markdown_is_recognised(text: str) -> None:
+    assert has_markdown(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Plain words.\n\nAnd a paragraph.", "3 * 4 = 12", "snake_case_name", "It costs $5 or $6.", "Nr. 1 of 2.", "a-b",
+     "C# and #1", "x > y", "In 1969. Then"],
+)  # fmt: skip
+def test_plain_text_is_plain(text: str) -> None:
+    assert not has_markdown(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "made"),
+    [
+        ("So **it is** so.", 7, "So **it**"),
+        ("So **it *is so* not** so.", 11, "So **it *is***"),
+        ("So `x y z` so.", 7, "So `x y`"),
+        ("See [the old docs](http://a.b) so.", 8, "See the"),
+        ("See [the docs](http://a.b) so.", 26, "See [the docs](http://a.b)"),
+        ("2*3 is six.", 3, "2*3"),
+        ("So **it is** so.", 12, "So **it is**"),
+        ("snake_case is a _word or two_.", 13, "snake_case is"),
+        ("An **open\n\nend** of it", 9, "An **open"),
+        ("~~gone for~~ good", 6, "~~gone~~"),
+        (r"\*no *yes it is*", 9, r"\*no *yes*"),
+    ],
+)
+def test_what_a_cut_leaves_open_is_closed(text: str, end: int, made: str) -> None:
+    assert cut(text, end) == made
+
+
+def test_fences_stand_in_lines_of_their_own_and_are_closed() -> None:
+    whole = "So:\n\n```py\nx\n```\nThen."
+    assert well_formed(whole) == whole
+    assert well_formed("So: ```py\nx```\nThen.") == "So:\n\n```py\nx\n```\nThen."
+    assert well_formed("So:\n\n```py\nx") == "So:\n\n\n\n```py\nx\n```\n"
+    assert well_formed("Plain *text*.") == "Plain *text*."
+
+
+@pytest.mark.parametrize("text", ["2*3*4", "1. is", "a_b_ [c](d)", "# no", "- no", "<b> & |", "`x` ~~y~~ $z$"])
+def test_escaped_text_has_no_markdown(text: str) -> None:
+    from PySide6.QtGui import QTextDocument
+
+    shown = QTextDocument()
+    shown.setMarkdown(escaped(text), QTextDocument.MarkdownFeature.MarkdownNoHTML)
+    assert shown.toPlainText() == text
+
+
+def test_tags_are_shown_and_code_stays() -> None:
+    text = "A <b>tag</b>, `<i>` and ``a ` <u>``.\n\n```html\n<p>\n```\n\n| <hr> |\n|---|\n"
+    made = without_html(text)
+    assert made == text.replace("<b>", "&lt;b>").replace("</b>", "&lt;/b>").replace("<hr>", "&lt;hr>")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "What is the capital of France?",
+        "Why are there so many different kinds of beetles?",
+        "What is superposition?",
+        "How old is it?",
+        "What is that?",
+        "I can't sleep at night. Do you have any advice?",
+        "If you have just overtaken the second person, what's your current position?",
+        "I have two apples. How many pieces of fruit do I have?",
+        "How long does that take?",
+        "How far is it from? London to Edinburgh?",
+    ],
+)
+def test_a_whole_question_is_one(words: str) -> None:
+    assert completeness(words) == "question"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "um",
+        "So.",
+        "What is the...",
+        "What is the capital?",
+        "What is the capital of?",
+        "Can you explain?",
+        "Can you tell me?",
+        "Who wrote?",
+        "Which planet has the most?",
+        "Should I buy?",
+        "Where can I?",
+        "Give me three.",
+        "What's the best way?",
+        "Does anybody know why?",
+        "How do I, uh",
+        "Is it true that?",
+        "What process?",
+        "Can a process?",
+        "David has three sisters and",
+        "What is the longest?",
+        "Give me a second",
+    ],
+)
+def test_an_open_clause_is_open_whatever_mark_the_recogniser_sets(words: str) -> None:
+    assert completeness(words) == "open"
+
+
+def test_a_statement_may_be_followed_by_its_question() -> None:
+    assert completeness("My sister is getting married in June.") == "statement"
+    assert completeness("My sister is getting married in June. What should I give her for it?") == "question"
+
+
+def test_a_request_needs_what_it_asks_for() -> None:
+    assert completeness("Give me a good name for a black dog.") == "request"
+    assert completeness("Tell me a joke.") == "short"
+    assert completeness("Please describe the concept.") == "open"
+
+
+def test_a_preposition_is_no_end() -> None:
+    assert ends_open("What is the capital of?") and ends_open("So, um")
+    assert not ends_open("What is the capital of France?") and not ends_open("")

@@ -1,0 +1,288 @@
+"""Tests the parts of a set-up: which Python, when an environment is ready, missing parts, removed variables."""
+
+import os
+import sys
+
+import pytest
+
+from installation import card, environment, stamp, steps, system_parts
+from installation.places import Places
+from installation.steps import Steps
+from tests.unit.packaging.fakes import fake_python, posix_only, program, ready, stamp_of
+
+
+def versions(found) -> list[str]:
+    return [".".join(map(str, python.version)) for python in found]
+
+
+@posix_only
+@pytest.mark.parametrize(
+    "script",
+    [
+        "exit 127",
+        "echo 'pyenv: python3.12: command not found' >&2; exit 127",
+        "echo 'Python was not found; run without arguments to install'; exit 9",
+        "head -c 300 /dev/urandom",
+        "echo kame-python three.twelve 64 1 1 /x",
+        'echo "kame-python 3.12.1 64 1 1 /x"; exit 1',
+        "",
+    ],
+)
+def test_a_candidate_that_is_no_python_is_passed_over(tmp_path, script):
+    broken = program(tmp_path / "python3.12", script)
+    good = fake_python(tmp_path / "python3.11", "3.11.9")
+    assert versions(environment.find_pythons([str(broken), str(good)], os.environ)) == ["3.11.9"]
+
+
+@posix_only
+def test_a_file_that_cannot_be_run_is_passed_over(tmp_path):
+    (tmp_path / "python3").write_bytes(b"\x7fELF nothing")
+    (tmp_path / "python3").chmod(0o755)
+    (tmp_path / "python").write_text("not executable")
+    assert environment.find_pythons([str(tmp_path / name) for name in ("python3", "python")], os.environ) == []
+
+
+@posix_only
+@pytest.mark.parametrize(
+    ("version", "bits", "plain"),
+    [("3.10.13", 64, 1), ("3.14.0", 64, 1), ("2.7.18", 64, 1), ("3.12.4", 32, 1), ("3.13.1", 64, 0)],
+    ids=["too old", "too new", "ancient", "32-bit", "not plain CPython"],
+)
+def test_a_python_that_does_not_fit_comes_last_and_is_marked(tmp_path, version, bits, plain):
+    odd = fake_python(tmp_path / "a", version, bits, plain)
+    good = fake_python(tmp_path / "b", "3.11.2")
+    found = environment.find_pythons([str(odd), str(good)], os.environ)
+    assert [python.fits for python in found] == [True, False]
+    assert versions(found)[0] == "3.11.2"
+
+
+@posix_only
+def test_the_order_of_preference(tmp_path):
+    made = {"3.11.2": 1, "3.13.0": 1, "3.12.8": 0, "3.12.1": 1, "3.9.1": 1}
+    paths = [str(fake_python(tmp_path / text, text, makes=makes)) for text, makes in made.items()]
+    found = versions(environment.find_pythons(paths, os.environ))
+    # 3.12.8 is preferred by its number, but can't make environments: Debian without python3-venv.
+    assert found == ["3.12.1", "3.13.0", "3.11.2", "3.12.8", "3.9.1"]
+
+
+@posix_only
+def test_all_of_path_is_searched_and_pyenvs_versions_too(tmp_path):
+    shim = program(tmp_path / "shims" / "python3.12", "exit 127")
+    real = fake_python(tmp_path / "bin" / "python3.12", "3.12.3")
+    hidden = fake_python(tmp_path / "pyenv" / "versions" / "3.13.1" / "bin" / "python3", "3.13.1")
+    environ = {"PATH": f"{tmp_path / 'shims'}{os.pathsep}{tmp_path / 'bin'}", "PYENV_ROOT": str(tmp_path / "pyenv")}
+    paths = environment.candidates(environ, sys.executable)
+    assert paths == [sys.executable, str(shim), str(real), str(hidden)]
+
+
+def test_this_python_is_recognised():
+    python = environment.probe(sys.executable, steps.clean_environment(os.environ))
+    assert python.version == sys.version_info[:3]
+    assert python.fits
+
+
+def test_windows_launchers_list_is_read():
+    printed = (
+        " -V:3.13          C:\\Program Files\\Python313\\python.exe\r\n"
+        " -V:3.12 *        C:\\Users\\Jo Doe\\Python312\\python.exe\r\n"
+        " -3.8-32          D:\\py38\\python.exe\r\n"
+        "No Pythons found!\r\n"
+    )
+    assert environment.launcher_paths(printed) == [
+        "C:\\Program Files\\Python313\\python.exe",
+        "C:\\Users\\Jo Doe\\Python312\\python.exe",
+        "D:\\py38\\python.exe",
+    ]
+
+
+@posix_only
+def test_unchanged_locks_need_no_set_up(project):
+    assert not ready(project)
+    stamp.write_stamp(project, stamp_of(project))
+    assert ready(project)
+
+
+@posix_only
+def test_an_interrupted_install_is_redone(project):
+    stamp.write_stamp(project, stamp_of(project))
+    stamp.begin_install(project)
+    assert not ready(project)
+    stamp.write_stamp(project, stamp_of(project))
+    assert ready(project)
+
+
+@posix_only
+@pytest.mark.parametrize("name", ["uv.txt", "app.txt", "models.txt"])
+def test_a_changed_lock_is_redone(project, name):
+    stamp.write_stamp(project, stamp_of(project))
+    (project.locks / name).write_text("other==2.0\n")
+    assert not ready(project)
+
+
+@posix_only
+def test_the_tests_locks_do_not_concern_the_app(project):
+    stamp.write_stamp(project, stamp_of(project))
+    (project.locks / "dev.txt").write_text("other==2.0\n")
+    assert ready(project)
+    assert not ready(project, "test")
+
+
+@posix_only
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"schema": 0}', '{"schema": 1, "venv": "other"}'])
+def test_an_invalid_stamp_counts_as_none(project, text):
+    project.stamp.write_text(text)
+    assert stamp.read_stamp(project) == {}
+    assert not ready(project)
+
+
+@posix_only
+def test_a_moved_environment_is_made_again(project, tmp_path):
+    stamp.write_stamp(project, stamp_of(project))
+    project.root.rename(tmp_path / "moved")
+    assert not ready(Places(tmp_path / "moved"))
+
+
+@posix_only
+@pytest.mark.parametrize("script", ["exit 127", "echo 3.13"], ids=["base gone", "base replaced"])
+def test_an_environment_whose_python_changed_is_made_again(project, script):
+    stamp.write_stamp(project, stamp_of(project))
+    program(project.python, script)
+    assert not ready(project)
+
+
+@posix_only
+def test_a_broken_python_link_is_made_again(project, tmp_path):
+    stamp.write_stamp(project, stamp_of(project))
+    project.python.unlink()
+    project.python.symlink_to(tmp_path / "removed")
+    assert not ready(project)
+
+
+@posix_only
+def test_a_graphics_card_that_was_put_in_is_noticed(project, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    monkeypatch.setattr(card, "has_nvidia_driver", lambda: False)
+    stamp.write_stamp(project, stamp_of(project))
+    assert ready(project)
+    monkeypatch.setattr(card, "has_nvidia_driver", lambda: True)
+    assert not ready(project)
+    assert ready(project, use_gpu=False)
+
+
+@posix_only
+@pytest.mark.parametrize("state", ["failed", "no room"])
+def test_a_failed_graphics_part_is_tried_again_by_setup_only(project, state):
+    stamp.write_stamp(project, stamp_of(project, gpu=state))
+    assert ready(project, "run")
+    assert not ready(project, "setup")
+
+
+def test_package_names_for_each_manager():
+    parts = [part for part in system_parts.WINDOW_PARTS if part.look in ("libEGL.so.1", "libxcb-cursor.so.0")]
+    parts += system_parts.SOUND_PARTS
+    assert {name: system_parts.package_names(parts, name) for name in system_parts.MANAGERS} == {
+        "apt-get": ["libegl1", "libxcb-cursor0", "libportaudio2"],
+        "dnf": ["libglvnd-egl", "xcb-util-cursor", "portaudio"],
+        "pacman": ["libglvnd", "xcb-util-cursor", "portaudio"],
+        "zypper": ["libglvnd", "libxcb-cursor0", "libportaudio2"],
+    }
+
+
+def test_arch_gets_no_partial_upgrade():
+    assert system_parts.install_commands("pacman", ["portaudio"]) == (
+        None,
+        ["pacman", "-S", "--needed", "--noconfirm", "portaudio"],
+    )
+
+
+def test_each_package_is_named_once_and_for_every_manager():
+    everything = system_parts.WINDOW_PARTS + system_parts.SOUND_PARTS + system_parts.TEST_PARTS
+    assert all(len(part.packages) == len(system_parts.MANAGERS) and all(part.packages) for part in everything)
+    for manager in system_parts.MANAGERS:
+        names = system_parts.package_names(everything, manager)
+        assert len(names) == len(set(names))
+
+
+def test_what_is_missing_is_found_without_guessing(tmp_path):
+    (tmp_path / "font.ttf").touch()
+    parts = [
+        system_parts.Part("libc.so.6", ("c",) * 4),
+        system_parts.Part("libkame-is-not-there.so.1", ("x",) * 4),
+        system_parts.Part("bin:kame-is-not-there", ("y",) * 4),
+        system_parts.Part(f"file:{tmp_path}/nothing*|{tmp_path}/*.ttf", ("f",) * 4),
+        system_parts.Part(f"file:{tmp_path}/nothing*", ("z",) * 4),
+    ]
+    missing = system_parts.package_names(system_parts.missing_parts(parts), "apt-get")
+    assert missing == (["x", "y", "z"] if sys.platform.startswith("linux") else ["c", "x", "y", "z"])
+
+
+@posix_only
+def test_without_rights_the_user_is_told_what_to_type(monkeypatch, tmp_path):
+    said = []
+    steps = Steps(tmp_path / "log", said.append)
+    monkeypatch.setattr(system_parts, "is_there", lambda part: False)
+    monkeypatch.setattr(system_parts, "missing_parts", list)
+    monkeypatch.setattr(system_parts, "find_manager", lambda: "dnf")
+    monkeypatch.setattr(system_parts, "as_root", lambda env: None)
+    assert system_parts.complete_system(steps, {}, system_parts.SOUND_PARTS) == list(system_parts.SOUND_PARTS)
+    assert "Please type: sudo dnf install portaudio" in "".join(said)
+
+
+@posix_only
+@pytest.mark.parametrize(
+    ("fails", "calls"),
+    [
+        ("none", ["update", "install"]),
+        ("first-update", ["update", "update", "install"]),
+        ("first-install", ["update", "install", "update", "install"]),
+    ],
+)
+def test_debians_packages_are_tried_again_once(monkeypatch, tmp_path, fails, calls):
+    log = tmp_path / "apt"
+    kind = fails.removeprefix("first-")
+    program(
+        tmp_path / "bin" / "apt-get",
+        f'for w in "$@"; do case $w in update|install) k=$w;; esac; done; echo $k >> {log}\n'
+        f"test $k = {kind} && test ! -e {tmp_path}/failed && touch {tmp_path}/failed && exit 100\nexit 0",
+    )
+    monkeypatch.setattr(system_parts, "as_root", lambda env: [])
+    env = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    monkeypatch.setenv("PATH", env["PATH"])
+    steps = Steps(tmp_path / "log", lambda text: None)
+    assert system_parts.install_packages(steps, env, "apt-get", ["xvfb"])
+    assert log.read_text().split() == calls
+
+
+def test_misleading_variables_are_removed_and_network_settings_kept():
+    leaking = {
+        "PYTHONHOME": "/x",
+        "PYTHONPATH": "/x",
+        "VIRTUAL_ENV": "/x",
+        "CONDA_PREFIX": "/x",
+        "CONDA_DEFAULT_ENV": "base",
+        "PIP_TARGET": "/x",
+        "PIP_PREFIX": "/x",
+        "UV_PYTHON": "3.9",
+        "UV_SYSTEM_PYTHON": "1",
+        "UV_REQUIRE_HASHES": "1",
+        "UV_PYTHON_PREFERENCE": "only-managed",
+        "UV_PROJECT_ENVIRONMENT": "/x",
+    }
+    kept = {
+        "PATH": "/bin",
+        "HTTPS_PROXY": "proxy:3128",
+        "PIP_INDEX_URL": "mirror",
+        "UV_INDEX_URL": "mirror",
+        "SSL_CERT_FILE": "/c.pem",
+        "PIP_CERT": "/c.pem",
+        "UV_CACHE_DIR": "/cache",
+        "DISPLAY": ":0",
+    }
+    cleaned = steps.clean_environment({**leaking, **kept, "PIP_USER": "1"})
+    assert not leaking.keys() & cleaned.keys()
+    assert kept.items() <= cleaned.items()
+    assert cleaned["PIP_USER"] == "0"
+
+
+def test_telemetry_of_onnxruntime_is_off_whatever_was_set():
+    assert steps.clean_environment({"ORT_DISABLE_TELEMETRY": "0"})["ORT_DISABLE_TELEMETRY"] == "1"
