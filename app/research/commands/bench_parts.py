@@ -37,7 +37,7 @@ def _add_startup(parser: argparse.ArgumentParser) -> None:
 
 
 def _startup(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.research.benches.startup import run_startup
+    from app.research.benches.window_speed import run_startup
 
     return run_startup(max(1, args.starts), microphone=args.microphone, loudspeaker=args.loudspeaker, progress=progress)
 
@@ -49,7 +49,7 @@ def _add_window(parser: argparse.ArgumentParser) -> None:
 
 
 def _window(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.research.window.dense_talk import run_smoothness
+    from app.research.benches.window_speed import run_smoothness
 
     return run_smoothness(
         max(0.05, args.minutes), live_seconds=max(2.0, args.live), turns=max(2, args.turns), progress=progress
