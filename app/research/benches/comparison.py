@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.diagnostics.tables import markdown, rounded
-from app.research.benches.mtbench.questions import LONG
+from app.research.benches.mtbench.plan import LONG
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_RESULT

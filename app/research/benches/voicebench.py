@@ -17,8 +17,7 @@ import soxr
 from app.backend.base import Backend, Usage
 from app.conversation.frame import SAMPLE_RATE
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
-from app.research.benches.mtbench.questions import Question, SpokenTurn
-from app.research.benches.mtbench.systems import System
+from app.research.benches.mtbench.plan import Question, SpokenTurn, System
 from app.research.benches.recordings import MakeSession, voice_end
 from app.session.control import BackendChoice
 

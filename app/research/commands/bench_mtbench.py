@@ -22,7 +22,7 @@ from typing import Any
 
 from app.cli.arguments import backend, dollars, number, whole_number
 from app.cli.bench_command import Bench, Progress, add_folder
-from app.research.benches.mtbench.systems import KINDS, LAST_ORACLE, System, check_systems, with_delays
+from app.research.benches.mtbench.plan import KINDS, LAST_ORACLE, System, check_systems, with_delays
 from app.research.benches.voicebench import SpokenAssistant
 from app.session.control import BackendChoice
 from app.session.errors import UserError
@@ -101,10 +101,8 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
     """Runs the measurement. Raises UserError."""
     from app import main as compose
     from app.models.selection import load_speeds
-    from app.research.benches.mtbench.plan import Plan, Tools
-    from app.research.benches.mtbench.questions import load_questions, speak
+    from app.research.benches.mtbench.plan import Plan, Tools, estimate, load_questions, speak
     from app.research.benches.mtbench.run import run_mtbench
-    from app.research.benches.mtbench.systems import estimate
     from app.research.benches.reader import Reader
     from app.research.benches.simulated_parts import SimulatedParts
     from app.services import backends

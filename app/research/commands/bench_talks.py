@@ -18,7 +18,7 @@ import numpy as np
 
 from app.cli.arguments import add_backend, choice_of, whole_number
 from app.cli.bench_command import Bench, Progress, add_folder
-from app.research.benches.mtbench.systems import System, check_systems
+from app.research.benches.mtbench.plan import System, check_systems
 from app.research.commands.bench_mtbench import systems
 from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError

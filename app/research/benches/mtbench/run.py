@@ -1,9 +1,8 @@
 """Runs the bench: asks every system every question, has a judge score the answers, and writes the files.
 
-Writes answers and judgements in the files of FastChat's `llm_judge`, so that its own scripts read them.
-
-`model_answer/MODEL.jsonl` and `model_judgment/JUDGE_single.jsonl`. A run of a system is a model of its own there. Times
-are left at 0, so that the same results give the same bytes.
+Among them are those of FastChat's `llm_judge`, so that its own scripts read them: `model_answer/MODEL.jsonl` and
+`model_judgment/JUDGE_single.jsonl`. A run of a system is a model of its own there. Times are left at 0, so that the
+same results give the same bytes.
 """
 
 from __future__ import annotations
@@ -19,12 +18,30 @@ from typing import Any
 from app.diagnostics.tables import Progress, machine, paragraphs, progress_bar
 from app.platform.files import whole_file, write_json
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed, read_answer
-from app.research.benches.mtbench.judge import Calibration, Judgement, judge_request, read_judgement
-from app.research.benches.mtbench.plan import Lines, Plan, Spending, Tools, name_of, write_down
-from app.research.benches.mtbench.questions import TURNS, Question
-from app.research.benches.mtbench.scores import Summary, judge_all, summarise
-from app.research.benches.mtbench.systems import LAST_ORACLE, System
-from app.research.benches.mtbench.tables import CHOICES, Route, best_routes, csv_text, draw, measure_table, score_table
+from app.research.benches.mtbench.judge import Calibration, Judgement, judge_all, judge_request, read_judgement
+from app.research.benches.mtbench.plan import (
+    LAST_ORACLE,
+    TURNS,
+    Lines,
+    Plan,
+    Question,
+    Spending,
+    System,
+    Tools,
+    name_of,
+    write_down,
+)
+from app.research.benches.mtbench.scores import (
+    CHOICES,
+    Route,
+    Summary,
+    best_routes,
+    csv_text,
+    draw,
+    measure_table,
+    score_table,
+    summarise,
+)
 
 
 def model_id(system: str, run: int, runs: int) -> str:

@@ -18,11 +18,9 @@ from app.research.benches.duplex.metrics import OverlapFigures
 from app.research.benches.duplex.run import DuplexResult, Scored
 from app.research.benches.mtbench.asking import Answer
 from app.research.benches.mtbench.judge import Judgement
-from app.research.benches.mtbench.plan import Plan
-from app.research.benches.mtbench.questions import load_questions
+from app.research.benches.mtbench.plan import Plan, System, load_questions
 from app.research.benches.mtbench.run import MtBenchResult
 from app.research.benches.mtbench.scores import summarise
-from app.research.benches.mtbench.systems import System
 from app.research.benches.rivals.measure import Measured, Outcome, RivalsResult
 from app.session.errors import UserError
 

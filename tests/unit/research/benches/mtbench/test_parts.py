@@ -22,12 +22,22 @@ from app.research.benches.mtbench.asking import (
     relevance_gap,
 )
 from app.research.benches.mtbench.judge import UNJUDGED, Calibration, Judgement, judge_request, score_in, template_of
-from app.research.benches.mtbench.plan import Lines, Plan, Spending, Tools, once_for_all, write_down
-from app.research.benches.mtbench.questions import CATEGORIES, load_questions
+from app.research.benches.mtbench.plan import (
+    CATEGORIES,
+    Lines,
+    Plan,
+    Spending,
+    System,
+    Tools,
+    check_systems,
+    estimate,
+    load_questions,
+    once_for_all,
+    with_delays,
+    write_down,
+)
 from app.research.benches.mtbench.run import run_mtbench
-from app.research.benches.mtbench.scores import summarise
-from app.research.benches.mtbench.systems import System, check_systems, estimate, with_delays
-from app.research.benches.mtbench.tables import best_routes
+from app.research.benches.mtbench.scores import best_routes, summarise
 from app.research.commands.bench_mtbench import question_numbers, systems
 from app.services.backends import parse_routes, write_routes
 from app.session.control import BackendChoice
