@@ -29,8 +29,7 @@ from app.backend.base import Backend, Usage
 from app.diagnostics.tables import Progress, machine, markdown, paragraphs, quantile, rounded
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
 from app.research.benches.mtbench.plan import Question, SpokenTurn, System
-from app.research.benches.reader import normalised
-from app.research.benches.recordings import MakeSession, read_sound, voice_end
+from app.research.benches.recordings import MakeSession, normalised, read_sound, voice_end
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.untrusted.files import read_json_lines, read_text

@@ -33,8 +33,7 @@ from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
 from app.models.catalogue import ModelError
 from app.models.locations import is_here, model_path
 from app.platform.installation import resource
-from app.research.benches.reader import Reader, compare
-from app.research.benches.recordings import loudness
+from app.research.benches.recordings import Reader, compare, loudness
 from app.tts.base import Clip
 from app.tts.child_voice import ChildVoice
 from app.tts.latents import LatentVoice

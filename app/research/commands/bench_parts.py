@@ -97,8 +97,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.research.benches.comparison import compare
-    from app.research.benches.comparison_page import page
+    from app.research.benches.comparison import compare, page
 
     found = compare(args.before, args.after, max(0.0, args.tolerance) / 100)
     if args.html is not None:
@@ -117,7 +116,7 @@ def _add_hearing(parser: argparse.ArgumentParser) -> None:
 
 
 def _hearing(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.research.benches.live_recognition import run_live_recognition
+    from app.research.benches.recognition import run_live_recognition
 
     return run_live_recognition(
         args.recordings,
@@ -138,7 +137,7 @@ def _add_recognisers(parser: argparse.ArgumentParser) -> None:
 
 
 def _recognisers(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.research.benches.recognisers import run_recognisers
+    from app.research.benches.recognition import run_recognisers
 
     return run_recognisers(
         people=args.people,
@@ -202,7 +201,7 @@ def _codec(args: argparse.Namespace, progress: Progress) -> Any:
     from app.models.catalogue import DEFAULTS
     from app.models.layout import read_layout
     from app.models.locations import model_path
-    from app.research.benches.reader import Reader
+    from app.research.benches.recordings import Reader
     from app.research.benches.voices import run_codec
 
     reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
@@ -227,7 +226,7 @@ def _duplex(args: argparse.Namespace, progress: Progress) -> Any:
     from app.models.selection import load_speeds
     from app.research.benches.duplex.run import run_duplex
     from app.research.benches.duplex.samples import find_samples
-    from app.research.benches.simulated_parts import SimulatedParts
+    from app.research.benches.timed_parts import SimulatedParts
     from app.services import backends
     from app.session.clock import run_simulated
 
@@ -243,9 +242,9 @@ def _duplex(args: argparse.Namespace, progress: Progress) -> Any:
 
 def _make(args: argparse.Namespace, progress: Progress) -> None:
     from app.research.benches.duplex.samples import make_sets
-    from app.research.benches.listening import speech_models
     from app.research.benches.pauses import people, spoken_cases
     from app.research.benches.recordings import SPEAKER_PARTS
+    from app.research.benches.timed_parts import speech_models
     from app.tts.voices import make_voice
 
     with speech_models() as models, make_voice() as voice:

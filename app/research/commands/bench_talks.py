@@ -52,7 +52,7 @@ def _add_answers(parser: argparse.ArgumentParser) -> None:
 def _answers(args: argparse.Namespace, progress: Progress) -> Any:
     from app import main as compose
     from app.research.benches.answers import WAYS, load_asked, run_answers
-    from app.research.benches.simulated_parts import SimulatedParts
+    from app.research.benches.timed_parts import SimulatedParts
     from app.services import backends
     from app.session.clock import run_simulated
 
@@ -89,8 +89,8 @@ def _facts(args: argparse.Namespace, progress: Progress) -> Any:
     from app.models.catalogue import models_of
     from app.models.locations import is_here
     from app.models.selection import load_speeds
-    from app.research.benches.facts import load_facts, run_facts
-    from app.research.benches.simulated_parts import SimulatedParts
+    from app.research.benches.answers import load_facts, run_facts
+    from app.research.benches.timed_parts import SimulatedParts
     from app.services import backends
     from app.session.clock import run_simulated
 
@@ -139,7 +139,7 @@ def _add_sounds(parser: argparse.ArgumentParser) -> None:
 
 
 def _sounds(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.research.benches.sounds import run_sounds
+    from app.research.benches.endpointing import run_sounds
 
     return run_sounds(args.folder, args.speech, progress=progress)
 
@@ -151,7 +151,7 @@ def _add_remote(parser: argparse.ArgumentParser) -> None:
 
 def _remote(args: argparse.Namespace, progress: Progress) -> Any:
     from app import main as compose
-    from app.research.benches.remote import run_remote
+    from app.research.benches.latency import run_remote
 
     choice = SessionChoice(backend=choice_of(args), openings=False, duplex=True)
     return asyncio.run(run_remote(compose.session, choice, args.questions, progress))
@@ -229,7 +229,7 @@ def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
     from app import main as compose
     from app.models.selection import load_speeds
     from app.research.benches.reasoning import Asked, generate, load_big_bench_audio, run_reasoning
-    from app.research.benches.simulated_parts import SimulatedParts
+    from app.research.benches.timed_parts import SimulatedParts
     from app.services import backends
     from app.session.clock import run_simulated
     from app.tts.voices import make_voice

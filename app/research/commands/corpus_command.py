@@ -15,8 +15,7 @@ from app.conversation.languages import AUTOMATIC, CODES, ENGLISH
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
-    from app.research.corpus.asking import Prompt
-    from app.research.corpus.make import MakeReport
+    from app.research.corpus.make import MakeReport, Prompt
 
 COMMANDS = ("corpus",)
 STEPS = ("scripts", "speech", "oracle", "tokens")
@@ -108,10 +107,10 @@ def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     from functools import partial
 
     from app.models.locations import is_here, model_path
-    from app.research.benches.reader import Reader
+    from app.research.benches.recordings import Reader
     from app.research.corpus.dialogue import CorpusFolder
     from app.research.corpus.make import make_speech, read_scripts
-    from app.research.corpus.speaking import SpeakingOptions
+    from app.research.corpus.scripts import SpeakingOptions
     from app.stt.selection import choose_recogniser
     from app.tts.voices import choose_voice, make_voice, voices_of
 
@@ -156,8 +155,7 @@ def _oracle(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
 async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Prompt], work: Any) -> MakeReport:
     """Tells what the prompts cost, and does the work with an asker."""
     from app.backend.embedded import EmbeddedBackend
-    from app.research.corpus.asking import Asker, price_of
-    from app.research.corpus.make import ANSWERS
+    from app.research.corpus.make import ANSWERS, Asker, price_of
     from app.services.backend_service import BackendService
     from app.services.backends import price_table
 

@@ -16,7 +16,7 @@ from app.frontend import CODEC_VOICE, require_torch
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
-    from app.research.training.kame.run_folder import RunFolder, TrainSettings
+    from app.research.training.kame.losses import RunFolder, TrainSettings
 
 COMMANDS = ("train",)
 KINDS = ("with", "without", "changed")
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _init(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.training.kame.run_folder import RunFolder, Start
+    from app.research.training.kame.losses import RunFolder, Start
 
     start = Start(str(args.weights.absolute()), args.fresh, args.lora, args.lora_scaling)
     RunFolder(args.run).create(start)
@@ -147,7 +147,7 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _run(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.training.kame.run_folder import LossWeights, RunFolder, TrainSettings
+    from app.research.training.kame.losses import LossWeights, RunFolder, TrainSettings
     from app.research.training.kame.trainer import checkpoints
 
     folder = RunFolder(args.run)
@@ -177,7 +177,7 @@ def _run(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _resume(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.training.kame.run_folder import RunFolder
+    from app.research.training.kame.losses import RunFolder
     from app.research.training.kame.trainer import checkpoints, read_settings
 
     folder = RunFolder(args.run)
@@ -251,8 +251,8 @@ class _Stopping:
 
 def _eval(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.research.corpus.tokens import open_corpus
+    from app.research.training.kame.losses import RunFolder
     from app.research.training.kame.report import evaluate_run
-    from app.research.training.kame.run_folder import RunFolder
 
     result = evaluate_run(RunFolder(args.run), [open_corpus(path) for path in args.corpus], terminal.progress)
     terminal.say("\n".join(f"{name.replace('_', ' '):>16}  {value:.4f}" for name, value in result.items()))
@@ -266,7 +266,7 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.conversation.frame import as_frames
     from app.models.catalogue import DEFAULTS
     from app.models.locations import model_path
-    from app.research.benches.reader import Reader
+    from app.research.benches.recordings import Reader
     from app.research.nano.frontend import load_engine, read_pieces
     from app.research.training.nano import trial
     from app.research.training.nano.dialogues import speak_questions, speakers, trial_speaker
@@ -298,8 +298,8 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _merge(args: argparse.Namespace, terminal: Terminal) -> int:
+    from app.research.training.kame.losses import RunFolder
     from app.research.training.kame.report import merge_run
-    from app.research.training.kame.run_folder import RunFolder
 
     checkpoint = merge_run(RunFolder(args.run), args.target, compact=args.compact)
     terminal.say(

@@ -33,9 +33,9 @@ from app.conversation.endpointing import EndWeights, PauseLengths
 from app.conversation.turn import TurnTracker
 from app.diagnostics.tables import Progress, markdown, quantile
 from app.platform.installation import resource
-from app.research.benches.listening import FIRST_SOUND_SECONDS, Listener, SpeechModels, TimedTranscriber
 from app.research.benches.pauses import Case
 from app.research.benches.recordings import speaker_part
+from app.research.benches.timed_parts import FIRST_SOUND_SECONDS, Listener, SpeechModels, TimedTranscriber
 from app.stt.endpointing import Endpointing
 from app.stt.endpointing_weights import end_weights
 from app.stt.streaming import Decoder
@@ -351,8 +351,8 @@ def _by_kind(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
 
 def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Progress) -> list[Utterance]:
     """Listens to everything that the weights are fitted to, and to the held-out part of the people."""
-    from app.research.benches.listening import speech_models
     from app.research.benches.pauses import bench_cases, people, recorded_cases, spoken_cases
+    from app.research.benches.timed_parts import speech_models
     from app.tts.voices import make_voice
 
     with speech_models() as loaded, make_voice() as voice:

@@ -21,16 +21,16 @@ import soxr
 
 from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress
+from app.research.benches.answers import load_facts
 from app.research.benches.duplex.metrics import RATE
-from app.research.benches.facts import load_facts
 from app.research.benches.pauses import Case
-from app.research.benches.recordings import trim
+from app.research.benches.recordings import at_level, trim
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_MARKS
 
 LEAD_SECONDS = 0.6
-ROOM_DBFS = -65.0
+LEVEL_DBFS, ROOM_DBFS = -24.0, -65.0
 EVENT_AFTER_SECONDS = 1.8
 """From the end of a question until something is said over the answer, which the app begins within a second."""
 LISTENED_SECONDS = 9.0
@@ -101,7 +101,7 @@ def _write_turn(folder: Path, case: Case) -> None:
 def _write_story(folder: Path, parts: Sequence[tuple[str, np.ndarray]]) -> None:
     """A long turn: several sentences with short rests."""
     rest = np.zeros(round(0.25 * SAMPLE_RATE), np.float32)
-    _write(folder, _with_room([piece for _, sound in parts for piece in (_level(sound), rest)], 0.0))
+    _write(folder, _with_room([piece for _, sound in parts for piece in (at_level(sound, LEVEL_DBFS), rest)], 0.0))
 
 
 def _write_interruption(folder: Path, asked: tuple[str, np.ndarray], other: tuple[str, np.ndarray]) -> None:
@@ -109,30 +109,26 @@ def _write_interruption(folder: Path, asked: tuple[str, np.ndarray], other: tupl
     begin = LEAD_SECONDS + len(asked[1]) / SAMPLE_RATE + EVENT_AFTER_SECONDS
     end = begin + len(other[1]) / SAMPLE_RATE
     marks = [{"context": asked[0], "interrupt": other[0], "timestamp": [round(begin, 3), round(end, 3)]}]
-    _write(folder, _with_room([_level(asked[1]), gap, _level(other[1])], LISTENED_SECONDS), interrupt=marks)
+    _write(
+        folder,
+        _with_room([at_level(asked[1], LEVEL_DBFS), gap, at_level(other[1], LEVEL_DBFS)], LISTENED_SECONDS),
+        interrupt=marks,
+    )
 
 
 def _write_overlap(folder: Path, asked: tuple[str, np.ndarray], words: str, sound: np.ndarray, db: float) -> None:
     gap = np.zeros(round(EVENT_AFTER_SECONDS * SAMPLE_RATE), np.float32)
     begin = LEAD_SECONDS + len(asked[1]) / SAMPLE_RATE + EVENT_AFTER_SECONDS
     end = begin + len(sound) / SAMPLE_RATE
-    event = _level(sound) * np.float32(10 ** (db / 20))
+    event = at_level(sound, LEVEL_DBFS) * np.float32(10 ** (db / 20))
     marks = {
         "context_text": asked[0],
         "current_turn_text": words,
         "timestamps": [round(begin, 3), round(end, 3)],
     }
-    _write(folder, _with_room([_level(asked[1]), gap, event], LISTENED_SECONDS), metadata=marks)
-    clean = _with_room([_level(asked[1]), gap, np.zeros_like(event)], LISTENED_SECONDS)
+    _write(folder, _with_room([at_level(asked[1], LEVEL_DBFS), gap, event], LISTENED_SECONDS), metadata=marks)
+    clean = _with_room([at_level(asked[1], LEVEL_DBFS), gap, np.zeros_like(event)], LISTENED_SECONDS)
     _sound(folder / CLEAN, clean)
-
-
-def _level(sound: np.ndarray, dbfs: float = -24.0) -> np.ndarray:
-    """A recording whose loud parts have this level."""
-    power = np.square(sound[: len(sound) // 480 * 480]).reshape(-1, 480).mean(axis=1)
-    loud = power[power > power.max(initial=0.0) / 100].mean() if power.size else 1.0
-    leveled: np.ndarray = (sound * (10 ** (dbfs / 20) / np.sqrt(loud + 1e-12))).astype(np.float32)
-    return np.clip(leveled, -1.0, 1.0)
 
 
 def _with_room(parts: Sequence[np.ndarray], tail: float) -> np.ndarray:

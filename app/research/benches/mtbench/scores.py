@@ -21,7 +21,7 @@ from app.diagnostics.tables import markdown, quantile, rounded
 from app.research.benches.mtbench.asking import Answer, has_fact, relevance_gap
 from app.research.benches.mtbench.judge import UNJUDGED, Judgement
 from app.research.benches.mtbench.plan import CATEGORIES, LONG, Kind, Question, System
-from app.research.benches.reader import compare
+from app.research.benches.recordings import compare
 from app.session.control import BackendChoice
 
 RESAMPLES = 1000
@@ -180,12 +180,13 @@ def _scores(by_question: Mapping[str, Mapping[int, float]]) -> dict[str, Score]:
     def average(groups: Mapping[str, Sequence[float]]) -> float:
         return statistics.fmean(statistics.fmean(values) for values in groups.values())
 
-    out = {category: _interval({category: values}, average) for category, values in means.items()}
-    out["average"] = _interval(means, average)
+    out = {category: interval({category: values}, average) for category, values in means.items()}
+    out["average"] = interval(means, average)
     return out
 
 
-def _interval(groups: Mapping[str, Sequence[float]], mean: Callable[[Mapping[str, Sequence[float]]], float]) -> Score:
+def interval(groups: Mapping[str, Sequence[float]], mean: Callable[[Mapping[str, Sequence[float]]], float]) -> Score:
+    """Returns `mean` of the values by group, and its 95 % interval, by a bootstrap within each group."""
     chance = random.Random(0)
     drawn = sorted(
         mean({name: chance.choices(values, k=len(values)) for name, values in groups.items()}) for _ in range(RESAMPLES)

@@ -30,8 +30,7 @@ from app.models.catalogue import ModelError
 from app.models.layout import CONFIG_NAME, LM_NAME, CheckpointFiles, read_layout
 from app.research.corpus.tokens import Corpus
 from app.research.nano.frontend import PIECES_NAME, unigram
-from app.research.training.kame.loss import LossFunction
-from app.research.training.kame.run_folder import RunFolder, TrainSettings, fuse_adapters
+from app.research.training.kame.losses import LossFunction, RunFolder, TrainSettings, fuse_adapters
 from app.research.training.kame.trainer import Batches, checkpoints, load_weights, read_settings
 
 

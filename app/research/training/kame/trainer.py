@@ -45,8 +45,7 @@ from torch.distributed.tensor import DTensor
 from app.frontend.kame.model import KameLM
 from app.models.catalogue import ModelError
 from app.research.corpus.tokens import Corpus
-from app.research.training.kame.loss import LossFunction
-from app.research.training.kame.run_folder import LossWeights, TrainSettings, is_trained
+from app.research.training.kame.losses import LossFunction, LossWeights, TrainSettings, is_trained
 
 NONE = -1
 """The token of a place that holds nothing: behind a dialogue that is shorter than the longest of its batch."""

@@ -28,7 +28,7 @@ from app.frontend.base import FrontEndInput, OracleAsked, OracleWords, SetDials
 from app.frontend.kame.spoken_words import Vocabulary
 from app.frontend.kame.stream import KameStream, StreamMemory
 from app.frontend.kame.stream_engine import StreamEngine
-from app.research.benches.reader import normalised
+from app.research.benches.recordings import normalised
 from app.research.training.nano.dialogues import SpokenQuestion
 from app.research.training.nano.facts import Fact
 

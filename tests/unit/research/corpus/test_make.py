@@ -14,20 +14,21 @@ from app.backend.base import BackendError, ChatRequest
 from app.backend.prices import Price
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.cli.parser import main
-from app.research.corpus.asking import Asker, Prompt, price_of
 from app.research.corpus.check import check_dialogues, stats_of
 from app.research.corpus.dialogue import CorpusFolder, exchanges
 from app.research.corpus.make import (
+    Asker,
+    Prompt,
     make_oracle,
     make_scripts,
     make_speech,
     make_tokens,
     oracle_prompts,
+    price_of,
     read_scripts,
     script_prompts,
 )
-from app.research.corpus.scripts import Item, fault_of, script_of
-from app.research.corpus.speaking import SpeakingOptions, speak_script
+from app.research.corpus.scripts import Item, SpeakingOptions, fault_of, script_of, speak_script
 from app.tts.scripted import ScriptedVoice
 from tests.support.tiny_kame import make_checkpoint
 
