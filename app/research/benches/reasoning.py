@@ -1,13 +1,9 @@
-"""Asks systems reasoning questions and counts the right answers: the same brain typed, as a cascade, in the tandem.
+"""`bench reasoning`: questions with one right answer; the same brain typed, as a cascade and in the tandem.
 
-Makes reasoning questions in the four forms of Big Bench Audio, in this project's own words, by rule and seed.
-
-Reads Big Bench Audio (Artificial Analysis): 1,000 spoken reasoning questions in four categories.
-
-The folder holds `metadata.jsonl` or `metadata.csv`, whose rows name each sound (`file_name`), its `category` and its
-`official_answer`.
-
-Decides whether an answer in words is the right one: a number, yes or no, valid or invalid.
+The questions are made by rule and seed, in the four forms of Big Bench Audio and in this project's own words, or they
+are that data set's (Artificial Analysis; 1,000 spoken questions in four categories). Its folder holds `metadata.jsonl`
+or `metadata.csv`, whose rows name each sound (`file_name`), its `category` and its `official_answer`. An answer in
+words is right by the number, the yes or no, or the verdict of valid or invalid in it.
 """
 
 from __future__ import annotations
@@ -21,7 +17,7 @@ import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -35,8 +31,7 @@ from app.session.errors import UserError
 from app.untrusted.files import read_json_lines, read_text
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
-Form = Literal["object counting", "navigation", "web of lies", "formal fallacies"]
-FORMS: tuple[Form, ...] = ("object counting", "navigation", "web of lies", "formal fallacies")
+FORMS = ("object counting", "navigation", "web of lies", "formal fallacies")
 
 _THINGS = {
     "fruits": ("apple", "banana", "peach", "plum", "lemon", "pear"),
@@ -51,16 +46,20 @@ _IRREGULAR = {"mouse": "mice", "potato": "potatoes", "cabbage": "cabbages", "pea
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One question of a form, and its right `answer`: a number in digits, yes, no, valid or invalid."""
+class Asked:
+    """A question. `text`: empty if it exists as sound only; `samples`: its sound, float32 mono 24 kHz, empty without.
+
+    `answer`: the right one, a number in digits, yes, no, valid or invalid.
+    """
 
     number: int
-    form: Form
+    form: str
     text: str
     answer: str
+    samples: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32), compare=False)
 
 
-def generate(count: int, seed: int = 0) -> list[Item]:
+def generate(count: int, seed: int = 0) -> list[Asked]:
     """The first `count` items of a seed; their forms take turns, and each form's answers are balanced by chance."""
     chance = random.Random(seed)
     makers = (_counting, _navigation, _lies, _fallacies)
@@ -68,7 +67,7 @@ def generate(count: int, seed: int = 0) -> list[Item]:
     for number in range(count):
         place = number % len(FORMS)
         text, answer = makers[place](chance)
-        items.append(Item(number + 1, FORMS[place], text, answer))
+        items.append(Asked(number + 1, FORMS[place], text, answer))
     return items
 
 
@@ -135,17 +134,7 @@ def _fallacies(chance: random.Random) -> tuple[str, str]:
     return text, "valid" if is_valid else "invalid"
 
 
-@dataclass(frozen=True, slots=True)
-class AudioItem:
-    """One question as sound: float32 mono 24 kHz."""
-
-    number: int
-    category: str
-    answer: str
-    samples: np.ndarray
-
-
-def load_big_bench_audio(folder: Path, count: int = 0) -> list[AudioItem]:
+def load_big_bench_audio(folder: Path, count: int = 0) -> list[Asked]:
     """`count` items of all categories in turn, all for 0.
 
     Raises UserError, and TranscriberError for a sound that can't be read.
@@ -164,7 +153,7 @@ def load_big_bench_audio(folder: Path, count: int = 0) -> list[AudioItem]:
     for _, _, _, name in items:
         if not (folder / name).resolve().is_relative_to(folder.resolve()):
             raise UserError(f"The sound {name} would lie outside of {folder}. Correct the metadata.")
-    return [AudioItem(number, kind, answer, read_sound(folder / name)) for number, kind, answer, name in items]
+    return [Asked(number, kind, "", answer, read_sound(folder / name)) for number, kind, answer, name in items]
 
 
 def _in_turn(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -224,17 +213,6 @@ def _verdict(answer: str) -> str:
 def _number(text: str) -> str:
     """The last number of a text in digits."""
     return next((word for word in reversed(normalised(text)) if word.isdigit()), "")
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question: its form, its text (empty if it exists as sound only), its right answer, and its sound."""
-
-    number: int
-    form: str
-    text: str
-    answer: str
-    samples: np.ndarray
 
 
 @dataclass(slots=True)

@@ -1,16 +1,9 @@
-"""Processes a recording as a session does, frame by frame in the sound's own time, for benches and training.
+"""The app's own models in simulated time: over a recording, and in whole sessions.
 
-Loads the installed recogniser and endpointing models once for a bench or for training.
-
-Runs the app's transcriber in simulated time: its results are as late as in the real window on two cores.
-
-Each decode takes `DECODE_SECONDS`, each judgement `JUDGE_SECONDS` or `WORDS_SECONDS` of the sound's own time, so that
-the figures are the same on every machine.
-
-Makes sessions in simulated time for benches: real models, whose results are as late as in the real window.
-
-The figures are the same on every machine, however busy, and a conversation takes less time than its sound. What each
-stage costs was measured in the window on two cores, where all stages run side by side.
+Results are as late as in the real window on two cores, where all stages run side by side: each stage takes what was
+measured there. So the figures are the same on every machine, however busy, and a conversation takes less time than its
+sound. A `Listener` processes a recording as a session does, frame by frame in the sound's own time; `SimulatedParts`
+makes sessions for a loop in simulated time.
 """
 
 from __future__ import annotations
@@ -23,7 +16,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -42,7 +35,7 @@ from app.models.catalogue import DEFAULTS
 from app.models.locations import default_model
 from app.models.selection import Speed
 from app.platform.installation import completing_command
-from app.session.control import SessionChoice
+from app.session.control import BackendChoice, SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
 from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate, VoiceActivity
@@ -121,9 +114,7 @@ class _TimedWorker:
     """
 
     def __init__(self, transcriber: TimedTranscriber, seconds: Callable[[], float]) -> None:
-        self._transcriber = transcriber
-        self._seconds = seconds
-        self._free_at = 0.0
+        self._transcriber, self._seconds, self._free_at = transcriber, seconds, 0.0
 
     def submit(self, work: Callable[..., Any], *args: object) -> Future[Any]:
         self._free_at = max(self._free_at, self._transcriber.now)
@@ -331,8 +322,7 @@ class SimulatedBackend:
         self.name, self.model, self.traits = backend.name, backend.model, backend.traits
         if speed is not None:
             self.traits = self.traits.at_speed(speed.first, speed.rate)
-        self._backend = backend
-        self._speed = speed
+        self._backend, self._speed = backend, speed
         self._real = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._real.run_forever, name="back-end in real time", daemon=True)
         self._thread.start()
@@ -374,7 +364,8 @@ class SimulatedBackend:
             elif late is None:
                 late = speed.first
             else:
-                late = _words_begun(f"{' ' * after_blank}{item}") / speed.rate if isinstance(item, str) else 0.0
+                text = f"{' ' * after_blank}{item}" if isinstance(item, str) else ""
+                late = len(re.findall(r"\s\S", text)) / speed.rate  # of the words that begin after a blank
             after_blank = isinstance(item, str) and item[-1:].isspace()
             await asyncio.sleep(late)
             began = time.perf_counter()
@@ -387,28 +378,21 @@ class SimulatedBackend:
         return asyncio.run_coroutine_threadsafe(run(), self._real).result()
 
 
-def _words_begun(text: str) -> int:
-    """The number of words that begin after a blank."""
-    return len(re.findall(r"\s\S", text))
-
-
 class SimulatedParts:
     """Makes sessions in simulated time. A context manager, which loads the models that hear and may raise
     TranscriberError. `make_backend` makes a back-end that is not open yet. `speeds`: known speeds of embedded models,
-    by their keys; `other`: of every other back-end, None for the speed that it has. `cost`: US dollars of a request.
+    by their keys; other back-ends have the speed that they have. `cost`: US dollars of a request.
     """
 
     def __init__(
         self,
-        make_backend: Callable[[SessionChoice], Backend],
+        make_backend: Callable[[BackendChoice], Backend],
         speeds: Mapping[str, Speed] | None = None,
         *,
-        other: Speed | None = None,
         cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
     ) -> None:
         self._make_backend = make_backend
         self._cost = cost
-        self._other = other
         self._speeds = {DEFAULTS["llm"]: SMALLEST, **(speeds or {})}
 
     @property
@@ -424,13 +408,12 @@ class SimulatedParts:
         )
 
     def __enter__(self) -> SimulatedParts:
-        with ExitStack() as stack:
-            self._models = stack.enter_context(speech_models())
-            self._stack = stack.pop_all()
+        self._loaded = speech_models()
+        self._models = self._loaded.__enter__()
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self._stack.close()
+    def __exit__(self, *exc: Any) -> None:
+        self._loaded.__exit__(*exc)
 
     def session(
         self,
@@ -448,20 +431,15 @@ class SimulatedParts:
         """
         voice = SimulatedVoice(make_voice())
         model = choice.backend.model or DEFAULTS["llm"]
-        speed = self._speeds.get(model) if choice.backend.provider == "embedded" else self._other
+        speed = self._speeds.get(model) if choice.backend.provider == "embedded" else None
         parts = SessionParts(
             frontend=CascadeFrontEnd(voice, choice.answer_mode, openings=choice.openings),
             transcriber=SimulatedTranscriber(self._models),
             voice_activity=self._models.voice_detector(),
-            backend=SimulatedBackend(self._make_backend(choice), speed),
+            backend=SimulatedBackend(self._make_backend(choice.backend), speed),
             source=source,
             sink=sink,
             cost=self._cost,
         )
-        config = SessionConfig(
-            choice=choice,
-            pace="simulated",
-            end_with_input=end_with_input,
-            remember_seconds=remember_seconds,
-        )
-        return Session(parts, config)
+        how: dict[str, Any] = {"end_with_input": end_with_input, "remember_seconds": remember_seconds}
+        return Session(parts, SessionConfig(choice=choice, pace="simulated", **how))

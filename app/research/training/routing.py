@@ -1,21 +1,16 @@
-"""Sentence embeddings, and the multinomial regression over them.
-
-Computes sentence embeddings by all-MiniLM-L6-v2, a BERT of 6 layers, with numpy alone.
-
-Multinomial logistic regression over the router's kinds of question.
-
-Trains the router's classifier: `resources/routing/table.npz` and `tokenizer.json`, weights of word pieces by kind.
+"""Trains the router's classifier: `resources/routing/table.npz` and `tokenizer.json`, weights of word pieces by kind.
 
 `python -m app.research.training.routing --encoder WHEEL_OR_FOLDER [--cache FOLDER] [--quick]`
 
 The training data are the questions of `resources/routing/questions.jsonl`, written for this project and labelled by
 their writers, whole (weight 1) and cut after 4, 6, 9 and 13 words (weight 0.25 each), because the classifier reads
 transcripts that still grow. They contain nothing of MT-Bench and nothing of `held_out.jsonl`. The meaning of a word
-comes from the sentence encoder all-MiniLM-L6-v2 (Apache-2.0), as in Model2Vec: each piece of its vocabulary is encoded
-by itself, centred on the mean, and has this embedding in every text. A text is the sum of its pieces over the root of
-their number; the pieces themselves and pairs of neighbours are further features, so that words can be learned directly.
-A multinomial logistic regression over all this is linear in the pieces, and so collapses into a table of vocabulary ×
-5. PCA and whitening, and weights by frequency (SIF), did not improve cross-validation and are left out.
+comes from the sentence encoder all-MiniLM-L6-v2 (Apache-2.0), a BERT of 6 layers, as in Model2Vec: each piece of its
+vocabulary is encoded by itself, centred on the mean, and has this embedding in every text. A text is the sum of its
+pieces over the root of their number; the pieces themselves and pairs of neighbours are further features, so that words
+can be learned directly. A multinomial logistic regression over all this is linear in the pieces, and so collapses into
+a table of vocabulary × 5. PCA and whitening, and weights by frequency (SIF), did not improve cross-validation and are
+left out.
 
 It needs numpy and tokenizers only, and the seed is fixed.
 """
@@ -25,22 +20,18 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import subprocess
 import sys
-import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from app.diagnostics.tables import markdown
-from app.platform.children import child_environment
 from app.platform.installation import resource
 from app.routing.classifier import KINDS, START, TABLE, TOKENIZER
 
@@ -323,14 +314,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=resource("routing"), help="where questions.jsonl is")
     parser.add_argument("--cache", type=Path, help="cache of the encoder's results")
     parser.add_argument("--quick", action="store_true", help="leave out the comparison with the other two")
-    parser.add_argument("--time-encoder", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     encoder = Encoder(options.encoder)
     questions, y = read_questions(options.folder / "questions.jsonl")
     texts = Texts(questions, encoder.tokenizer)
-    if options.time_encoder:
-        print(_median_ms(encoder.encode_all, [[texts.ids[place]] for place in texts.whole[::20]]))
-        return 0
     size = encoder.tokenizer.get_vocab_size()
     static = _cached(options.cache, "static", lambda: encoder.encode_all([[i] for i in range(size)]))
     static = static - static[RARE:].mean(axis=0)
@@ -350,7 +337,6 @@ def main(arguments: list[str] | None = None) -> int:
     _write(options.folder, encoder.tokenizer_text, Table.fitted(texts, y, static), temperature)
     print(f"{len(questions)} questions, {FOLDS} folds; temperature {temperature:.2f}")
     _print_report(report, texts, y)
-    _print_times(options, questions)
     return 0
 
 
@@ -442,28 +428,6 @@ def _cached(folder: Path | None, name: str, make: Callable[[], Floats]) -> Float
 
 def _key(ids: list[Ids]) -> str:
     return hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:16]
-
-
-def _median_ms(work: Callable[[Any], object], inputs: Iterable[object]) -> float:
-    """Median milliseconds of `work` on one input."""
-    times = []
-    for one in inputs:
-        begin = time.perf_counter()
-        work(one)
-        times.append(1000 * (time.perf_counter() - begin))
-    return float(np.median(times))
-
-
-def _print_times(options: argparse.Namespace, questions: list[str]) -> None:
-    from app.routing.classifier import KindClassifier
-
-    print(f"this table: {_median_ms(KindClassifier(options.folder).scores, questions):.3f} ms a call (median)")
-    if not options.quick:
-        command = [sys.executable, "-m", "app.research.training.routing", "--encoder", str(options.encoder)]
-        command += ["--folder", str(options.folder), "--time-encoder"]
-        one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        found = subprocess.run(command, env={**child_environment(), **one}, capture_output=True, text=True, check=True)
-        print(f"sentence encoder: {float(found.stdout):.1f} ms a call (median), computed by numpy on one thread")
 
 
 if __name__ == "__main__":
