@@ -141,7 +141,7 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """The result in a sentence."""
+        """Returns the result in a sentence."""
         counts = {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in ("worse", "better", "same")}
         found = (
             f"Of {len(self.rows)} figures {counts['worse']} have become worse, {counts['better']} better, and "
@@ -162,9 +162,8 @@ class Comparison:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """The comparison for JSON."""
-        document: dict[str, Any] = rounded({**asdict(self), "sentence": self.sentence})
-        return document
+        """Returns the comparison for JSON."""
+        return rounded({**asdict(self), "sentence": self.sentence})
 
 
 def compare(before: Path, after: Path, tolerance: float = 0.1) -> Comparison:

@@ -107,7 +107,7 @@ class EndpointingResult:
         return [(name, group) for name, group in out if group]
 
     def table(self) -> str:
-        """The result as a Markdown table."""
+        """Returns the result as a Markdown table."""
         rows = []
         for name, group in self.rows():
             f = figures(group)
@@ -120,7 +120,7 @@ class EndpointingResult:
         )
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {
             "decode_seconds": DECODE_SECONDS,
             "judge_seconds": JUDGE_SECONDS,
@@ -321,7 +321,7 @@ class SoundsResult:
     speech: list[Reaction] = field(default_factory=list)
 
     def table(self) -> str:
-        """The result as two Markdown tables: each recording, and the shares."""
+        """Returns the result as two Markdown tables: each recording, and the shares."""
         each = []
         for one in (*self.sounds, *self.speech):
             when = "" if one.stopped is None else f" after {1000 * one.stopped:.0f} ms"
@@ -346,7 +346,7 @@ class SoundsResult:
         return "\n".join([*markdown(names, each, text_columns=5), "", *markdown(head, shares)])
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {
             name: {
                 **reaction_figures(group),

@@ -157,7 +157,7 @@ class LatencyResult:
     modes: dict[str, Measured]
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {
             "questions": self.questions,
             "machine": machine(),
@@ -172,7 +172,7 @@ class LatencyResult:
         }
 
     def table(self) -> str:
-        """The result as a table."""
+        """Returns the result as a table."""
         lines = [f"{self.questions} spoken questions in real time, {machine()}", ""]
         for name, m in self.modes.items():
             lines.append(f"{name:<34}{'median':>10}{'p90':>10}{'p95':>10}{'worst':>10}")

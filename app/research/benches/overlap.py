@@ -145,7 +145,7 @@ class OverlapResult:
     alone: list[int] = field(default_factory=list)
 
     def table(self) -> str:
-        """The result as a Markdown table."""
+        """Returns the result as a Markdown table."""
         head = ("spoken over a fresh talk", "questions", "interrupted", "heard whole", "beginning lost", "vanished")
         head += ("words", "sound whole", "itself")
         rows = [
@@ -177,7 +177,7 @@ class OverlapResult:
         }
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {
             "places": self.figures(),
             "alone": self.alone,

@@ -224,75 +224,47 @@ class ReasoningResult:
     """What the stages cost in simulated time; empty in real time."""
     answers: dict[str, list[Answer]] = field(default_factory=dict)
 
-    def right(self, system: str, form: str = "") -> tuple[int, int]:
-        """Right answers of a system, and questions, of one form or of all."""
-        pairs = [
-            (one, answer)
-            for one, answer in zip(self.asked, self.answers[system], strict=True)
-            if form in ("", one.form)
-        ]
-        return sum(is_right(answer.said, one.answer) for one, answer in pairs), len(pairs)
-
-    def _forms(self) -> list[str]:
-        return list(dict.fromkeys(one.form for one in self.asked))
+    def figures(self, system: str) -> dict[str, Any]:
+        """Returns a system's counts of answers, of right ones also by form, and its median latency in seconds."""
+        answers = self.answers[system]
+        by_form = dict.fromkeys((one.form for one in self.asked), 0)
+        for one, answer in zip(self.asked, answers, strict=True):
+            by_form[one.form] += is_right(answer.said, one.answer)
+        sounds = [answer.first_sound for answer in answers if answer.first_sound is not None]
+        return {
+            "right": sum(by_form.values()),
+            "asked": len(answers),
+            "right_share": sum(by_form.values()) / max(1, len(answers)),
+            "unanswered": sum(not answer.said for answer in answers),
+            "failures": sum(bool(answer.failure) for answer in answers),
+            "first_sound_p50": quantile(sounds, 0.5) if sounds else None,
+            "by_form": by_form,
+        }
 
     def table(self) -> str:
-        """The result as a Markdown table."""
-        forms = self._forms()
+        """Returns the result as a Markdown table."""
         rows = []
-        for system, answers in self.answers.items():
-            right, count = self.right(system)
-            sounds = [answer.first_sound for answer in answers if answer.first_sound is not None]
-            latency = f"{quantile(sounds, 0.5):.2f}" if sounds else "–"
-            by_form = (self.right(system, form)[0] for form in forms)
-            silent = sum(not answer.said for answer in answers)
-            failed = sum(bool(answer.failure) for answer in answers)
-            rows.append((system, right, f"{100 * right / max(1, count):.0f}", *by_form, silent, failed, latency))
-        kind = "simulated" if self.costs else "real"
-        return "\n".join(
-            [
-                f"{len(self.asked)} reasoning questions in {kind} time, {machine()}",
-                "",
-                *markdown(("", "right", "%", *forms, "no answer", "failures", "first sound p50, s"), rows),
-                *paragraphs([self.costs] if self.costs else []),
-            ]
-        )
+        for system in self.answers:
+            f = self.figures(system)
+            latency = "–" if f["first_sound_p50"] is None else f"{f['first_sound_p50']:.2f}"
+            counts = (*f["by_form"].values(), f["unanswered"], f["failures"])
+            rows.append((system, f["right"], f"{100 * f['right_share']:.0f}", *counts, latency))
+        forms = dict.fromkeys(one.form for one in self.asked)
+        head = ("", "right", "%", *forms, "no answer", "failures", "first sound p50, s")
+        title = f"{len(self.asked)} reasoning questions in {'simulated' if self.costs else 'real'} time, {machine()}"
+        return "\n".join([title, "", *markdown(head, rows), *paragraphs([self.costs] if self.costs else [])])
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         systems = []
         for system, answers in self.answers.items():
-            right, count = self.right(system)
-            systems.append(
-                {
-                    "name": system,
-                    "right": right,
-                    "asked": count,
-                    "right_share": right / max(1, count),
-                    "unanswered": sum(not answer.said for answer in answers),
-                    "failures": sum(bool(answer.failure) for answer in answers),
-                    "by_form": {form: self.right(system, form)[0] for form in self._forms()},
-                    "answers": [
-                        {
-                            "said": answer.said,
-                            "heard": answer.heard,
-                            "right_answer": one.answer,
-                            "first": answer.first_sound,
-                        }
-                        for one, answer in zip(self.asked, answers, strict=True)
-                    ],
-                }
-            )
-        document: dict[str, Any] = rounded(
-            {
-                "bench": "reasoning",
-                "machine": machine(),
-                "simulated": bool(self.costs),
-                "costs": self.costs,
-                "systems": systems,
-            }
-        )
-        return document
+            each = [
+                {"said": answer.said, "heard": answer.heard, "right_answer": one.answer, "first": answer.first_sound}
+                for one, answer in zip(self.asked, answers, strict=True)
+            ]
+            systems.append({"name": system, **self.figures(system), "answers": each})
+        head = {"bench": "reasoning", "machine": machine(), "simulated": bool(self.costs), "costs": self.costs}
+        return {**head, "systems": rounded(systems)}
 
 
 def run_reasoning(

@@ -1,21 +1,14 @@
-"""`bench hearing`: the words of live recognition compared with one pass over the same sound by the same recogniser.
+"""`bench hearing` and `bench recognisers`: the words of live recognition, what they cost, and how late they come.
 
-Recordings of people are processed frame by frame as in a session, in the sound's own time. The final words of all turns
-of a recording are joined and compared with its transcription, as are the recogniser's words for the whole recording at
-once: the difference is what live recognition costs.
+Recordings of people are processed frame by frame as in a session, in the sound's own time. For `bench hearing` the
+final words of all turns of a recording are joined and compared with its transcription, as are the recogniser's words
+for the whole recording at once: the difference is what live recognition costs.
 
-Results of `bench hearing`: the words of live recognition and of one pass, compared with what was said.
-
-`bench recognisers`: words wrong, lag, processor time, memory and load time of each installed recogniser.
-
-Each recogniser works live as in a conversation, in the sound's own time: the words of a decode are as late as its
-processor time. The lag of a word is the time from its end until it first stood in a partial and stayed. Whisper's
-alignment of the whole recording tells where a word ends, to about a tenth of a second.
-
-Child process of `bench recognisers` that measures how long one recogniser takes to load and its memory.
-
-`python -m app.research.benches.recognition KEY LANGUAGE` prints one line of JSON. A process of its own keeps other
-recognisers' memory out of the figure.
+`bench recognisers` measures each installed recogniser: words wrong, lag, processor time, memory and load time. There
+the words of a decode are as late as its processor time. The lag of a word is the time from its end until it first stood
+in a partial and stayed. Whisper's alignment of the whole recording tells where a word ends, to about a tenth of a
+second. `python -m app.research.benches.recognition KEY LANGUAGE` prints the load time and the memory of one recogniser
+as a line of JSON: a process of its own keeps other recognisers' memory out of the figure.
 """
 
 from __future__ import annotations
@@ -25,7 +18,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -38,9 +30,10 @@ from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.turn import TurnTracker
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, markdown, no_progress, paragraphs
-from app.models.catalogue import Model, models_of
-from app.models.locations import default_model, is_here, model_path
+from app.models.catalogue import Model, find_model, models_of
+from app.models.locations import is_here, model_path
 from app.platform.children import python_module_command, quiet_child
+from app.platform.hardware import resident_bytes
 from app.research.benches.recordings import (
     SPEAKER_PARTS,
     Reader,
@@ -52,10 +45,10 @@ from app.research.benches.recordings import (
 )
 from app.research.benches.timed_parts import Listener, SpeechModels, TimedTranscriber, speech_models
 from app.stt import open_decoder
-from app.stt.base import EndOfTurn, TranscriberError, TranscriptUpdate
+from app.stt.base import TranscriberError, TranscriptUpdate
 from app.stt.endpointing_weights import end_weights
 from app.stt.selection import choose_recogniser
-from app.stt.streaming import RATE, Decoder, WordsJudge
+from app.stt.streaming import RATE, Decoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +88,7 @@ class LiveRecognitionResult:
     left_out: list[str] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         spoken = [one for one in self.heard if normalised(one.recording.text)]
         live = compare((one.recording.text, one.live) for one in spoken)
         one_pass = compare((one.recording.text, one.one_pass) for one in spoken)
@@ -118,7 +111,7 @@ class LiveRecognitionResult:
         }
 
     def table(self) -> str:
-        """The result as a Markdown table."""
+        """Returns the result as a Markdown table."""
         d = self.document()
         rows = [
             ("recordings", d["recordings"]),
@@ -220,11 +213,6 @@ def run_live_recognition(
 
 def main(argv: list[str]) -> int:
     """Loads the recogniser `argv[0]` for the language `argv[1]` and prints its figures."""
-    from app.models.catalogue import find_model
-    from app.platform.hardware import resident_bytes
-    from app.stt import open_decoder
-    from app.stt.streaming import RATE
-
     before, began = resident_bytes(), time.perf_counter()
     decoder = open_decoder(find_model(argv[0]), argv[1])
     decoder.decode(np.zeros(RATE, np.float32))
@@ -262,7 +250,7 @@ class RecogniserResult:
     listened: dict[str, list[Listened]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         everything = [one for some in self.listened.values() for one in some]
         lags = [lag for one in everything for lag in one.lags]
         return {
@@ -286,12 +274,12 @@ class RecognisersResult:
     recognisers: list[RecogniserResult] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         rows = [one.document() for one in self.recognisers]
         return {"language": self.language, "recordings": self.counts, "recognisers": rows}
 
     def table(self) -> str:
-        """The result as a Markdown table."""
+        """Returns the result as a Markdown table."""
         rows = [
             (
                 d["recogniser"],
@@ -334,7 +322,7 @@ def run_recognisers(
         model for model in models_of("stt") if model.speaks(language) and is_here(model.key)
     ]
     result = RecognisersResult(language, {kind: len(some) for kind, some in speech.items()})
-    with _judges(language) as (judge, words):
+    with speech_models(words=language == "en") as judges:
         align = _aligner(language)
         ends = {kind: [align(one) for one in some] for kind, some in speech.items()}
         for model in models:
@@ -348,7 +336,7 @@ def run_recognisers(
                     found.listened[kind] = []
                     for number, (recording, known) in enumerate(zip(some, ends[kind], strict=True), 1):
                         progress(f"{model.label}, {kind}: {number} of {len(some)}")
-                        found.listened[kind].append(_listen(recording, known, decoder, judge, words))
+                        found.listened[kind].append(_listen(recording, known, decoder, judges))
             finally:
                 decoder.close()
     return result
@@ -368,19 +356,6 @@ def _speech(people: Path | None, folder: Path | None, language: str, cases: int)
     return {kind: some for kind, some in out.items() if some}
 
 
-@contextmanager
-def _judges(language: str) -> Iterator[tuple[EndOfTurn, WordsJudge | None]]:
-    from app.stt import text_endpointing
-    from app.stt.pooled import SmartTurn
-
-    words = text_endpointing.load() if language == "en" else None
-    try:
-        yield SmartTurn(default_model("endpointing")), words
-    finally:
-        if words is not None:
-            words.close()
-
-
 def _load(model: Model, language: str) -> dict[str, Any]:
     command = python_module_command("app.research.benches.recognition", model.key, language)
     done = subprocess.run(command, capture_output=True, check=False, **quiet_child())
@@ -389,13 +364,10 @@ def _load(model: Model, language: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def _listen(
-    recording: Recording, ends: Ends, decoder: CountingDecoder, judge: EndOfTurn, words: WordsJudge | None
-) -> Listened:
-    from app.stt.silero import SileroVoiceActivity
-
-    transcriber = TimedTranscriber(decoder, judge, words, lambda: decoder.last)
-    listener = Listener(SileroVoiceActivity(), transcriber, TurnTracker(end_weights()))
+def _listen(recording: Recording, ends: Ends, decoder: CountingDecoder, models: SpeechModels) -> Listened:
+    """Listens with `decoder` in place of the one in `models`."""
+    transcriber = TimedTranscriber(decoder, models.judge, models.words, lambda: decoder.last)
+    listener = Listener(models.voice_detector(), transcriber, TurnTracker(end_weights()))
     forward, updates = transcriber.on_update, []
 
     def note(update: TranscriptUpdate) -> None:

@@ -65,7 +65,7 @@ class RoutingResult:
     left_out: list[str] = field(default_factory=list)
 
     def table(self) -> str:
-        """The result as Markdown tables: the shares, and the confusions of each set."""
+        """Returns the result as Markdown tables: the shares, and the confusions of each set."""
         head = ("right, %", "questions", "whole", *(f"{words} words" for words in BEGINNINGS), "with the policy")
         rows = [
             (one.name, one.questions, *(f"{100 * share:.1f}" for share in one.shares.values())) for one in self.sets
@@ -87,7 +87,7 @@ class RoutingResult:
         return "\n".join([*lines, *paragraphs([times, *self.left_out])]).strip()
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {"kinds": list(KINDS), **rounded(asdict(self))}
 
 

@@ -61,7 +61,7 @@ class CodecResult:
     encode: list[float] = field(default_factory=list)
 
     def table(self) -> str:
-        """The result as text."""
+        """Returns the result as text."""
         rows = [
             ["words read back wrong, the voice", f"{self.voice_wrong:.1%}"],
             ["words read back wrong, the codec", f"{self.codec_wrong:.1%}"],
@@ -75,7 +75,7 @@ class CodecResult:
         return "\n".join([f"{self.sentences} sentences; {machine()}", "", *markdown(["", "value"], rows)])
 
     def document(self) -> dict[str, Any]:
-        """The result as JSON."""
+        """Returns the result as JSON."""
         return {
             "sentences": self.sentences,
             "voice_wrong": round(self.voice_wrong, 4),

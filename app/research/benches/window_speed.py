@@ -77,7 +77,7 @@ class StartupResult:
         return statistics.median(self.times[step])
 
     def table(self) -> str:
-        """The result as a table."""
+        """Returns the result as a table."""
         lines = [f"{'seconds from the start of the process':40} {'median':>8} {'min':>8} {'max':>8}"]
         for step, words in STEPS.items():
             if times := self.times.get(step):
@@ -95,7 +95,7 @@ class StartupResult:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON: seconds, and milliseconds in keys with `_ms`."""
+        """Returns the result for JSON: seconds, and milliseconds in keys with `_ms`."""
         return {
             "starts": len(self.times.get("painted", ())),
             "steps": {
@@ -305,7 +305,7 @@ class SmoothnessResult:
         return all(met for *_, met in self.rows())
 
     def table(self) -> str:
-        """The result as a table."""
+        """Returns the result as a table."""
         full, live = self.found["full_speed"], self.found["live"]
         lines = [
             f"{full['seconds'] / 60:.1f} minutes of talk ({full['events']} events) shown in {full['took_seconds']:.0f} "
@@ -320,7 +320,7 @@ class SmoothnessResult:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         rows = [
             {"what": words, "value": round(value, 3), "goal": goal, "met": met}
             for words, value, goal, met in self.rows()

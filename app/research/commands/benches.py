@@ -55,7 +55,7 @@ def flag(name: str, help: str) -> Option:
     return name, {"action": "store_true", "help": help}
 
 
-def one_of(name: str, choices: Sequence[str], help: str, **more: Any) -> Option:
+def one_of(name: str, choices: Sequence[Any], help: str, **more: Any) -> Option:
     """An option for one of some words, by default the first."""
     return name, {"choices": choices, "default": choices[0], "help": help} | more
 

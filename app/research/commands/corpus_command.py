@@ -15,7 +15,7 @@ from app.conversation.languages import AUTOMATIC, CODES, ENGLISH
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
-    from app.research.corpus.make import MakeReport, Prompt
+    from app.research.corpus.make import Asker, MakeReport, Prompt
 
 COMMANDS = ("corpus",)
 STEPS = ("scripts", "speech", "oracle", "tokens")
@@ -45,8 +45,8 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     make.add_argument("--at-once", type=whole_number, default=8, metavar="N", help="requests at the same time")
     make.add_argument("--yes", action="store_true", help="start without asking, whatever it costs")
     add_backend(make)
-    for name, help in (("check", "find what would teach a model something wrong"), ("stats", "count what there is")):
-        _add_folder(actions.add_parser(name, parents=[common], help=help))
+    check_help = "find what would teach a model something wrong, and count what there is"
+    _add_folder(actions.add_parser("check", parents=[common], help=check_help))
     reader = actions.add_parser("import", parents=[common], help="read a corpus in a public layout")
     _add_folder(reader)
     reader.add_argument("--from", dest="source", required=True, choices=("kame", "moshi"), help="whose layout")
@@ -92,14 +92,11 @@ def _scripts(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     items = items[: args.limit] if args.limit else items
     if args.as_they_are:
         return keep_scripts(items, args.folder)
-    return asyncio.run(
-        _asking(
-            args,
-            terminal,
-            script_prompts(items, args.language),
-            lambda asker: make_scripts(items, asker, args.folder, terminal.progress, args.language),
-        )
-    )
+
+    def work(asker: Asker) -> Any:
+        return make_scripts(items, asker, args.folder, terminal.progress, args.language)
+
+    return asyncio.run(_asking(args, terminal, script_prompts(items, args.language), work))
 
 
 def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
@@ -142,14 +139,11 @@ def _oracle(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
         for prompt, _ in oracle_prompts(dialogue, 0, args.language)
         if prompt is not None
     ]
-    return asyncio.run(
-        _asking(
-            args,
-            terminal,
-            prompts,
-            lambda asker: make_oracle(folder, asker, terminal.progress, language=args.language),
-        )
-    )
+
+    def work(asker: Asker) -> Any:
+        return make_oracle(folder, asker, terminal.progress, language=args.language)
+
+    return asyncio.run(_asking(args, terminal, prompts, work))
 
 
 async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Prompt], work: Any) -> MakeReport:
@@ -212,15 +206,6 @@ def _check(args: argparse.Namespace, terminal: Terminal) -> int:
     return 0 if result.ok else 1
 
 
-def _stats(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.corpus.check import stats_of
-
-    stats = stats_of(_folder(args))
-    terminal.say(stats.table())
-    terminal.document({"ok": True, **stats.document()})
-    return 0
-
-
 def _import(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.research.corpus.dialogue import CorpusFolder, read_stereo
     from app.research.corpus.layouts import read_kame, read_moshi
@@ -271,7 +256,7 @@ def _share(text: str) -> float:
     return value
 
 
-_ACTIONS = {"make": _make, "check": _check, "stats": _stats, "import": _import, "export": _export}
+_ACTIONS = {"make": _make, "check": _check, "import": _import, "export": _export}
 _NOTHING = {
     "scripts": "No script could be made: this model does not write usable ones. Choose a larger one, or speak the "
     "items' own words with --as-they-are.",

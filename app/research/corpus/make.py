@@ -1,6 +1,7 @@
-"""Asks a back-end many things at once: a few at a time, each only once, and again after a fault that passes.
+"""Makes a corpus in steps, each of which continues where it was stopped: scripts, speech, oracle, tokens.
 
-Makes a corpus in steps, each of which goes on where it was stopped: scripts, speech, oracle, tokens.
+Scripts and the oracle are written by a back-end. It is asked a few things at a time, each only once, and again after a
+fault that passes; its answers are kept.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import random
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +25,7 @@ from app.conversation.languages import ENGLISH
 from app.conversation.prompt import ChatMessage
 from app.models.catalogue import ModelError
 from app.research.benches.recordings import normalised, word_distance
-from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent
+from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent, utterances
 from app.research.corpus.hints import HintRequest, cleaned, events_needed, fault_of
 from app.research.corpus.hints import prompt_of as oracle_prompt
 from app.research.corpus.scripts import (
@@ -32,12 +34,12 @@ from app.research.corpus.scripts import (
     Item,
     Script,
     SpeakingOptions,
+    fault_in,
     script_of,
     speak_script,
 )
 from app.research.corpus.scripts import fault_of as fault_of_script
 from app.research.corpus.scripts import prompt_of as script_prompt
-from app.research.corpus.tokens import MANIFEST, Corpus
 from app.session.oracle_stream import CHARS_PER_TOKEN
 from app.tts.base import Voice
 from app.untrusted.files import read_json_lines
@@ -69,25 +71,10 @@ class Prompt:
     """The longest answer that is wanted, about."""
 
 
-@dataclass(slots=True)
-class AskReport:
-    """What the asking came to. `refused`: by what was wrong with the last try; `cached`: known from before."""
-
-    asked: int = 0
-    cached: int = 0
-    refused: dict[str, int] | None = None
-
-    def refuse(self, fault: str) -> None:
-        """Counts one prompt without a usable answer."""
-        self.refused = self.refused or {}
-        self.refused[fault] = self.refused.get(fault, 0) + 1
-
-
 class Asker:
     """Asks `backend`, which is open. Answers are kept in `cache`, so that a run that was stopped goes on for free."""
 
     def __init__(self, backend: Backend, cache: Path, at_once: int = 8, temperature: float = 0.7) -> None:
-        self.report = AskReport()
         self._backend, self._cache = backend, cache
         self._places = asyncio.Semaphore(at_once)
         self._temperature = temperature
@@ -97,9 +84,7 @@ class Asker:
         """A usable answer, or nothing when there is none after some tries. Raises BackendError for faults that stay."""
         key = _key(self._backend.model, prompt.text)
         if key in self._known:
-            self.report.cached += 1
             return self._known[key]
-        fault = ""
         async with self._places:
             for attempt in range(TRIES):
                 try:
@@ -109,11 +94,9 @@ class Asker:
                         raise
                     await asyncio.sleep(error.retry_after or _WAIT_SECONDS * 2**attempt)
                     continue
-                fault = prompt.check(answer)
-                if not fault:
+                if not prompt.check(answer):
                     self._keep(key, answer)
                     return answer
-        self.report.refuse(fault)
         return ""
 
     async def ask_all(self, prompts: Sequence[Prompt], progress: Callable[[int, int], None]) -> list[str]:
@@ -130,7 +113,6 @@ class Asker:
         return await together([one(prompt) for prompt in prompts])
 
     async def _once(self, prompt: Prompt) -> str:
-        self.report.asked += 1
         request = ChatRequest(
             (ChatMessage("user", prompt.text),),
             max_tokens=round(prompt.words * _TOKENS_A_WORD * 1.5) + 16,
@@ -215,19 +197,8 @@ class MakeReport:
 
 def script_prompts(items: Sequence[Item], language: str = ENGLISH) -> list[Prompt]:
     """The prompts for the scripts of all items."""
-
-    def check(item: Item) -> Callable[[str], str]:
-        def fault(answer: str) -> str:
-            try:
-                script_of(item, answer)
-            except ValueError as error:
-                return str(error)
-            return ""
-
-        return fault
-
     words = MOST_QUESTION_WORDS + MOST_ANSWER_WORDS
-    return [Prompt(script_prompt(item, language), check(item), words=words) for item in items]
+    return [Prompt(script_prompt(item, language), partial(fault_in, item), words=words) for item in items]
 
 
 async def make_scripts(
@@ -310,18 +281,11 @@ def oracle_prompts(dialogue: Dialogue, seed: int, language: str = ENGLISH) -> li
         if share >= 1:
             out.append((None, OracleEvent(at, answer.text, 1.0, True)))
             continue
-        before = "\n".join(
-            f"{'They' if word.speaker == 'user' else 'You'}: {word.text}"
-            for word in dialogue.words
-            if word.end <= question.start
-        )
-        request = HintRequest(
-            " ".join(word.text for word in question.words[:heard]), share, answer.text, _joined(before), language
-        )
-
-        def check(text: str, request: HintRequest = request) -> str:
-            return fault_of(text, request)
-
+        spoken = utterances([word for word in dialogue.words if word.end <= question.start])
+        before = "\n".join(f"{'They' if one.speaker == 'user' else 'You'}: {one.text}" for one in spoken)
+        words = " ".join(word.text for word in question.words[:heard])
+        request = HintRequest(words, share, answer.text, before, language)
+        check = partial(fault_of, request=request)
         out.append((Prompt(oracle_prompt(request), check, cleaned, 30), OracleEvent(at, "", share)))
     return out
 
@@ -361,6 +325,8 @@ def make_tokens(
     folder: CorpusFolder, tokeniser: Tokeniser, target: Path, progress: Progress, seed: int = 0
 ) -> MakeReport:
     """Makes all dialogues into tokens, in shards. The shards are made anew."""
+    from app.research.corpus.tokens import MANIFEST, Corpus  # with torch, which the other steps don't need
+
     report = MakeReport()
     target.mkdir(parents=True, exist_ok=True)
     (target / MANIFEST).unlink(missing_ok=True)
@@ -381,18 +347,6 @@ def make_tokens(
 def _draw(seed: int, name: str) -> random.Random:
     """Random numbers that depend on the dialogue alone, so that a run that goes on makes what it would have made."""
     return random.Random(int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:8], "big"))
-
-
-def _joined(lines: str) -> str:
-    """One line for each speaker's turn, from one for each word."""
-    out: list[str] = []
-    for line in lines.splitlines():
-        speaker, _, word = line.partition(": ")
-        if out and out[-1].startswith(f"{speaker}: "):
-            out[-1] += f" {word}"
-        else:
-            out.append(line)
-    return "\n".join(out)
 
 
 def _misheard(dialogue: Dialogue, samples: np.ndarray, read_back: Callable[[np.ndarray], str]) -> float:

@@ -1,12 +1,12 @@
-"""Turns items into short spoken dialogues: what the user asks in their own words, and what the assistant answers.
+"""From questions with answers to spoken dialogues: reads items, has a back-end write scripts of them, and speaks these.
 
-Reads questions with their answers from local files: MMLU-Pro, GSM8K, HSSBench as published, and lists of one's own.
+Items are read from local files: MMLU-Pro, GSM8K, HSSBench as published, and lists of one's own. Files are .jsonl,
+.json, .csv or .parquet. Columns, as the data sets' cards name them: MMLU-Pro has `question`, `options` and
+`answer_index`; GSM8K `question` and `answer`, whose result stands behind “####”; HSSBench `question`, options `A` to
+`D` (or `options`) and `answer`, a letter. A list of one's own has `question` and `answer`.
 
-Files are .jsonl, .json, .csv or .parquet. Columns, as the data sets' cards name them: MMLU-Pro has `question`,
-`options` and `answer_index`; GSM8K `question` and `answer`, whose result stands behind “####”; HSSBench `question`,
-options `A` to `D` (or `options`) and `answer`, a letter. A list of one's own has `question` and `answer`.
-
-Speaks a script with the app's voices: stereo, the model left and the user right, with the time of each word.
+A script is what the user asks in their own words, and what the assistant answers. The app's voices speak it in stereo,
+the model left and the user right, with the time of each word.
 """
 
 from __future__ import annotations
@@ -197,6 +197,15 @@ def script_of(item: Item, answer: str) -> Script:
     if fault := fault_of(script, item):
         raise ValueError(fault)
     return script
+
+
+def fault_in(item: Item, answer: str) -> str:
+    """Returns what is wrong with a back-end's answer, in a few words; empty if it holds a script."""
+    try:
+        script_of(item, answer)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def fault_of(script: Script, item: Item | None = None) -> str:

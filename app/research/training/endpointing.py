@@ -10,10 +10,9 @@ parts in `app.research.benches.pauses`), both kinds weighted equally. The bound,
 are those that cut off fewest speakers while the waits, cross-validated by speaker, stay within `MEDIAN_WAIT` and
 `LATE_WAIT`.
 
-Collects what the app's models know of each pause, frame by frame: the samples that `endpointing` fits to.
-
-A tracker that never ends a turn listens to each case in simulated time, so that one pass tells what any policy would
-have known, and when. Recognition takes most of the time, so `CachedDecoder` keeps its results on disk.
+The samples are what the app's models know of each pause, frame by frame. A tracker that never ends a turn listens to
+each case in simulated time, so that one pass tells what any policy would have known, and when. Recognition takes most
+of the time, so `CachedDecoder` keeps its results on disk.
 """
 
 from __future__ import annotations

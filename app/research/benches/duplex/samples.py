@@ -1,10 +1,11 @@
-"""Finds the samples of a folder in Full-Duplex-Bench's layout: a folder each, with `input.wav` and marks in JSON.
+"""Full-Duplex-Bench's layout on disk: finds samples, makes small sets, and writes and reads outputs.
 
-Makes small sets in Full-Duplex-Bench's layout, so that the bench runs without its data.
+A sample is a folder with `input.wav` and marks in JSON; beside it an output is `output.wav` (16 kHz, as long as the
+input) and its words.
 
-Questions are the bench's own recordings in four voices; what is said over the assistant is a question, a backchannel of
-the app's voice, a remark to somebody else (6 dB softer), or another voice in the background (15 dB softer). With a
-folder of real people, pauses and ends of turns are theirs, too.
+The sets let the bench run without that bench's data. Questions are the bench's own recordings in four voices; what is
+said over the assistant is a question, a backchannel of the app's voice, a remark to somebody else (6 dB softer), or
+another voice in the background (15 dB softer). With a folder of real people, pauses and ends of turns are theirs, too.
 """
 
 from __future__ import annotations
@@ -19,16 +20,19 @@ import numpy as np
 import soundfile
 import soxr
 
+from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress
+from app.platform.files import whole_file
 from app.research.benches.answers import load_facts
-from app.research.benches.duplex.metrics import RATE
 from app.research.benches.pauses import Case
 from app.research.benches.recordings import at_level, trim
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
-from app.untrusted.limits import BENCH_MARKS
+from app.untrusted.limits import BENCH_MARKS, BENCH_RESULT
 
+RATE = 16_000
+"""Hertz of inputs and outputs, as that bench expects them."""
 LEAD_SECONDS = 0.6
 LEVEL_DBFS, ROOM_DBFS = -24.0, -65.0
 EVENT_AFTER_SECONDS = 1.8
@@ -48,6 +52,15 @@ REMARKS = (
 
 Say = Callable[[str], np.ndarray]
 """Says a text: float32 24 kHz."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of an output, and when it sounds."""
+
+    text: str
+    begin: float
+    end: float
 
 
 def make_sets(
@@ -273,3 +286,46 @@ def _people(folder: Path) -> tuple[float, ...]:
 
 def _json(file: Path) -> Any:
     return read_json_file(file, BENCH_MARKS)
+
+
+LONGEST_WORD = 0.6
+"""Seconds: a word is not taken to begin earlier than this before its end."""
+
+
+def words_of(events: Sequence[e.Event]) -> list[Word]:
+    """The words that were played, with the times of their sound. Events tell when words had been said."""
+    out: list[Word] = []
+    for event in events:
+        if not isinstance(event, e.AssistantSaid):
+            continue
+        pieces = event.text.split()
+        before = out[-1].end if out else 0.0
+        begin = max(before, event.at - LONGEST_WORD * len(pieces))
+        step = (event.at - begin) / max(1, len(pieces))
+        out += [
+            Word(piece, round(begin + n * step, 3), round(begin + (n + 1) * step, 3)) for n, piece in enumerate(pieces)
+        ]
+    return out
+
+
+def write_output(sound: Path, words_file: Path, samples: np.ndarray, words: Sequence[Word]) -> None:
+    """Writes a sound and its words in that bench's form."""
+    soundfile.write(sound, soxr.resample(samples, SAMPLE_RATE, RATE), RATE, subtype="PCM_16")
+    document: dict[str, Any] = {
+        "text": " ".join(word.text for word in words),
+        "chunks": [{"text": word.text, "timestamp": [word.begin, word.end]} for word in words],
+    }
+    with whole_file(words_file) as file:
+        file.write(json.dumps(document, ensure_ascii=False, indent=1).encode())
+
+
+def read_words(file: Path) -> list[Word]:
+    """Reads the words of an output, this app's or another's. Raises OSError, ValueError, KeyError and TypeError."""
+    chunks = read_json_file(file, BENCH_RESULT)["chunks"]
+    found = [(str(one["text"]).strip(), one["timestamp"]) for one in chunks]
+    out = []
+    for text, (begin, end) in found:
+        if text:
+            first = float(begin)
+            out.append(Word(text, first, float(end) if end is not None else first))
+    return out

@@ -36,7 +36,6 @@ from app.platform.installation import resource
 from app.research.benches.mtbench.plan import MODELS_THAT_SPEAK, Question, Read, SpokenTurn, System
 from app.research.benches.recordings import MakeSession, until_answered
 from app.session.control import BackendChoice
-from app.untrusted.records import build
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +76,7 @@ class Answer:
 
     def document(self) -> dict[str, Any]:
         """The answer for JSON."""
-        document: dict[str, Any] = rounded(asdict(self))
-        return document
-
-
-def read_answer(fields: Any) -> Answer:
-    """Returns an answer from JSON. Raises ValueError."""
-    answer: Answer = build(Answer, fields)
-    return answer
+        return rounded(asdict(self))
 
 
 _COMMON = frozenset(

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from app.backend.base import Backend, BackendError, ChatRequest, Usage
 from app.conversation.prompt import ChatMessage
@@ -25,7 +24,6 @@ from app.research.benches.mtbench.asking import Answer, complete, opened
 from app.research.benches.mtbench.plan import Lines, Plan, Question, Spending, Tools, load_questions
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_RESULT
-from app.untrusted.records import build
 
 LEAST_AUC = 0.95
 """A judge below it can't tell good from bad, and its scores say nothing."""
@@ -59,7 +57,7 @@ class Calibration:
 
     @property
     def sentence(self) -> str:
-        """The result in a sentence."""
+        """Returns the result in a sentence."""
         verdict = "so it may judge" if self.passed else f"and it takes {LEAST_AUC:g}: its scores are withheld"
         if self.auc >= LEAST_AUC and not self.passed:
             verdict = "but gave too many no score: its scores are withheld"
@@ -124,16 +122,6 @@ class Judgement:
     def key(self) -> tuple[str, int, int, int]:
         """System, run, question and turn."""
         return self.system, self.run, self.question, self.turn
-
-    def document(self) -> dict[str, Any]:
-        """The judgement for JSON."""
-        return asdict(self)
-
-
-def read_judgement(fields: Any) -> Judgement:
-    """Returns a judgement from JSON. Raises ValueError."""
-    judgement: Judgement = build(Judgement, fields)
-    return judgement
 
 
 def template_of(question: Question, turn: int) -> str:

@@ -11,14 +11,15 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from app.diagnostics.tables import Progress, machine, paragraphs, progress_bar
 from app.platform.files import whole_file, write_json
-from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed, read_answer
-from app.research.benches.mtbench.judge import Calibration, Judgement, judge_all, judge_request, read_judgement
+from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
+from app.research.benches.mtbench.judge import Calibration, Judgement, judge_all, judge_request
 from app.research.benches.mtbench.plan import (
     LAST_ORACLE,
     TURNS,
@@ -42,6 +43,7 @@ from app.research.benches.mtbench.scores import (
     score_table,
     summarise,
 )
+from app.untrusted.records import build
 
 
 def model_id(system: str, run: int, runs: int) -> str:
@@ -115,7 +117,7 @@ class MtBenchResult:
     notes: list[str] = field(default_factory=list)
 
     def table(self) -> str:
-        """The result in Markdown."""
+        """Returns the result in Markdown."""
         kind = "simulated" if self.plan.simulated else "real"
         lines = [
             f"{len(self.plan.questions)} questions of two turns, {self.plan.runs} runs, in {kind} time, {machine()}",
@@ -129,7 +131,7 @@ class MtBenchResult:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {
             "bench": "mtbench",
             "machine": machine(),
@@ -153,8 +155,8 @@ def run_mtbench(plan: Plan, tools: Tools, progress: Progress) -> MtBenchResult:
     Raises UserError, BackendError from the judge, and what opening a session raises.
     """
     write_down(plan, tools)
-    answers = Lines(plan.out / "answers.jsonl", read_answer, Answer.document)
-    judgements = Lines(plan.out / "judgements.jsonl", read_judgement, Judgement.document)
+    answers = Lines(plan.out / "answers.jsonl", partial(build, Answer), Answer.document)
+    judgements = Lines(plan.out / "judgements.jsonl", partial(build, Judgement), asdict)
     spent = sum(one.cost for one in answers.records) + sum(one.cost for one in judgements.records)
     spending = Spending(plan.cap, plan.out, spent)
     result = MtBenchResult(plan, [])

@@ -97,8 +97,7 @@ class Summary:
             if (self.first_content if content else self.first_sound)
         }
         counts = {"facts": list(self.facts), "facts_share": self.facts_share}
-        document: dict[str, Any] = rounded({**asdict(self), **counts, **latencies})
-        return document
+        return rounded({**asdict(self), **counts, **latencies})
 
 
 def summarise(
@@ -195,11 +194,10 @@ def interval(groups: Mapping[str, Sequence[float]], mean: Callable[[Mapping[str,
 
 
 MISSING = "The figures were not drawn: they need matplotlib (the extra “figures” of kame-desktop)."
-NAMES = ("score-latency", "delay-curve", "latencies", "categories")
 
 
 def draw(summaries: Sequence[Summary], folder: Path) -> str:
-    """Writes `NAMES` into `folder` as SVG; returns what was left out, as a sentence, or "". Raises OSError."""
+    """Writes the figures into `folder` as SVG; returns what was left out, as a sentence, or "". Raises OSError."""
     if importlib.util.find_spec("matplotlib") is None:
         return MISSING
     import matplotlib
@@ -208,9 +206,14 @@ def draw(summaries: Sequence[Summary], folder: Path) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     # The same figures give the same bytes.
     with matplotlib.rc_context({"svg.hashsalt": "kame", "font.size": 9, "svg.fonttype": "path"}):
-        for name, plot in zip(NAMES, (_score_latency, _delay_curve, _latencies, _categories), strict=True):
+        for name, (title, plot) in _PLOTS.items():
             figure = Figure(figsize=(7.2, 4.4), layout="constrained")
-            plot(figure.add_subplot(), summaries)
+            axes = figure.add_subplot()
+            plot(axes, summaries)
+            axes.set_title(title)
+            axes.grid(alpha=0.3)
+            if axes.get_legend_handles_labels()[0]:
+                axes.legend(fontsize=8)
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
     return ""
 
@@ -241,8 +244,6 @@ def _score_latency(axes: Any, summaries: Sequence[Summary]) -> None:
             axes.scatter([told], [average], s=30, marker="x", color="0.5")
             axes.annotate(name, (told, average), xytext=(5, -10), textcoords="offset points", color="0.5")
     axes.set(xlabel="median latency to the first sound, s (below 0: 0)", ylabel=_label(summaries), ylim=(0, 10.5))
-    axes.set_title("Score against latency")
-    axes.grid(alpha=0.3)
 
 
 def _delay_curve(axes: Any, summaries: Sequence[Summary]) -> None:
@@ -250,10 +251,6 @@ def _delay_curve(axes: Any, summaries: Sequence[Summary]) -> None:
         points = [(one.delay, score) for one in summaries if one.base == base and (score := quality(one)) is not None]
         axes.plot([delay for delay, _ in points], [score for _, score in points], marker="o", label=base)
     axes.set(xlabel="forced delay before the answer, s", ylabel=_label(summaries), ylim=(0, 10.5))
-    axes.set_title("Score by forced delay")
-    axes.grid(alpha=0.3)
-    if axes.lines:
-        axes.legend(fontsize=8)
 
 
 def _latencies(axes: Any, summaries: Sequence[Summary]) -> None:
@@ -264,10 +261,6 @@ def _latencies(axes: Any, summaries: Sequence[Summary]) -> None:
             axes.step(values, shares, where="post", label=one.name)
     axes.axvline(0.0, color="0.6", linewidth=0.8)
     axes.set(xlabel="end of question to first sound, s", ylabel="share of turns", ylim=(0, 1.02))
-    axes.set_title("Distribution of latencies")
-    axes.grid(alpha=0.3)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize=8)
 
 
 def _categories(axes: Any, summaries: Sequence[Summary]) -> None:
@@ -282,8 +275,14 @@ def _categories(axes: Any, summaries: Sequence[Summary]) -> None:
         axes.bar([x + place * width for x in range(len(CATEGORIES))], values, width, label=name)
     axes.set_xticks([x + 0.4 - width / 2 for x in range(len(CATEGORIES))], CATEGORIES)
     axes.set(ylabel="judge's score (1 to 10)", ylim=(0, 10.5))
-    axes.set_title("Score by category")
-    axes.legend(fontsize=7)
+
+
+_PLOTS = {
+    "score-latency": ("Score against latency", _score_latency),
+    "delay-curve": ("Score by forced delay", _delay_curve),
+    "latencies": ("Distribution of latencies", _latencies),
+    "categories": ("Score by category", _categories),
+}
 
 
 _KINDS: tuple[Kind, ...] = ("kame", "nano", "tandem", "cascade", "typed")

@@ -46,9 +46,9 @@ class Measured:
         return [one for one in self.outcomes if one.kind == kind]
 
     def document(self) -> dict[str, Any]:
-        """The figures for JSON."""
+        """Returns the figures for JSON."""
         kinds = {kind: figures(self.of(kind)) for kind in dict.fromkeys(one.kind for one in self.outcomes)}
-        document: dict[str, Any] = rounded(
+        return rounded(
             {
                 "name": self.name,
                 **kinds,
@@ -59,7 +59,6 @@ class Measured:
                 "answers": [one.document() for one in self.outcomes],
             }
         )
-        return document
 
 
 _SHARES = {"first_sound_p50": 0.5, "first_sound_p75": 0.75, "first_sound_worst": 1.0}
@@ -90,7 +89,7 @@ class RivalsResult:
     measured: list[Measured] = field(default_factory=list)
 
     def table(self) -> str:
-        """The result as a Markdown table, one row for an assistant and a kind of speaker."""
+        """Returns the result as a Markdown table, one row for an assistant and a kind of speaker."""
         head: tuple[str, ...] = ("", "who asks", "asked", "first sound p50, s", "p75", "worst", "began before the end")
         head += ("talked over", "no answer", "words wrong, %", "processor s per s", "model's", "memory, MB")
         rows: list[tuple[object, ...]] = []
@@ -114,7 +113,7 @@ class RivalsResult:
         return "\n".join([*lines, *(f"{one.name}: {one.trouble}" for one in self.measured if one.trouble)])
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {
             "bench": "rivals",
             "machine": machine(),
@@ -159,9 +158,8 @@ class Outcome:
     words: int
 
     def document(self) -> dict[str, Any]:
-        """The outcome for JSON."""
-        document: dict[str, Any] = rounded(asdict(self))
-        return document
+        """Returns the outcome for JSON."""
+        return rounded(asdict(self))
 
 
 def ask(process: AssistantProcess, item: Item) -> Outcome:

@@ -13,8 +13,7 @@ import pytest
 
 from app.cli import parser
 from app.research.benches.comparison import compare, page
-from app.research.benches.duplex.metrics import OverlapFigures
-from app.research.benches.duplex.run import DuplexResult, Scored
+from app.research.benches.duplex.run import DuplexResult, OverlapFigures, Scored
 from app.research.benches.mtbench.asking import Answer
 from app.research.benches.mtbench.judge import Judgement
 from app.research.benches.mtbench.plan import Plan, System, load_questions

@@ -1,10 +1,7 @@
-"""A run's folder: what it starts from, its settings, checkpoints and curves.
+"""What a run trains and by what loss: its folder, its settings, adapters, and the loss of KAME's training as published.
 
-The settings of a training run.
-
-Low-rank adapters (LoRA, arXiv 2106.09685) on a model's matrices, by the layers of the package moshi.
-
-The loss of KAME's training, as published, over all frames of a batch of dialogues.
+Adapters are low-rank (LoRA, arXiv 2106.09685), on a model's matrices, by the layers of the package moshi. The loss is
+over all frames of a batch of dialogues:
 
 mean(text, words) + 0.5 mean(text, padding) + audio (100 Σ first codebook + Σ others) / (100 n_first + n_others)
 
