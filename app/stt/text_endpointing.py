@@ -49,7 +49,7 @@ def probability(text: str, odds: WordOdds | None, sound: float) -> float:
     """The probability that a turn ends with `text`: a logistic regression on words and sound at a pause.
 
     `odds` None: without a language model only the kind of the words (`completeness`) counts. `sound`: the probability
-    by the sound. `app.research.training.turn_ends` has fitted the weights.
+    by the sound. `app.research.training.endpointing` has fitted the weights.
     """
     weights = word_weights("words" if odds is not None else "words alone")
     total = sum(weights[name] * value for name, value in clues(text, odds, sound).items())

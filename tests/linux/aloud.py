@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.research.benches.reader import word_distance
+from app.research.benches.recordings import word_distance
 from app.settings.window_state import WindowState
 from tests.linux.guest import UID, Guest
 from tests.support import sounds

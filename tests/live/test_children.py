@@ -22,7 +22,7 @@ from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
 from app.models.pool import MODELS
 from app.platform import children, nvidia
-from app.research.benches.reader import word_distance
+from app.research.benches.recordings import word_distance
 from app.services.documents import read_pdf
 from app.session.errors import UserError
 from app.stt import text_endpointing

@@ -22,7 +22,7 @@ import soundfile
 
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.research.benches.reader import word_distance
+from app.research.benches.recordings import word_distance
 from app.session.replay import Replay
 from tests.support import sounds
 from tests.support.child import Child

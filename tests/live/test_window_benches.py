@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.research.benches.startup import StartupResult, read_profile
-from app.research.window.dense_talk import SmoothnessResult
+from app.research.benches.window_speed import SmoothnessResult, StartupResult, read_profile
 from app.settings.window_state import WindowState
 from tests.support.virtual_audio import virtual_audio
 

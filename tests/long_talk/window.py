@@ -15,7 +15,7 @@ from app.gui.window.event_pump import BATCH_MS
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
 from app.history.store import HistoryStore
-from app.research.window.window import ManualClock, ReplaySession
+from app.research.window import ManualClock, ReplaySession
 from app.session.control import SessionChoice
 from app.session.session import Session
 from app.settings.declarations import Settings

@@ -15,8 +15,8 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.voice import VoiceWindow
 from app.frontend.cascade import CascadeFrontEnd
+from app.research.benches.pauses import sayings
 from app.research.benches.recordings import VOICE_FLOOR
-from app.research.benches.sounds import sayings
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts

@@ -9,8 +9,8 @@ import pytest
 from app.conversation.turn import TurnSettings
 from app.models.locations import default_model
 from app.research.benches.endpointing import figures, follow
-from app.research.benches.listening import SpeechModels, speech_models
 from app.research.benches.pauses import Case, bench_cases
+from app.research.benches.timed_parts import SpeechModels, speech_models
 
 pytestmark = [
     pytest.mark.slow,

@@ -12,10 +12,9 @@ import soxr
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
 from app.models.locations import default_model
-from app.research.benches.listening import SpeechModels
-from app.research.benches.live_recognition import Heard, recognise_live
-from app.research.benches.reader import normalised, word_distance
-from app.research.benches.recordings import Recording
+from app.research.benches.recognition import Heard, recognise_live
+from app.research.benches.recordings import Recording, normalised, word_distance
+from app.research.benches.timed_parts import SpeechModels
 from app.stt.streaming import WINDOW_SECONDS
 from app.stt.whisper_decoder import RATE, WhisperDecoder
 from tests.support.noises import noise

@@ -23,7 +23,7 @@ from app.frontend import FrontEndOptions
 from app.frontend.base import FrontEnd, FrontEndError
 from app.models.catalogue import DEFAULTS
 from app.models.locations import model_path
-from app.research.benches.reader import Reader
+from app.research.benches.recordings import Reader
 from app.research.commands import make_nano
 from app.research.nano.frontend import NanoFrontEnd
 from app.session.session import Session

@@ -12,8 +12,7 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold
 from app.frontend.cascade import CascadeFrontEnd
-from app.research.benches.reader import word_distance
-from app.research.benches.recordings import VOICE_FLOOR
+from app.research.benches.recordings import VOICE_FLOOR, word_distance
 from app.session.mailbox import TalkButton
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session

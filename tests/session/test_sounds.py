@@ -10,8 +10,8 @@ from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.frontend.cascade import CascadeFrontEnd
 from app.models.locations import default_model
-from app.research.benches.listening import SpeechModels, speech_models
-from app.research.benches.sounds import run_sounds
+from app.research.benches.endpointing import run_sounds
+from app.research.benches.timed_parts import SpeechModels, speech_models
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts

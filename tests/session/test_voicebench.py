@@ -11,9 +11,8 @@ import pytest
 from app.audio.io.base import AudioSink, AudioSource
 from app.backend.scripted import ScriptedBackend, answer
 from app.frontend.cascade import CascadeFrontEnd
-from app.research.benches.mtbench.systems import System
-from app.research.benches.voicebench import SpokenAssistant
-from app.research.commands.bench_mtbench import VARIABLE, kame_assistant
+from app.research.benches.mtbench.plan import System
+from app.research.commands.bench_mtbench import VARIABLE, SpokenAssistant, kame_assistant
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.conversation import events as e
 from app.conversation.event_json import read_event
 from app.conversation.words import fold
-from app.research.benches.reader import word_distance
+from app.research.benches.recordings import word_distance
 from tests.support.read_back import transcribe
 from tests.support.virtual_audio import RATE, Recording
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.research.benches.reader import word_distance
+from app.research.benches.recordings import word_distance
 from tests.support.patience import in_real_time
 from tests.support.read_back import transcribe
 from tests.support.screen import Screen

@@ -1,20 +1,25 @@
-"""`bench answers`: sixty short questions, with the talk button and hands-free, and the first words of the answers.
+"""`bench answers` and `bench facts`: short questions in a conversation, and the first words of the answers.
 
-The questions (`resources/bench/answers.json`) are spoken by the app's own voice, or read from a folder with recordings
-of other voices. Sound enters and leaves as on devices, paced by the clock, or in simulated time. The figure of interest
-is how often the app takes back what it said; whether an answer is right depends on the back-end.
+`bench answers` asks sixty questions (`resources/bench/answers.json`) hands-free and with the talk button, in the app's
+own voice or in recordings of other voices. The figure of interest is how often the app takes back what it said; whether
+an answer is right depends on the back-end.
 
-Judges one answer by its session's events: whether something was taken back, and how soon it came.
+`bench facts` asks each installed language model 120 questions with one right answer (`resources/bench/facts.json`,
+eight subjects), typed and spoken by four voices of Kokoro that nothing is fitted to, a dozen in each conversation. An
+answer is right if its first sentence contains one of the known ways to put it; a mention further on does not count.
+
+An answer is judged by its session's events. Sound enters and leaves as on devices, paced by the clock, or in simulated
+time.
 """
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
+import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,14 +28,23 @@ import numpy as np
 from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
 from app.audio.devices.paced import PacedAsker, PacedListener
 from app.conversation import events as e
+from app.conversation.frame import SAMPLE_RATE
 from app.conversation.languages import ENGLISH, language
 from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
-from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
+from app.diagnostics.tables import Progress, machine, markdown, no_progress, quantile, rounded
 from app.platform.installation import resource
-from app.research.benches.reader import Reader, word_distance
-from app.research.benches.recordings import SUFFIXES, MakeSession, Question, read_sound, until_answered, voice_end
-from app.session.control import SessionChoice
+from app.research.benches.recordings import (
+    SUFFIXES,
+    MakeSession,
+    Question,
+    Reader,
+    read_sound,
+    until_answered,
+    voice_end,
+    word_distance,
+)
+from app.session.control import BackendChoice, SessionChoice
 from app.session.session import Session
 from app.stt.base import TranscriberError
 
@@ -126,53 +140,107 @@ class Asked:
     subject: str = ""
 
 
+Groups = dict[tuple[str, str], list[JudgedAnswer]]
+
+
+def _document(costs: str, groups: list[dict[str, Any]], failures: list[str]) -> dict[str, Any]:
+    return {"machine": machine(), "simulated": bool(costs), "costs": costs, "groups": groups, "failures": failures}
+
+
+def _report(title: str, costs: str, lines: list[str], failures: list[str]) -> str:
+    head = f"{title} in {'simulated' if costs else 'real'} time, {machine()}"
+    return "\n".join([head, "", *lines, *(["", costs] if costs else []), *dict.fromkeys(failures)])
+
+
 @dataclass(slots=True)
 class AnswersResult:
-    """Answers by way and voice; `read_back`: the words that were read back wrong and all words, by way and voice."""
+    """Answers by way and voice; `read_back`: the words that were read back wrong and all words, by way and voice.
 
-    judged: dict[tuple[Way, str], list[JudgedAnswer]] = field(default_factory=dict)
-    read_back: dict[tuple[Way, str], tuple[int, int]] = field(default_factory=dict)
+    `costs`: what the stages cost in simulated time; empty in real time.
+    """
+
+    judged: Groups = field(default_factory=dict)
+    read_back: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     costs: str = ""
-    """What the stages cost in simulated time; empty in real time."""
 
     def table(self) -> str:
-        """The result as a Markdown table, and the answers that were taken back."""
+        """Returns the result as a Markdown table, and the answers that were taken back."""
         rows = []
-        for (way, voice), group in self.judged.items():
-            f = figures(group)
-            wrong, words = self.read_back.get((way, voice), (0, 0))
+        for group, judged in self.judged.items():
+            f = figures(judged)
+            wrong, words = self.read_back.get(group, (0, 0))
             counts = (f[key] for key in ("whole", "openings", "right"))
             seconds = (f"{f[key]:.2f}" for key in SECONDS)
             share, read = f"{100 * f['share']:.1f}", f"{100 * wrong / words:.1f}" if words else "–"
-            rows.append((way, voice, f["asked"], f["unanswered"], f["taken_back"], share, *counts, *seconds, read))
+            rows.append((*group, f["asked"], f["unanswered"], f["taken_back"], share, *counts, *seconds, read))
         head = ["way", "voice", "asked", "unanswered", "taken back", "%", "one whole", "openings", "right"]
         head += ["first sound p50, s", "p75", "first word said p50, s", "p75", "read back otherwise, %"]
-        lines = [f"Short questions in {'simulated' if self.costs else 'real'} time, {machine()}", ""]
-        lines += markdown(head, rows, text_columns=2)
-        for (way, voice), group in self.judged.items():
-            lines += ["", *(f"{way}, {voice}, taken back: {x.heard} → {x.said}" for x in group if x.taken_back)]
-        lines += ["", self.costs] if self.costs else []
-        return "\n".join([*lines, *dict.fromkeys(self.failures)])
+        lines = markdown(head, rows, text_columns=2)
+        for (way, voice), judged in self.judged.items():
+            lines += ["", *(f"{way}, {voice}, taken back: {x.heard} → {x.said}" for x in judged if x.taken_back)]
+        return _report("Short questions", self.costs, lines, self.failures)
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
-        return {
-            "machine": machine(),
-            "simulated": bool(self.costs),
-            "costs": self.costs,
-            "groups": [
-                {
-                    "way": way,
-                    "voice": voice,
-                    **figures(group),
-                    "read_back": self.read_back.get((way, voice)),
-                    "answers": [one.document() for one in group],
-                }
-                for (way, voice), group in self.judged.items()
-            ],
-            "failures": self.failures,
-        }
+        """Returns the result for JSON."""
+        groups = [
+            {
+                "way": way,
+                "voice": voice,
+                **figures(judged),
+                "read_back": self.read_back.get((way, voice)),
+                "answers": [one.document() for one in judged],
+            }
+            for (way, voice), judged in self.judged.items()
+        ]
+        return _document(self.costs, groups, self.failures)
+
+
+@dataclass(slots=True)
+class FactsResult:
+    """Answers by model and way, in the order of `facts`. `costs`: as of `AnswersResult`."""
+
+    facts: Sequence[Asked]
+    judged: Groups = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    costs: str = ""
+
+    def table(self) -> str:
+        """Returns the result as two Markdown tables: all questions, and right answers by subject."""
+        rows, by_subject = [], []
+        for group, judged in self.judged.items():
+            f = figures(judged)
+            wrong = f["asked"] - f["right"] - f["unanswered"]
+            counts = (wrong, f["unanswered"], f["taken_back"], f["openings"])
+            seconds = (f"{f[key]:.2f}" for key in SECONDS)
+            rows.append((*group, f["right"], f"{100 * f['right'] / max(1, f['asked']):.0f}", *counts, *seconds))
+            by_subject.append((*group, *self._by_subject(judged).values()))
+        head = ["model", "way", "right", "%", "wrong", "no answer", "taken back", "openings"]
+        head += ["first sound p50, s", "p75", "first word of the answer p50, s", "p75"]
+        subjects = markdown(("model", "way", *self._by_subject(())), by_subject, text_columns=2)
+        lines = [*markdown(head, rows, text_columns=2), "", "Right by subject:", "", *subjects]
+        title = f"{len(self.facts)} questions with one right answer,"
+        return _report(title, self.costs, lines, self.failures)
+
+    def document(self) -> dict[str, Any]:
+        """Returns the result for JSON."""
+        groups = [
+            {
+                "model": model,
+                "way": way,
+                **figures(judged),
+                "by_subject": self._by_subject(judged),
+                "answers": [one.document() for one in judged],
+            }
+            for (model, way), judged in self.judged.items()
+        ]
+        return {"questions": len(self.facts), **_document(self.costs, groups, self.failures)}
+
+    def _by_subject(self, judged: Sequence[JudgedAnswer]) -> dict[str, int]:
+        out = dict.fromkeys((fact.subject for fact in self.facts), 0)
+        for fact, one in zip(self.facts, judged, strict=False):
+            out[fact.subject] += one.right
+        return out
 
 
 SECONDS = ("sound_p50", "sound_p75", "word_p50", "word_p75")
@@ -248,7 +316,7 @@ async def run_answers(
             asker = PacedAsker(paced=not costs)
             listener = PacedListener(asyncio.get_running_loop().time if costs else time.perf_counter)
             talk = make(
-                dataclasses.replace(choice, duplex=way == "hands-free"),
+                replace(choice, duplex=way == "hands-free"),
                 asker,
                 listener,
                 end_with_input=False,
@@ -293,3 +361,71 @@ async def _ask(talk: Session, asker: PacedAsker, question: Question, way: Way) -
         await asyncio.sleep(max(0.0, began + question.end + RELEASE_SECONDS - talk.clock()))
         talk.release()
     return began
+
+
+QUESTIONS_PER_TALK = 12
+VOICES = "four voices"
+VOICE_RANGE_DB = 22.0
+
+
+def load_facts(count: int) -> list[Asked]:
+    """The first `count` questions with their recordings; their subjects take turns."""
+    facts = []
+    for number, entry in enumerate(json.loads(resource("bench", "facts.json").read_text("utf-8"))[:count], 1):
+        samples = read_sound(resource("bench", "facts", f"{number:03}.ogg"))
+        question = Question(f"{number:03}", entry["question"], samples, loud_end(samples))
+        facts.append(Asked(question, tuple(entry["answers"]), VOICES, entry["subject"]))
+    return facts
+
+
+def loud_end(samples: np.ndarray) -> float:
+    """The second at which the voice ends: the last 60 ms that are less than 22 dB softer than its loud ones.
+
+    One of the voices hums on for half a second after its last word, some 26 dB softer.
+    """
+    hop = SAMPLE_RATE // 50
+    energy = np.convolve(np.square(samples), np.ones(3 * hop), "valid")[::hop]
+    loud = np.quantile(energy, 0.95) * 10 ** (-VOICE_RANGE_DB / 10)
+    return float(np.flatnonzero(energy > loud)[-1] * hop + 3 * hop) / SAMPLE_RATE
+
+
+def is_right(answer: JudgedAnswer, answers: Sequence[str]) -> bool:
+    """Whether the first sentence of the answer contains one of the known answers."""
+    return contains_any(first_sentence(answer.said), answers)
+
+
+def first_sentence(text: str) -> str:
+    """`text` up to the first mark that ends a sentence, which a full stop after an initial (J. R. R.) does not."""
+    for match in re.finditer(r"[.!?](?=\s|$)", text):
+        if not re.search(r"(?:^|[\s.])\w$", text[: match.start()]):
+            return text[: match.end()]
+    return text
+
+
+async def run_facts(
+    make: MakeSession,
+    models: Sequence[BackendChoice],
+    facts: Sequence[Asked],
+    progress: Progress,
+    *,
+    ways: Sequence[Way],
+    costs: str = "",
+) -> FactsResult:
+    """Asks all `models` all questions in each way. `costs`: the loop's time is simulated, with these costs.
+
+    Raises what opening a session raises.
+    """
+    result = FactsResult(facts, costs=costs)
+    for choice in models:
+        name = choice.model or choice.provider
+        for way in ways:
+            group = result.judged[name, way] = []
+            for start in range(0, len(facts), QUESTIONS_PER_TALK):
+                progress(f"{name}, {way}: question {start + 1} of {len(facts)}")
+                asked = facts[start : start + QUESTIONS_PER_TALK]
+                session = SessionChoice(backend=choice)
+                part = await run_answers(make, session, asked, no_progress, ways=(way,), costs=costs)
+                judged = zip(part.judged[way, VOICES], asked, strict=True)
+                group += [replace(one, right=is_right(one, fact.answers)) for one, fact in judged]
+                result.failures += part.failures
+    return result

@@ -107,7 +107,7 @@ class AudioResult:
         return [(name, statistics.median(times), quantile(times, 0.95), max(times)) for name, times in stages if times]
 
     def table(self) -> str:
-        """The result as a table."""
+        """Returns the result as a table."""
         lines = [
             f"{self.microphone} ← {self.loudspeaker}: {len(self.trips)} rounds, {self.lost} lost, "
             f"{self.underruns} underruns",
@@ -122,7 +122,7 @@ class AudioResult:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON, in milliseconds."""
+        """Returns the result for JSON, in milliseconds."""
         return {
             "microphone": self.microphone,
             "loudspeaker": self.loudspeaker,

@@ -1,26 +1,28 @@
-"""`bench compare`: two results of a bench side by side, and which figures have become worse.
+"""`bench compare`: two results of a bench side by side, and which figures have become worse, as a table or one page.
 
-Says of a bench's figure whether less or more of it is better, and what a result is of.
-
-Compares a judge's scores of the same questions before and after.
+By the end of a figure's name it is known whether less or more of it is better. A judge's scores of the same questions
+count as the same where their difference may be chance. The page is HTML without anything outside of it: the figures of
+both results as pictures, and all their numbers.
 """
 
 from __future__ import annotations
 
+import base64
 import math
-import random
 import re
 import statistics
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
+from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
 from app.diagnostics.tables import markdown, rounded
-from app.research.benches.mtbench.questions import LONG
+from app.research.benches.mtbench.plan import LONG
+from app.research.benches.mtbench.scores import interval
 from app.session.errors import UserError
-from app.untrusted.files import read_json_file
-from app.untrusted.limits import BENCH_RESULT
+from app.untrusted.files import read_bytes, read_json_file
+from app.untrusted.limits import BENCH_FIGURE, BENCH_RESULT
 
 Direction = Literal["lower", "higher"]
 
@@ -64,29 +66,21 @@ def direction_of(figure: str) -> Direction | None:
     return next((direction for pattern, direction in _COMPILED if pattern.search(figure)), None)
 
 
-RESAMPLES = 1000
-"""Of the bootstrap over questions."""
-
-
 def question_scores(document: dict[str, Any], figure: str) -> dict[str, float]:
     """The judge's mean score of each question of a system's category, if `figure` is the mean of these."""
     found = re.fullmatch(r"systems\[(.*)\]\.scores(?:\.(\w+)\.mean|_without_long)", figure)
     systems = document.get("systems")
     if found is None or not isinstance(systems, list):
         return {}
-    for system in systems:
-        if isinstance(system, dict) and system.get("name") == found[1]:
-            groups = system.get("by_question")
-            groups = groups if isinstance(groups, dict) else {}
-            chosen = [group for name, group in groups.items() if found[2] in (name, "average", None)]
-            return {
-                key: float(score)
-                for group in chosen
-                if isinstance(group, dict)
-                for key, score in group.items()
-                if isinstance(score, int | float) and (found[2] or key not in map(str, LONG))
-            }
-    return {}
+    by_name = {str(system.get("name")): system.get("by_question") for system in systems if isinstance(system, dict)}
+    groups = by_name.get(found[1])
+    return {
+        key: float(score)
+        for name, group in (groups.items() if isinstance(groups, dict) else ())
+        if found[2] in (name, "average", None) and isinstance(group, dict)
+        for key, score in group.items()
+        if isinstance(score, int | float) and (found[2] or key not in map(str, LONG))
+    }
 
 
 def may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
@@ -97,29 +91,14 @@ def may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
         return False
     if len(before) == 1:
         return True
-    differences = [after[key] - before[key] for key in before]
-    chance = random.Random(0)
-    drawn = sorted(statistics.fmean(chance.choices(differences, k=len(differences))) for _ in range(RESAMPLES))
-    return drawn[round(0.025 * (RESAMPLES - 1))] <= 0.0 <= drawn[round(0.975 * (RESAMPLES - 1))]
+    differences = {"": [after[key] - before[key] for key in before]}
+    found = interval(differences, lambda groups: statistics.fmean(groups[""]))
+    return found.low <= 0.0 <= found.high
 
 
 Verdict = Literal["same", "better", "worse", "changed", "only before", "only after"]
 
-NAMES = (
-    "name",
-    "key",
-    "system",
-    "model",
-    "task",
-    "way",
-    "kind",
-    "rival",
-    "voice",
-    "recogniser",
-    "what",
-    "size",
-    "precision",
-)
+NAMES = tuple("name key system model task way kind rival voice recogniser what size precision".split())
 """By these fields the entries of a list are recognised."""
 _SINGLE = frozenset(("answers", "samples", "each", "not_whole", "cut_off", "by_question"))
 """What a result says of single questions or recordings: too little to compare by itself."""
@@ -162,7 +141,7 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """The result in a sentence."""
+        """Returns the result in a sentence."""
         counts = {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in ("worse", "better", "same")}
         found = (
             f"Of {len(self.rows)} figures {counts['worse']} have become worse, {counts['better']} better, and "
@@ -183,9 +162,8 @@ class Comparison:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """The comparison for JSON."""
-        document: dict[str, Any] = rounded({**asdict(self), "sentence": self.sentence})
-        return document
+        """Returns the comparison for JSON."""
+        return rounded({**asdict(self), "sentence": self.sentence})
 
 
 def compare(before: Path, after: Path, tolerance: float = 0.1) -> Comparison:
@@ -268,3 +246,63 @@ def _row(name: str, old: Any, new: Any, tolerance: float, *, counts: bool) -> Ro
     if direction is None or (not counts and isinstance(old, int) and isinstance(new, int)):
         return Row(name, old, new, "changed")
     return Row(name, old, new, "better" if (new < old) == (direction == "lower") else "worse")
+
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #1c2330; }
+table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
+th, td { border-bottom: 1px solid #d8dde5; padding: .25rem .6rem; text-align: right; }
+th:first-child, td:first-child { text-align: left; }
+tr.worse td { background: #fdecea; } tr.better td { background: #e9f6ec; }
+.pair { display: flex; flex-wrap: wrap; gap: 1rem; } .pair figure { flex: 1 1 30rem; margin: 0; }
+img { height: auto; max-width: 100%; }
+@media (prefers-color-scheme: dark) {
+  body { background: #14181f; color: #e4e8ee; } th, td { border-color: #333b47; }
+  tr.worse td { background: #4a1f1c; } tr.better td { background: #1d3b25; } figure { background: #fff; color: #111; }
+}
+"""
+
+
+def page(comparison: Comparison, before: Path, after: Path) -> str:
+    """The page. `before` and `after`: the folders or files that were compared; figures are those of the folders.
+
+    Raises UserError if a figure can't be read.
+    """
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+        f"<title>{escape(before.name)} and {escape(after.name)}</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{escape(before.name)} and {escape(after.name)}</h1><p>{escape(comparison.sentence)}</p>",
+    ]
+    names = sorted({file.name for place in (before, after) for file in _figures(place)})
+    for name in names:
+        parts.append('<div class="pair">')
+        for label, place in (("before", before), ("after", after)):
+            drawn = _image(place / "figures" / name, f"{Path(name).stem}, {label}")
+            parts.append(f"<figure>{drawn}<figcaption>{label}: {escape(place.name)}</figcaption></figure>")
+        parts.append("</div>")
+    parts.append("<table><tr><th>figure</th><th>before</th><th>after</th><th>change</th><th></th></tr>")
+    parts += [_html_row(row) for row in comparison.rows]
+    parts.append("</table></body></html>")
+    return "\n".join(parts) + "\n"
+
+
+def _figures(place: Path) -> list[Path]:
+    return sorted((place / "figures").glob("*.svg")) if place.is_dir() else []
+
+
+def _image(file: Path, label: str) -> str:
+    """An SVG as an image in the page: what it holds is drawn, and no script of it runs."""
+    if not file.is_file():
+        return "<p>not drawn</p>"
+    try:
+        drawn = base64.b64encode(read_bytes(file, BENCH_FIGURE)).decode()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UserError(f"The figure {file} can't be read ({reason}). Remove it, then compare again.") from error
+    return f'<img alt="{escape(label)}" src="data:image/svg+xml;base64,{drawn}"/>'
+
+
+def _html_row(row: Row) -> str:
+    cells = "".join(f"<td>{escape(cell)}</td>" for cell in (row.figure, *row.texts, row.verdict))
+    return f'<tr class="{row.verdict.split()[0]}">{cells}</tr>'

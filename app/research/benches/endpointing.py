@@ -1,27 +1,36 @@
-"""`bench turns`: how often a speaker who pauses is cut off, and how soon after the end the turn is ended.
+"""`bench turns` and `bench sounds`: what ends a turn or interrupts the assistant, and what does neither.
 
-The real voice detector, recogniser and judges listen to spoken questions with pauses put in, and to real speakers, in
-the sound's own time.
+`bench turns`: how often a speaker who pauses is cut off, and how soon after the end the turn is ended. The real voice
+detector, recogniser and judges listen to spoken questions with pauses put in, and to real speakers.
 
-Results of `bench turns`: which speakers were cut off, how soon after the end the turn ended, and the table.
+`bench sounds`: the reactions to sounds that are no turn, such as laughter, and to real interruptions. Each recording is
+processed twice: while the assistant speaks and while nobody does.
+
+Both in the sound's own time, so that the figures are the same on every machine.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import soundfile
 
 from app.conversation import events as e
+from app.conversation import floor
 from app.conversation.endpointing import PauseLengths
+from app.conversation.frame import SAMPLE_RATE
 from app.conversation.turn import TurnSettings, TurnTracker
 from app.diagnostics.tables import Progress, markdown, no_progress, paragraphs, quantile
 from app.models.locations import default_model
 from app.platform.installation import completing_command
-from app.research.benches.listening import (
+from app.research.benches.pauses import Case, bench_cases, people, recorded_cases, spoken_cases
+from app.research.benches.recordings import at_level, read_sound, sound_files
+from app.research.benches.timed_parts import (
     DECODE_SECONDS,
     FIRST_SOUND_SECONDS,
     HEARING_COSTS,
@@ -31,14 +40,13 @@ from app.research.benches.listening import (
     SpeechModels,
     speech_models,
 )
-from app.research.benches.pauses import Case, bench_cases, people, recorded_cases, spoken_cases
 from app.stt.base import TranscriberError
 from app.stt.endpointing_weights import end_weights
 
 AUDIBLE_SECONDS = 0.2
 """An answer that sounds longer than this into what the speaker goes on to say has audibly cut the speaker off."""
 NEVER_SECONDS = 9.0
-"""The delay of a turn that never ended."""
+"""The delay of a turn that never ended, and of a recording that did not silence the assistant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,7 @@ class EndpointingResult:
         return [(name, group) for name, group in out if group]
 
     def table(self) -> str:
-        """The result as a Markdown table."""
+        """Returns the result as a Markdown table."""
         rows = []
         for name, group in self.rows():
             f = figures(group)
@@ -112,7 +120,7 @@ class EndpointingResult:
         )
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {
             "decode_seconds": DECODE_SECONDS,
             "judge_seconds": JUDGE_SECONDS,
@@ -229,3 +237,151 @@ def _questions(models: SpeechModels, part: int, recordings: Path | None, most: i
     if found.left_out:
         left_out.append(f"{len(found.left_out)} could not be cut between two words: {', '.join(found.left_out)}.")
     return found.made
+
+
+LEVEL_DBFS = -24.0
+"""RMS of a recording's loud part: that of speech at a headset."""
+ROOM_DBFS = -65.0
+LEAD_SECONDS, TAIL_SECONDS = 1.5, 3.0
+"""Of the room alone around each recording; the tail is longer than any wait for a turn's end."""
+
+Fate = Literal["nothing", "held", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """The app's reaction to one recording.
+
+    Over the assistant: `fate` is the worst that happened to its answer; `stopped` when it first fell silent and
+    `interrupted` when its answer was discarded, in seconds from the sound's beginning; `silent` for how long it was
+    held; `kept` the words of the turn that took the floor from it. In silence: `answered` are the words that the
+    back-end was asked about, empty if it was not asked.
+    """
+
+    name: str
+    fate: Fate
+    stopped: float | None
+    interrupted: float | None
+    silent: float
+    kept: str
+    answered: str
+
+
+def in_room(sound: np.ndarray) -> np.ndarray:
+    """The recording (float32 24 kHz) at `LEVEL_DBFS` in a quiet room."""
+    sound = at_level(sound, LEVEL_DBFS, peak=0.95)
+    lead, tail = (round(seconds * SAMPLE_RATE) for seconds in (LEAD_SECONDS, TAIL_SECONDS))
+    room = np.random.default_rng(1).standard_normal(lead + len(sound) + tail) * 10 ** (ROOM_DBFS / 20)
+    room[lead : lead + len(sound)] += sound
+    return room.astype(np.float32)
+
+
+def react(name: str, samples: np.ndarray, models: SpeechModels, settings: TurnSettings | None = None) -> Reaction:
+    """Listens to a recording (as from `in_room`) while the assistant speaks, and while nobody does."""
+
+    def listener(speaks_from: float) -> Listener:
+        tracker = TurnTracker(end_weights(), settings)
+        return Listener(models.voice_detector(), models.transcriber(), tracker, speaks_from=speaks_from)
+
+    over, alone = listener(-math.inf), listener(math.inf)
+    held: list[tuple[float, float]] = []
+    held_since = interrupted = None
+    for at, happened in over.listen(samples):
+        for one in happened:
+            match one:
+                case floor.Hold():
+                    held_since = at
+                case floor.GoOn() if held_since is not None:
+                    held.append((held_since, at))
+                    held_since = None
+                case floor.Interrupt() | floor.Yield() if interrupted is None:
+                    if held_since is not None:
+                        held.append((held_since, at))
+                    interrupted, held_since = at, None
+    for _ in alone.listen(samples):
+        pass
+    fate: Fate = "interrupted" if interrupted is not None else "held" if held else "nothing"
+    stops = [begin for begin, _ in held] + ([interrupted] if interrupted is not None else [])
+    return Reaction(
+        name,
+        fate,
+        min(stops) - LEAD_SECONDS if stops else None,
+        interrupted - LEAD_SECONDS if interrupted is not None else None,
+        sum(end - begin for begin, end in held),
+        " / ".join(words for words in over.finals.values() if words),
+        " / ".join(words for words in alone.finals.values() if words),
+    )
+
+
+@dataclass(slots=True)
+class SoundsResult:
+    """Reactions to sounds that are no turn, and to speech."""
+
+    sounds: list[Reaction] = field(default_factory=list)
+    speech: list[Reaction] = field(default_factory=list)
+
+    def table(self) -> str:
+        """Returns the result as two Markdown tables: each recording, and the shares."""
+        each = []
+        for one in (*self.sounds, *self.speech):
+            when = "" if one.stopped is None else f" after {1000 * one.stopped:.0f} ms"
+            each.append((one.name, f"{one.fate}{when}", f"{one.silent:.2f}", one.kept, one.answered))
+        shares = []
+        for name, group in (("no turn", self.sounds), ("speech", self.speech)):
+            if group:
+                f = reaction_figures(group)
+                percents = (f"{100 * f[key]:.1f}" for key in ("interrupt", "hold", "answered", "within_300_ms"))
+                shares.append((name, f["recordings"], *percents, f["p50_ms"], f["p95_ms"]))
+        head = (
+            "",
+            "recordings",
+            "interrupt, %",
+            "hold, %",
+            "answered, %",
+            "stop within 300 ms, %",
+            "p50, ms",
+            "p95, ms",
+        )
+        names = ("recording", "over the assistant", "silent, s", "asked", "in silence, asked")
+        return "\n".join([*markdown(names, each, text_columns=5), "", *markdown(head, shares)])
+
+    def document(self) -> dict[str, Any]:
+        """Returns the result for JSON."""
+        return {
+            name: {
+                **reaction_figures(group),
+                "each": [{**asdict(one), "silent": round(one.silent, 3)} for one in group],
+            }
+            for name, group in (("sounds", self.sounds), ("speech", self.speech))
+            if group
+        }
+
+
+def reaction_figures(group: Sequence[Reaction]) -> dict[str, Any]:
+    """Shares of all recordings, and the delays until the assistant fell silent."""
+    delays = [NEVER_SECONDS if one.stopped is None else one.stopped for one in group]
+    count = len(group)
+    return {
+        "recordings": count,
+        "interrupt": sum(one.fate == "interrupted" for one in group) / count,
+        "hold": sum(one.fate == "held" for one in group) / count,
+        "answered": sum(bool(one.answered) for one in group) / count,
+        "within_300_ms": sum(delay <= 0.3 for delay in delays) / count,
+        "p50_ms": round(1000 * quantile(delays, 0.5, 9)),
+        "p95_ms": round(1000 * quantile(delays, 0.95, 9)),
+    }
+
+
+def run_sounds(folder: Path, speech: Path | None = None, *, progress: Progress = no_progress) -> SoundsResult:
+    """Listens to the recordings in `folder`, none of which is a turn, and to those in `speech`, each one turn.
+
+    Raises TranscriberError.
+    """
+    result = SoundsResult()
+    files = [(path, result.sounds) for path in sound_files(folder)]
+    files += [(path, result.speech) for path in sound_files(speech)] if speech is not None else []
+    with speech_models() as models:
+        for number, (path, group) in enumerate(files, 1):
+            progress(f"recording {number} of {len(files)}")
+            group.append(react(path.name, in_room(read_sound(path)), models))
+    return result

@@ -1,4 +1,7 @@
-"""`bench latency`: ten spoken questions in real time, in both answer modes, and how long everything took.
+"""`bench latency` and `bench remote`: ten spoken questions in real time, and how long everything took.
+
+`bench latency` asks them in both answer modes. `bench remote` asks them here and by a voice server on this machine, in
+a process of its own as on another machine: the difference is what the way costs.
 
 The questions are MT-Bench's, spoken by voices that aren't the app's own (see `resources/bench`). The sound enters and
 leaves as on devices, paced by the clock, with the loudspeaker's prebuffer included; what the hardware's own buffers add
@@ -8,27 +11,32 @@ is left out.
 from __future__ import annotations
 
 import asyncio
-import dataclasses
+import contextlib
+import re
 import statistics
-from dataclasses import dataclass, field
+import subprocess
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
 from app.audio.devices.paced import PacedAsker, PacedListener
 from app.conversation import events as e
 from app.conversation.words import fold
-from app.diagnostics.tables import Progress, machine, quantile
-from app.research.benches.reader import word_distance
-from app.research.benches.recordings import MakeSession, Question, load_questions, until_answered
+from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
+from app.platform.children import end_child, python_module_command, quiet_child
+from app.research.benches.recordings import MakeSession, Question, load_questions, until_answered, word_distance
 from app.session.control import SessionChoice
+from app.session.errors import UserError
 
-SETTLE_SECONDS = 1.0
-"""Silence after an answer before the next question."""
+SETTLE_SECONDS, SERVER_SETTLE_SECONDS = 1.0, 1.5
+"""Silence after an answer before the next question: a server's answer is known to be over a second later."""
+START_SECONDS = 120.0
 
 
 @dataclass(slots=True)
 class Measured:
-    """Figures of one answer mode; in seconds except `waits_ms` and `late_ms`."""
+    """Figures of one answer mode or way; in seconds except `waits_ms` and `late_ms`."""
 
     first_sound: list[float] = field(default_factory=list)
     partial_lag: list[float] = field(default_factory=list)
@@ -52,11 +60,11 @@ class Measured:
 
 
 class Follower:
-    """Collects the events of one question at a time."""
+    """Collects the events of one question at a time. `by_request`: what was recognised is what a back-end was asked."""
 
-    def __init__(self, measured: Measured) -> None:
+    def __init__(self, measured: Measured, *, by_request: bool = False) -> None:
         self.events: list[e.Event] = []
-        self._measured = measured
+        self._measured, self._by_request = measured, by_request
         self._requested: dict[int, float] = {}
 
     def on_event(self, event: e.Event) -> None:
@@ -97,7 +105,8 @@ class Follower:
         if finals:
             m.final_lag.append(finals[-1].at - end)
         last = {x.turn: x.text for x in finals}
-        heard = " ".join(last[turn] for turn in sorted(last))
+        asked = [x.words for x in self.events if isinstance(x, e.OracleRequested)]
+        heard = "".join(asked[-1:]) if self._by_request else " ".join(last[turn] for turn in sorted(last))
         reference = fold(question.text)
         m.word_errors += word_distance(reference, fold(heard))
         m.words += len(reference)
@@ -148,13 +157,13 @@ class LatencyResult:
     modes: dict[str, Measured]
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {
             "questions": self.questions,
             "machine": machine(),
             "answer_modes": {
                 name: {
-                    **dataclasses.asdict(m),
+                    **asdict(m),
                     **{row.key: row.figures(m) for row in ROWS},
                     "word_error_rate": round(m.word_error_rate, 4),
                 }
@@ -163,7 +172,7 @@ class LatencyResult:
         }
 
     def table(self) -> str:
-        """The result as a table."""
+        """Returns the result as a table."""
         lines = [f"{self.questions} spoken questions in real time, {machine()}", ""]
         for name, m in self.modes.items():
             lines.append(f"{name:<34}{'median':>10}{'p90':>10}{'p95':>10}{'worst':>10}")
@@ -195,17 +204,105 @@ async def run_latency(
     questions = load_questions(max(1, min(count, 10)))
     modes: dict[str, Measured] = {}
     wanted: tuple[e.AnswerMode, ...] = ("after", "thinking")
-    for answer_mode in wanted:
-        measured = modes[answer_mode] = Measured()
-        asker = PacedAsker()
-        talk = make(dataclasses.replace(choice, answer_mode=answer_mode), asker, PacedListener(), end_with_input=False)
-        follower = Follower(measured)
-        async with talk:
-            talk.add_listener(follower.on_event)
-            await asyncio.sleep(1.0)
-            for number, question in enumerate(questions, 1):
-                progress(f"{answer_mode}: question {number} of {len(questions)}")
-                began = asker.ask(question)
-                await until_answered(talk, follower.events, began + question.end, SETTLE_SECONDS)
-                follower.close(question, began)
+    for mode in wanted:
+        modes[mode] = await _ask(make, replace(choice, answer_mode=mode), questions, mode, progress)
     return LatencyResult(len(questions), modes)
+
+
+async def _ask(
+    make: MakeSession,
+    choice: SessionChoice,
+    questions: Sequence[Question],
+    name: str,
+    progress: Progress,
+    *,
+    by_request: bool = False,
+    settle: float = SETTLE_SECONDS,
+) -> Measured:
+    """Asks all questions in one session. `name`: the mode or way, for `progress`."""
+    measured, asker = Measured(), PacedAsker()
+    follower = Follower(measured, by_request=by_request)
+    talk = make(choice, asker, PacedListener(), end_with_input=False)
+    async with talk:
+        talk.add_listener(follower.on_event)
+        await asyncio.sleep(1.0)
+        for number, question in enumerate(questions, 1):
+            progress(f"{name}: question {number} of {len(questions)}")
+            began = asker.ask(question)
+            await until_answered(talk, follower.events, began + question.end, settle)
+            follower.close(question, began)
+    return measured
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteResult:
+    """The figures of both ways."""
+
+    here: Measured
+    there: Measured
+
+    def table(self) -> str:
+        """Returns the result as a Markdown table."""
+        head = ("", "questions", "first sound p50, s", "worst", "words heard wrong", "of", "no answer")
+        rows = [
+            (
+                name,
+                len(way.first_sound) + way.unanswered,
+                *(f"{quantile(way.first_sound, share):.2f}" for share in (0.5, 1.0)),
+                *(way.word_errors, way.words, way.unanswered),
+            )
+            for name, way in (("here", self.here), ("by a server", self.there))
+        ]
+        return "\n".join([f"Spoken questions in real time, {machine()}", "", *markdown(head, rows)])
+
+    def document(self) -> dict[str, Any]:
+        """Returns the result for JSON."""
+        ways = [
+            {
+                "name": name,
+                "first_sound_p50": quantile(way.first_sound, 0.5),
+                "first_sound": way.first_sound,
+                "wrong": way.word_errors,
+                "words": way.words,
+                "unanswered": way.unanswered,
+            }
+            for name, way in (("here", self.here), ("server", self.there))
+        ]
+        return {"bench": "remote", "machine": machine(), "ways": rounded(ways)}
+
+
+async def run_remote(make: MakeSession, choice: SessionChoice, count: int, progress: Progress) -> RemoteResult:
+    """Asks `count` questions in each way. Raises what opening a session raises, and UserError."""
+    questions = load_questions(max(1, count))
+    how: dict[str, Any] = {"by_request": True, "settle": SERVER_SETTLE_SECONDS}
+    here = await _ask(make, choice, questions, "here", progress, **how)
+    async with _server(choice) as url:
+        remote = replace(choice, frontend="remote", server=url)
+        there = await _ask(make, remote, questions, "by a server", progress, **how)
+    return RemoteResult(here, there)
+
+
+@contextlib.asynccontextmanager
+async def _server(choice: SessionChoice) -> AsyncIterator[str]:
+    """A running `serve` with the same back-end; its address."""
+    backend = choice.backend
+    options = ["--backend", backend.provider, "--model", backend.model, "--base-url", backend.base_url]
+    command = python_module_command("app", "serve", "--port", "0", "--no-openings", *options)
+    child = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **quiet_child()
+    )
+    assert child.stdout is not None
+    try:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                line = (await asyncio.to_thread(child.stdout.readline)).decode("utf-8", "replace")
+        except TimeoutError:
+            line = ""
+        found = re.search(r"Serving at (ws://\S+?)\.\s", line)
+        if found is None:
+            raise UserError("The voice server did not start. Try “kame-desktop serve” by itself: it says why.")
+        yield found[1]
+    finally:
+        child.terminate()
+        await asyncio.to_thread(end_child, child, 10.0)
+        child.stdout.close()

@@ -3,8 +3,6 @@
 For each question a new conversation begins in a simulated room, in simulated time: a typed message makes the app speak
 at once with the embedded voice, and another voice asks something over it. Voice detector, canceller and recogniser are
 the app's own. The turn's final words are compared with one pass over the clean question.
-
-Results of `bench overlap`: which questions that were spoken over the app were recognised, and the table.
 """
 
 from __future__ import annotations
@@ -27,9 +25,9 @@ from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, markdown, no_progress
 from app.frontend.cascade import CascadeFrontEnd
-from app.research.benches.listening import SpeechModels, speech_models
-from app.research.benches.recordings import load_questions, sound_files
+from app.research.benches.recordings import at_level, load_questions, sound_files
 from app.research.benches.room import Room, random_rooms
+from app.research.benches.timed_parts import SpeechModels, speech_models
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
@@ -147,18 +145,9 @@ class OverlapResult:
     alone: list[int] = field(default_factory=list)
 
     def table(self) -> str:
-        """The result as a Markdown table."""
-        head = (
-            "spoken over a fresh talk",
-            "questions",
-            "interrupted",
-            "heard whole",
-            "beginning lost",
-            "vanished",
-            "words",
-            "sound whole",
-            "itself",
-        )
+        """Returns the result as a Markdown table."""
+        head = ["spoken over a fresh talk", "questions", "interrupted", "heard whole", "beginning lost", "vanished"]
+        head += ["words", "sound whole", "itself"]
         rows = [
             (name, *{**row, "words": f"{100 * row['words']:.0f} %"}.values()) for name, row in self.figures().items()
         ]
@@ -188,7 +177,7 @@ class OverlapResult:
         }
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {
             "places": self.figures(),
             "alone": self.alone,
@@ -358,9 +347,7 @@ def _at_level(samples: np.ndarray) -> np.ndarray:
     hop = SAMPLE_RATE // 50
     powers = np.square(samples[: len(samples) // hop * hop].reshape(-1, hop)).mean(axis=1)
     loud = np.flatnonzero(powers > powers.max() * 1e-3)
-    active = powers[powers > powers.max() * 1e-2].mean()
-    trimmed = samples[max(0, loud[0] - 2) * hop : (loud[-1] + 3) * hop]
-    return (trimmed * (10 ** (LEVEL_DBFS / 20) / np.sqrt(active))).clip(-1, 1).astype(np.float32)
+    return at_level(samples[max(0, loud[0] - 2) * hop : (loud[-1] + 3) * hop], LEVEL_DBFS)
 
 
 def run_overlap(

@@ -1,22 +1,27 @@
-"""Makes spoken questions with pauses inside them, the cases of `bench turns`.
+"""The cases of `bench turns`: spoken questions with pauses inside them, and recordings of real people.
+
+Pauses are put in where `|` stands in the texts (`resources/bench/sayings.json`); `|*` marks one that follows a complete
+question or request whatever the kind of the rest, and `^` a place where a recording is cut in two. All texts but
+MT-Bench's questions were written for this bench.
 
 There are two kinds of pause. In `flow` the sentence was spoken in one go and silence is put in at a low place between
 two words: the voice hangs in the air, as when a speaker looks for a word. In `apart` the parts were spoken one by one:
 the voice falls before the pause as if everything had been said, which is harder.
 
-Turns recordings of real people into cases for `bench turns`: where each utterance ends and its speaker pauses.
-
-The folder has a `manifest.jsonl` (see `recordings.load_recordings`). This project's figures come from a selection of
-the WUW Corpus II (Kepuska; CC BY-SA 4.0), whose callers put a keyword into a sentence of their own.
+People's recordings come from a folder with a `manifest.jsonl` (see `recordings.load_recordings`); of these it is found
+out where each utterance ends and its speaker pauses. This project's figures come from a selection of the WUW Corpus II
+(Kepuska; CC BY-SA 4.0), whose callers put a keyword into a sentence of their own.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import soundfile
@@ -27,9 +32,87 @@ from app.conversation.frame import SAMPLE_RATE, frames
 from app.conversation.words import fold
 from app.platform.installation import resource
 from app.research.benches.recordings import load_recordings, trim
-from app.research.benches.sounds import Recorded, Saying, sayings
 from app.stt.base import VoiceActivity
 from app.tts.base import place_words
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """A text that is spoken with a pause between each two of its `parts`.
+
+    `kind` tells where the pauses are: `clause` in the middle of a clause, `um` after a filled hesitation, `phrase`
+    where one of them follows a complete question or request, `statement` between a statement and the question or
+    request about it; `whole` is a question or a request without a pause, and `plain` a complete statement, with a
+    pause inside a clause or without one.
+    """
+
+    kind: str
+    parts: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The whole text without the pauses."""
+        return " ".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A stretch of one of the bench's own recordings, from second `begin` to `end`, with its text."""
+
+    file: str
+    begin: float
+    end: float
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A spoken turn of MT-Bench that the bench's own recordings do not include, by its file name.
+
+    `whole_inside`: those of its stretches (counted from 0) in which the speaker rests after a complete question.
+    """
+
+    file: str
+    text: str
+    whole_inside: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sayings:
+    """All texts of the bench. `fresh` was written later: a quarter goes to each of the first two parts, half to the
+    third.
+    """
+
+    spoken: tuple[Saying, ...]
+    fresh: tuple[Saying, ...]
+    bench: tuple[Excerpt, ...]
+    recorded: tuple[Recorded, ...]
+
+
+@functools.cache
+def sayings() -> Sayings:
+    """All texts, in the file's order."""
+    found = json.loads(resource("bench", "sayings.json").read_text("utf-8"))
+    return Sayings(
+        _sayings(found["spoken"]),
+        _sayings(found["fresh"]),
+        tuple(Excerpt(**entry) for entry in found["bench"]),
+        tuple(_recorded(**entry) for entry in found["recorded"]),
+    )
+
+
+def _sayings(kinds: dict[str, list[str]]) -> tuple[Saying, ...]:
+    return tuple(
+        Saying("phrase" if "|*" in text else kind, tuple(part.strip() for part in text.replace("|*", "|").split("|")))
+        for kind, texts in kinds.items()
+        for text in texts
+    )
+
+
+def _recorded(file: str, text: str, whole_inside: Any = ()) -> Recorded:
+    return Recorded(file, text, tuple(whole_inside))
+
 
 KEYWORDS = ("operator", "think engine", "thinkengine", "onword", "wildfire", "voyager")
 """What the corpus asked its callers to say, sometimes alone after a finished sentence."""

@@ -1,13 +1,9 @@
-"""Asks systems reasoning questions and counts the right answers: the same brain typed, as a cascade, in the tandem.
+"""`bench reasoning`: questions with one right answer; the same brain typed, as a cascade and in the tandem.
 
-Makes reasoning questions in the four forms of Big Bench Audio, in this project's own words, by rule and seed.
-
-Reads Big Bench Audio (Artificial Analysis): 1,000 spoken reasoning questions in four categories.
-
-The folder holds `metadata.jsonl` or `metadata.csv`, whose rows name each sound (`file_name`), its `category` and its
-`official_answer`.
-
-Decides whether an answer in words is the right one: a number, yes or no, valid or invalid.
+The questions are made by rule and seed, in the four forms of Big Bench Audio and in this project's own words, or they
+are that data set's (Artificial Analysis; 1,000 spoken questions in four categories). Its folder holds `metadata.jsonl`
+or `metadata.csv`, whose rows name each sound (`file_name`), its `category` and its `official_answer`. An answer in
+words is right by the number, the yes or no, or the verdict of valid or invalid in it.
 """
 
 from __future__ import annotations
@@ -21,24 +17,21 @@ import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from app.backend.base import Backend, Usage
 from app.diagnostics.tables import Progress, machine, markdown, paragraphs, quantile, rounded
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
-from app.research.benches.mtbench.questions import Question, SpokenTurn
-from app.research.benches.mtbench.systems import System
-from app.research.benches.reader import normalised
-from app.research.benches.recordings import MakeSession, read_sound, voice_end
+from app.research.benches.mtbench.plan import Question, SpokenTurn, System
+from app.research.benches.recordings import MakeSession, normalised, read_sound, voice_end
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.untrusted.files import read_json_lines, read_text
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
-Form = Literal["object counting", "navigation", "web of lies", "formal fallacies"]
-FORMS: tuple[Form, ...] = ("object counting", "navigation", "web of lies", "formal fallacies")
+FORMS = ("object counting", "navigation", "web of lies", "formal fallacies")
 
 _THINGS = {
     "fruits": ("apple", "banana", "peach", "plum", "lemon", "pear"),
@@ -53,16 +46,20 @@ _IRREGULAR = {"mouse": "mice", "potato": "potatoes", "cabbage": "cabbages", "pea
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One question of a form, and its right `answer`: a number in digits, yes, no, valid or invalid."""
+class Asked:
+    """A question. `text`: empty if it exists as sound only; `samples`: its sound, float32 mono 24 kHz, empty without.
+
+    `answer`: the right one, a number in digits, yes, no, valid or invalid.
+    """
 
     number: int
-    form: Form
+    form: str
     text: str
     answer: str
+    samples: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32), compare=False)
 
 
-def generate(count: int, seed: int = 0) -> list[Item]:
+def generate(count: int, seed: int = 0) -> list[Asked]:
     """The first `count` items of a seed; their forms take turns, and each form's answers are balanced by chance."""
     chance = random.Random(seed)
     makers = (_counting, _navigation, _lies, _fallacies)
@@ -70,7 +67,7 @@ def generate(count: int, seed: int = 0) -> list[Item]:
     for number in range(count):
         place = number % len(FORMS)
         text, answer = makers[place](chance)
-        items.append(Item(number + 1, FORMS[place], text, answer))
+        items.append(Asked(number + 1, FORMS[place], text, answer))
     return items
 
 
@@ -137,17 +134,7 @@ def _fallacies(chance: random.Random) -> tuple[str, str]:
     return text, "valid" if is_valid else "invalid"
 
 
-@dataclass(frozen=True, slots=True)
-class AudioItem:
-    """One question as sound: float32 mono 24 kHz."""
-
-    number: int
-    category: str
-    answer: str
-    samples: np.ndarray
-
-
-def load_big_bench_audio(folder: Path, count: int = 0) -> list[AudioItem]:
+def load_big_bench_audio(folder: Path, count: int = 0) -> list[Asked]:
     """`count` items of all categories in turn, all for 0.
 
     Raises UserError, and TranscriberError for a sound that can't be read.
@@ -166,7 +153,7 @@ def load_big_bench_audio(folder: Path, count: int = 0) -> list[AudioItem]:
     for _, _, _, name in items:
         if not (folder / name).resolve().is_relative_to(folder.resolve()):
             raise UserError(f"The sound {name} would lie outside of {folder}. Correct the metadata.")
-    return [AudioItem(number, kind, answer, read_sound(folder / name)) for number, kind, answer, name in items]
+    return [Asked(number, kind, "", answer, read_sound(folder / name)) for number, kind, answer, name in items]
 
 
 def _in_turn(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -228,17 +215,6 @@ def _number(text: str) -> str:
     return next((word for word in reversed(normalised(text)) if word.isdigit()), "")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question: its form, its text (empty if it exists as sound only), its right answer, and its sound."""
-
-    number: int
-    form: str
-    text: str
-    answer: str
-    samples: np.ndarray
-
-
 @dataclass(slots=True)
 class ReasoningResult:
     """Answers by system, in the order of `asked`."""
@@ -248,75 +224,47 @@ class ReasoningResult:
     """What the stages cost in simulated time; empty in real time."""
     answers: dict[str, list[Answer]] = field(default_factory=dict)
 
-    def right(self, system: str, form: str = "") -> tuple[int, int]:
-        """Right answers of a system, and questions, of one form or of all."""
-        pairs = [
-            (one, answer)
-            for one, answer in zip(self.asked, self.answers[system], strict=True)
-            if form in ("", one.form)
-        ]
-        return sum(is_right(answer.said, one.answer) for one, answer in pairs), len(pairs)
-
-    def _forms(self) -> list[str]:
-        return list(dict.fromkeys(one.form for one in self.asked))
+    def figures(self, system: str) -> dict[str, Any]:
+        """Returns a system's counts of answers, of right ones also by form, and its median latency in seconds."""
+        answers = self.answers[system]
+        by_form = dict.fromkeys((one.form for one in self.asked), 0)
+        for one, answer in zip(self.asked, answers, strict=True):
+            by_form[one.form] += is_right(answer.said, one.answer)
+        sounds = [answer.first_sound for answer in answers if answer.first_sound is not None]
+        return {
+            "right": sum(by_form.values()),
+            "asked": len(answers),
+            "right_share": sum(by_form.values()) / max(1, len(answers)),
+            "unanswered": sum(not answer.said for answer in answers),
+            "failures": sum(bool(answer.failure) for answer in answers),
+            "first_sound_p50": quantile(sounds, 0.5) if sounds else None,
+            "by_form": by_form,
+        }
 
     def table(self) -> str:
-        """The result as a Markdown table."""
-        forms = self._forms()
+        """Returns the result as a Markdown table."""
         rows = []
-        for system, answers in self.answers.items():
-            right, count = self.right(system)
-            sounds = [answer.first_sound for answer in answers if answer.first_sound is not None]
-            latency = f"{quantile(sounds, 0.5):.2f}" if sounds else "–"
-            by_form = (self.right(system, form)[0] for form in forms)
-            silent = sum(not answer.said for answer in answers)
-            failed = sum(bool(answer.failure) for answer in answers)
-            rows.append((system, right, f"{100 * right / max(1, count):.0f}", *by_form, silent, failed, latency))
-        kind = "simulated" if self.costs else "real"
-        return "\n".join(
-            [
-                f"{len(self.asked)} reasoning questions in {kind} time, {machine()}",
-                "",
-                *markdown(("", "right", "%", *forms, "no answer", "failures", "first sound p50, s"), rows),
-                *paragraphs([self.costs] if self.costs else []),
-            ]
-        )
+        for system in self.answers:
+            f = self.figures(system)
+            latency = "–" if f["first_sound_p50"] is None else f"{f['first_sound_p50']:.2f}"
+            counts = (*f["by_form"].values(), f["unanswered"], f["failures"])
+            rows.append((system, f["right"], f"{100 * f['right_share']:.0f}", *counts, latency))
+        forms = dict.fromkeys(one.form for one in self.asked)
+        head = ("", "right", "%", *forms, "no answer", "failures", "first sound p50, s")
+        title = f"{len(self.asked)} reasoning questions in {'simulated' if self.costs else 'real'} time, {machine()}"
+        return "\n".join([title, "", *markdown(head, rows), *paragraphs([self.costs] if self.costs else [])])
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         systems = []
         for system, answers in self.answers.items():
-            right, count = self.right(system)
-            systems.append(
-                {
-                    "name": system,
-                    "right": right,
-                    "asked": count,
-                    "right_share": right / max(1, count),
-                    "unanswered": sum(not answer.said for answer in answers),
-                    "failures": sum(bool(answer.failure) for answer in answers),
-                    "by_form": {form: self.right(system, form)[0] for form in self._forms()},
-                    "answers": [
-                        {
-                            "said": answer.said,
-                            "heard": answer.heard,
-                            "right_answer": one.answer,
-                            "first": answer.first_sound,
-                        }
-                        for one, answer in zip(self.asked, answers, strict=True)
-                    ],
-                }
-            )
-        document: dict[str, Any] = rounded(
-            {
-                "bench": "reasoning",
-                "machine": machine(),
-                "simulated": bool(self.costs),
-                "costs": self.costs,
-                "systems": systems,
-            }
-        )
-        return document
+            each = [
+                {"said": answer.said, "heard": answer.heard, "right_answer": one.answer, "first": answer.first_sound}
+                for one, answer in zip(self.asked, answers, strict=True)
+            ]
+            systems.append({"name": system, **self.figures(system), "answers": each})
+        head = {"bench": "reasoning", "machine": machine(), "simulated": bool(self.costs), "costs": self.costs}
+        return {**head, "systems": rounded(systems)}
 
 
 def run_reasoning(

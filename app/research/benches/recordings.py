@@ -1,18 +1,18 @@
-"""Reads recordings for benches and training: single sound files, and folders with a manifest.
+"""Recordings for benches and training: reads them, brings them to a level, and reads back what is said in them.
 
-The benches' spoken questions, and waiting for an answer to one.
-
-Measures loudness by ITU-R BS.1770-5: K-weighted, gated, mono.
+They are single sound files, folders with a manifest, and the benches' own spoken questions. What a voice has said is
+read back by a Whisper model and compared word by word. Loudness is that of ITU-R BS.1770-5: K-weighted, gated, mono.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import jiwer
 import numpy as np
 import soundfile
 import soxr
@@ -20,9 +20,12 @@ import soxr
 from app.audio.io.files import read_frames
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
+from app.conversation.words import fold
 from app.platform.installation import resource
 from app.session.session import Session
 from app.stt.base import TranscriberError
+from app.stt.streaming import RATE
+from app.stt.whisper_library import faster_whisper
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
@@ -104,6 +107,7 @@ def _level(power: np.ndarray | float) -> np.ndarray:
     return -0.691 + 10 * np.log10(np.maximum(power, 1e-20))
 
 
+_HOP = SAMPLE_RATE // 50
 SUFFIXES = (".flac", ".ogg", ".wav")
 VOICE_FLOOR = 0.01
 """Amplitude above which a recording counts as voice: -40 dBFS. The noise of the bench's own is below -70 dBFS."""
@@ -170,7 +174,87 @@ def voice_end(samples: np.ndarray) -> float:
     return float(np.flatnonzero(np.abs(samples) > VOICE_FLOOR)[-1] + 1) / SAMPLE_RATE
 
 
+def at_level(samples: np.ndarray, dbfs: float, *, peak: float = 1.0) -> np.ndarray:
+    """Returns a recording whose loud parts have this level, or a lower one where it would exceed `peak`."""
+    powers = np.square(samples[: len(samples) // _HOP * _HOP], dtype=np.float64).reshape(-1, _HOP).mean(axis=1)
+    loud = powers[powers > powers.max(initial=0.0) / 100]
+    gain = 10 ** (dbfs / 20) / np.sqrt((loud.mean() if len(loud) else 0.0) + 1e-12)
+    return (samples * min(gain, peak / (np.abs(samples).max(initial=0.0) + 1e-9))).astype(np.float32)
+
+
 def trim(samples: np.ndarray) -> np.ndarray:
     """The recording from the first to the last sample of voice."""
     loud = np.flatnonzero(np.abs(samples) > VOICE_FLOOR)
     return samples[loud[0] : loud[-1] + 1].astype(np.float32) if len(loud) else samples[:0].astype(np.float32)
+
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_NUMBERS = {**{word: n for n, word in enumerate(_UNITS)}, **{word: 10 * n for n, word in enumerate(_TENS, 2)}}
+_SPELLINGS = {"okay": "ok", "gonna": "going to", "wanna": "want to", "uh": "", "um": "", "ah": "", "er": "", "hmm": ""}
+
+
+def word_distance(reference: tuple[str, ...], words: tuple[str, ...]) -> int:
+    """Substitutions, insertions and deletions between two word lists (Levenshtein)."""
+    if not reference or not words:
+        return len(reference) + len(words)
+    found = jiwer.process_words(" ".join(reference), " ".join(words))
+    return found.substitutions + found.insertions + found.deletions
+
+
+def normalised(text: str) -> tuple[str, ...]:
+    """The words of `text` for a comparison: no case, no punctuation, numbers below a hundred in digits, no "um"."""
+    out: list[str] = []
+    tens = False
+    for word in fold(text.replace("-", " ")):
+        number = _NUMBERS.get(word)
+        if tens and number is not None and 0 < number < 10:
+            out[-1], tens = str(int(out[-1]) + number), False
+            continue
+        tens = number is not None and number >= 20
+        out += [str(number)] if number is not None else _SPELLINGS.get(word, word).split()
+    return tuple(out)
+
+
+def compare(pairs: Iterable[tuple[str, str]]) -> jiwer.WordOutput:
+    """Compares all pairs of what was said and what was recognised, after normalisation."""
+    pairs = [(" ".join(normalised(said)), " ".join(normalised(heard))) for said, heard in pairs]
+    return jiwer.process_words([said for said, _ in pairs], [heard for _, heard in pairs])
+
+
+class Reader:
+    """A Whisper model for CTranslate2 in `folder`, on `threads` threads (0: all). Raises TranscriberError."""
+
+    def __init__(self, folder: Path, threads: int = 1) -> None:
+        try:
+            self._model = faster_whisper().WhisperModel(
+                str(folder), device="cpu", compute_type="int8", cpu_threads=threads
+            )
+        except (RuntimeError, ValueError, OSError) as error:
+            raise TranscriberError(
+                f"There is no model that reads back in {folder} ({error}). Name a folder with a Whisper model that was "
+                "converted for CTranslate2."
+            ) from error
+
+    def read(self, samples: np.ndarray, language: str = "en") -> str:
+        """The words of `samples` (float32 24 kHz)."""
+        segments, _ = self._model.transcribe(
+            soxr.resample(samples, SAMPLE_RATE, RATE), language=language, beam_size=5, condition_on_previous_text=False
+        )
+        return " ".join(segment.text.strip() for segment in segments)
+
+    def words(
+        self, samples: np.ndarray, language: str, *, beam_size: int = 5, previous_text: bool = False
+    ) -> list[tuple[str, float]]:
+        """The words of `samples` (float32 24 kHz), each with the second at which it ends."""
+        segments, _ = self._model.transcribe(
+            soxr.resample(samples, SAMPLE_RATE, RATE).astype(np.float32),
+            language=language,
+            beam_size=beam_size,
+            word_timestamps=True,
+            condition_on_previous_text=previous_text,
+        )
+        return [(word.word.strip(), float(word.end)) for segment in segments for word in segment.words]

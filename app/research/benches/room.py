@@ -3,9 +3,7 @@
 Both devices have clocks of their own and work in blocks of 10 ms, as the app's do. Time passes only as frames are read,
 so that a conversation in a room is the same each time. `Room` has a source, a sink and a tap for an echo canceller.
 
-Simulates the echo path from a loudspeaker to a microphone in a room.
-
-The path is a direct sound and an exponentially decaying Gaussian tail (J.-D. Polack, "La transmission de l'energie
+The echo path is a direct sound and an exponentially decaying Gaussian tail (J.-D. Polack, "La transmission de l'energie
 sonore dans les salles", 1988), with three early reflections 3 dB to 9 dB below the direct sound, 4 to 18 ms after it (a
 table's top, a screen, a wall at the height of a desk). Direct and reverberant energy are equal: a microphone at the
 critical distance, 0.057 sqrt(V / RT60) = 0.66 m in 40 cubic metres at RT60 = 0.3 s (H. Kuttruff, "Room Acoustics", ch.
@@ -165,8 +163,8 @@ class RoomSink:
             self.stops.pop()
 
     def block(self) -> np.ndarray:
-        """The next block that is played: float32 (room.block,), silence where nothing is queued."""
-        size = self._room.block
+        """The next block that is played: float32 (BLOCK,), silence where nothing is queued."""
+        size = BLOCK
         out = np.zeros(size, np.float32)
         if self._paused:
             if self._playing and not self._silenced:
@@ -202,13 +200,12 @@ class RoomSink:
 
 
 class RoomTap:
-    """A `Tap` on the loudspeaker's blocks. `late`: the newest blocks that `take` does not return yet."""
+    """A `Tap` on the loudspeaker's blocks."""
 
     rate = SAMPLE_RATE
 
     def __init__(self) -> None:
         self.generation = 0
-        self.late = 0
         self._blocks: list[np.ndarray] = []
 
     def put(self, block: np.ndarray) -> None:
@@ -216,8 +213,7 @@ class RoomTap:
         self._blocks.append(block)
 
     def take(self) -> np.ndarray:
-        due = len(self._blocks) - self.late
-        taken, self._blocks = self._blocks[:due], self._blocks[due:]
+        taken, self._blocks = self._blocks, []
         return np.concatenate(taken) if taken else np.zeros(0, np.float32)
 
 
@@ -274,11 +270,9 @@ class Room:
     `delay_seconds`: from the moment the loudspeaker gets a sample until its direct sound is in the microphone's frame,
     through both devices' buffers and the air. `attenuation_db`, `rt60`: see `echo_path`; an attenuation of None means
     headphones without an echo. `noise_dbfs`: root mean square of the room's white noise. `drift_ppm`: how much faster
-    the loudspeaker's clock runs than the microphone's. `block`: samples that the loudspeaker takes at a time. `drive`:
-    how far a full-scale sample is driven into the loudspeaker's tanh (0: linear; 1: 5 % of harmonics at full scale).
-    `moves_at`: the second at which the microphone is moved, which changes the echo path. `by_hops`: the microphone
-    shows its frames while they are under way. With `keep`, the room records what was `played`, by the loudspeaker's
-    clock, the microphone's sound in `near`, and the `echo` in it.
+    the loudspeaker's clock runs than the microphone's. `moves_at`: the second at which the microphone is moved, which
+    changes the echo path. `by_hops`: the microphone shows its frames while they are under way. With `keep`, the room
+    records what was `played`, by the loudspeaker's clock, the microphone's sound in `near`, and the `echo` in it.
     """
 
     def __init__(
@@ -290,14 +284,11 @@ class Room:
         rt60: float = 0.3,
         noise_dbfs: float = -65.0,
         drift_ppm: float = 0.0,
-        block: int = BLOCK,
-        drive: float = 0.0,
         moves_at: float | None = None,
         seed: int = 0,
         by_hops: bool = False,
         keep: bool = False,
     ) -> None:
-        self.block = block
         self.sink, self.tap = RoomSink(self), RoomTap()
         self.source = HopSource(self) if by_hops else RoomSource(self)
         self.keep = keep
@@ -311,12 +302,11 @@ class Room:
         self._delay = delay_seconds * SAMPLE_RATE
         self._rng = np.random.default_rng((seed, 1))
         self._noise = 10 ** (noise_dbfs / 20)
-        self._drive = drive
         self._moves_at = moves_at
         self._convolver, self._later = (
             None
             if attenuation_db is None
-            else Convolver(echo_path(rt60, attenuation_db, seed + more), FRAME_SAMPLES + 2 * block)
+            else Convolver(echo_path(rt60, attenuation_db, seed + more), FRAME_SAMPLES + 2 * BLOCK)
             for more in (0, 1000)
         )
         self._blocks = 0
@@ -349,7 +339,7 @@ class Room:
             raise EndOfAudio
         start, end = self._passed, self._passed + count
         handed = []
-        while self._blocks * self.block <= end * self._speed:
+        while self._blocks * BLOCK <= end * self._speed:
             block = self.sink.block()
             self._blocks += 1
             handed.append(block)
@@ -374,7 +364,7 @@ class Room:
 
     def loudest(self, begin: float, end: float) -> float:
         """The largest sample that was played between two seconds, by the microphone's clock."""
-        first, last = (round(at * self._speed * SAMPLE_RATE / self.block) for at in (begin, end))
+        first, last = (round(at * self._speed * SAMPLE_RATE / BLOCK) for at in (begin, end))
         return max(self.sounding[first:last], default=0.0)
 
     def _echo(self, handed: list[np.ndarray], start: int, end: int) -> np.ndarray:
@@ -383,8 +373,6 @@ class Room:
             self._convolver, self._later, self._moves_at = self._later, self._convolver, None
         assert self._convolver is not None
         sound = np.concatenate(handed) if handed else np.zeros(0)
-        if self._drive:
-            sound = np.tanh(self._drive * sound) / self._drive
         wet = self._convolver.push(sound) if handed else sound
         self._air = np.concatenate([self._air, wet])
         if self._speed == 1.0:

@@ -14,6 +14,7 @@ from app.diagnostics.tables import markdown, paragraphs, rounded
 from app.platform.installation import resource
 from app.routing.classifier import KINDS, KindClassifier
 from app.routing.policy import RoutePolicy
+from app.session.errors import UserError
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
@@ -64,7 +65,7 @@ class RoutingResult:
     left_out: list[str] = field(default_factory=list)
 
     def table(self) -> str:
-        """The result as Markdown tables: the shares, and the confusions of each set."""
+        """Returns the result as Markdown tables: the shares, and the confusions of each set."""
         head = ("right, %", "questions", "whole", *(f"{words} words" for words in BEGINNINGS), "with the policy")
         rows = [
             (one.name, one.questions, *(f"{100 * share:.1f}" for share in one.shares.values())) for one in self.sets
@@ -86,12 +87,12 @@ class RoutingResult:
         return "\n".join([*lines, *paragraphs([times, *self.left_out])]).strip()
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {"kinds": list(KINDS), **rounded(asdict(self))}
 
 
 def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, calls: int = 2000) -> RoutingResult:
-    """Scores the available sets and times `calls` calls on one thread. Raises OSError, ValueError or KeyError.
+    """Scores the available sets and times `calls` calls on one thread. Raises UserError.
 
     `mt_bench`: MT-Bench's question.jsonl, of which the categories that the router knows count; `held_out`: a file like
     the training questions, `resources/routing/held_out.jsonl` by default.
@@ -112,7 +113,7 @@ def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, call
     if mt_bench is None:
         result.left_out.append("MT-Bench was not scored: give its question.jsonl.")
     else:
-        rows = [row for row in _rows(mt_bench) if row["category"] in KINDS]
+        rows = [row for row in _rows(mt_bench, "category", "turns") if row["category"] in KINDS]
         first: Labelled = [(row["category"], row["turns"][0]) for row in rows]
         both: Labelled = [(row["category"], turn) for row in rows for turn in row["turns"]]
         talks: Labelled = [(row["category"], " ".join(row["turns"])) for row in rows]
@@ -132,12 +133,20 @@ def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, call
     return result
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return read_json_lines(path, CORPUS, CORPUS_LINE)
+def _rows(path: Path, *fields: str) -> list[dict[str, Any]]:
+    """The rows of a file, all with these fields. Raises UserError."""
+    try:
+        rows = read_json_lines(path, CORPUS, CORPUS_LINE)
+        if all(field in row for row in rows for field in fields):
+            return rows
+        reason: object = f"a line lacks {' or '.join(fields)}"
+    except (OSError, ValueError) as error:
+        reason = error
+    raise UserError(f"The questions can't be read ({reason}). Give files of lines like those in resources/routing.")
 
 
 def _labelled(path: Path) -> Labelled:
-    return [(row["kind"], row["text"]) for row in _rows(path)]
+    return [(row["kind"], row["text"]) for row in _rows(path, "kind", "text")]
 
 
 def _score(name: str, questions: Labelled, classifier: KindClassifier) -> SetFigures:

@@ -1,12 +1,12 @@
-"""`bench voices`: the speed, clarity and loudness of each installed voice, and how accurate its word times are.
+"""`bench voices` and `bench codec`: how well installed voices speak, and how well a small model's codec keeps a voice.
 
-Every voice says the same sentences of its language (`resources/bench/sentences.json`). Whisper base reads them back and
-finds where each word ends, to some 50 ms. Loudness is that of ITU-R BS.1770-5.
+Every voice says the same sentences of its language (`resources/bench/sentences.json`): measured are its speed, clarity
+and loudness, and how accurate its word times are. Whisper base reads them back and finds where each word ends, to some
+50 ms. Loudness is that of ITU-R BS.1770-5.
 
-`bench codec`: how well the codec of a small model keeps a voice's speech, and what its parts cost a frame.
-
-Sentences are spoken by the voice without noise, once as they are and once through the codec, frame by frame as in a
-session. Whisper reads both back. What counts is the difference: the codec's own share of the wrong words.
+For the codec of a small model, sentences are spoken by the voice without noise, once as they are and once through the
+codec, frame by frame as in a session. Whisper reads both back. What counts is the difference: the codec's own share of
+the wrong words. It needs torch; the voices don't.
 """
 
 from __future__ import annotations
@@ -18,27 +18,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jiwer
 import numpy as np
 import soxr
-import torch
 
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.languages import AUTOMATIC
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, markdown, no_progress, quantile
-from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
 from app.models.catalogue import ModelError
 from app.models.locations import is_here, model_path
 from app.platform.installation import resource
-from app.research.benches.reader import Reader, compare
-from app.research.benches.recordings import loudness
+from app.research.benches.recordings import Reader, compare, loudness
 from app.tts.base import Clip
 from app.tts.child_voice import ChildVoice
 from app.tts.latents import LatentVoice
 from app.tts.voices import VoiceEntry, all_voices, choose_voice, speaker_of
+
+if TYPE_CHECKING:
+    import torch
+
+    from app.frontend.kame.codec.voice_codec import VoiceCodec
 
 VOICE_RATE = 22_050
 """Samples a second of a Piper voice of medium quality."""
@@ -59,7 +61,7 @@ class CodecResult:
     encode: list[float] = field(default_factory=list)
 
     def table(self) -> str:
-        """The result as text."""
+        """Returns the result as text."""
         rows = [
             ["words read back wrong, the voice", f"{self.voice_wrong:.1%}"],
             ["words read back wrong, the codec", f"{self.codec_wrong:.1%}"],
@@ -73,7 +75,7 @@ class CodecResult:
         return "\n".join([f"{self.sentences} sentences; {machine()}", "", *markdown(["", "value"], rows)])
 
     def document(self) -> dict[str, Any]:
-        """The result as JSON."""
+        """Returns the result as JSON."""
         return {
             "sentences": self.sentences,
             "voice_wrong": round(self.voice_wrong, 4),
@@ -97,12 +99,11 @@ class CodecResult:
 
 def bench_sentences() -> list[str]:
     """Fifty sentences of the benches of voices and of answers, to which no codec is fitted."""
-    spoken = json.loads(resource("bench", "sentences.json").read_text("utf-8"))["en"]
+    spoken = sentences("en")
     asked = json.loads(resource("bench", "answers.json").read_text("utf-8"))
     return [*spoken, *(str(entry["question"]) for entry in asked)][:50]
 
 
-@torch.no_grad()
 def run_codec(
     codec: VoiceCodec,
     voice: Path,
@@ -111,13 +112,17 @@ def run_codec(
     progress: Progress = no_progress,
 ) -> CodecResult:
     """Measures a codec of the Piper voice in `voice`. `read`: transcribes float32 24 kHz. Raises VoiceError."""
+    import torch
+
+    from app.frontend.kame.codec.voice_codec import LATENTS
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     result = CodecResult()
     plain, coded = [], []
     squares = np.zeros(2)
     try:
-        with LatentVoice(voice) as speaking:
+        with torch.no_grad(), LatentVoice(voice) as speaking:
             for text in sentences or bench_sentences():
                 progress(f"sentence {result.sentences + 1}: {text}")
                 latents, _ = speaking.speak(text)
@@ -141,6 +146,8 @@ def run_codec(
 
 def _through(codec: VoiceCodec, codes: torch.Tensor, result: CodecResult) -> np.ndarray:
     """Decodes frame by frame and encodes what comes out, as a session does; the times go into `result`."""
+    import torch
+
     ended = torch.tensor([codec.silence, codec.silence])
     out = []
     with codec.streaming(1):
@@ -181,12 +188,39 @@ class VoiceFigures:
     word_p90: float
 
 
+@dataclass(frozen=True, slots=True)
+class VoicesResult:
+    """The figures of all voices."""
+
+    figures: list[VoiceFigures] = field(default_factory=list)
+
+    def table(self) -> str:
+        """Returns the result as a Markdown table."""
+        head = ["Voice", "Language", "First clause (s)", "Sound per s of processor (s)", "Memory (MB)"]
+        head += ["Words read otherwise", "Loudness (LUFS)", "Word ends off, median and 90 % (ms)"]
+        rows = [
+            (
+                *(one.voice, one.language, f"{one.first:.2f}", f"{one.rate:.1f}"),
+                f"{one.memory / 1e6:.0f}" if one.memory else "–",
+                f"{one.wrong:.1%}",
+                f"{one.loudness:.1f} ± {one.loudness_spread:.1f}",
+                f"{one.word_p50 * 1000:.0f}, {one.word_p90 * 1000:.0f}",
+            )
+            for one in self.figures
+        ]
+        return "\n".join(markdown(head, rows, text_columns=2))
+
+    def document(self) -> dict[str, Any]:
+        """Returns the result for JSON."""
+        return {"voices": [asdict(one) for one in self.figures]}
+
+
 def sentences(language: str) -> list[str]:
     """The sentences of a language."""
     return list(json.loads(resource("bench", "sentences.json").read_text("utf-8"))[language])
 
 
-def run_voices(keys: Sequence[str], count: int, progress: Progress) -> list[VoiceFigures]:
+def run_voices(keys: Sequence[str], count: int, progress: Progress) -> VoicesResult:
     """Measures the voices `keys`, or all installed ones, by `count` sentences each. Raises ModelError and
     VoiceError.
     """
@@ -194,36 +228,11 @@ def run_voices(keys: Sequence[str], count: int, progress: Progress) -> list[Voic
         raise ModelError(f"The voices are read back by Whisper base, which is not here. Get it: models get {READER}.")
     entries = [choose_voice(key, AUTOMATIC) for key in keys] or [v for v in all_voices() if is_here(v.model.key)]
     reader = Reader(model_path(READER))
-    out = []
+    result = VoicesResult()
     for entry in entries:
         progress(f"Measuring {entry.label} …")
-        out.append(_measure(entry, sentences(entry.language)[:count], reader))
-    return out
-
-
-def table(figures: Sequence[VoiceFigures]) -> str:
-    """The figures as a Markdown table."""
-    head = ["Voice", "Language", "First clause (s)", "Sound per s of processor (s)", "Memory (MB)"]
-    head += ["Words read otherwise", "Loudness (LUFS)", "Word ends off, median and 90 % (ms)"]
-    rows = [
-        (
-            one.voice,
-            one.language,
-            f"{one.first:.2f}",
-            f"{one.rate:.1f}",
-            f"{one.memory / 1e6:.0f}" if one.memory else "–",
-            f"{one.wrong:.1%}",
-            f"{one.loudness:.1f} ± {one.loudness_spread:.1f}",
-            f"{one.word_p50 * 1000:.0f}, {one.word_p90 * 1000:.0f}",
-        )
-        for one in figures
-    ]
-    return "\n".join(markdown(head, rows, text_columns=2))
-
-
-def document(figures: Sequence[VoiceFigures]) -> dict[str, Any]:
-    """The figures for JSON."""
-    return {"voices": [asdict(one) for one in figures]}
+        result.figures.append(_measure(entry, sentences(entry.language)[:count], reader))
+    return result
 
 
 def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Reader) -> VoiceFigures:

@@ -6,17 +6,13 @@ from app.frontend import PROVIDERS, FrontEndOptions, FrontEndSpec
 from app.frontend.base import FrontEnd
 from app.models.locations import model_path
 from app.platform.installation import resource
-from app.research.commands import (
-    bench_mtbench,
-    bench_parts,
-    bench_talks,
-    corpus_command,
-    train_command,
-)
+from app.research.commands import corpus_command, train_command
+from app.research.commands.benches import BENCHES
+
+__all__ = ["BENCHES", "COMMANDS", "make_nano"]
 
 COMMANDS = (corpus_command, train_command)
 """Modules of commands, as `app.cli.parser` takes them."""
-BENCHES = tuple(bench for module in (bench_talks, bench_mtbench, bench_parts) for bench in module.BENCHES)
 
 
 def make_nano(options: FrontEndOptions) -> FrontEnd:

@@ -1,8 +1,7 @@
-"""The `bench` measurement `mtbench`: spoken MT-Bench over any set of systems.
+"""The `bench` measurements that compare systems, `mtbench` and `reasoning`, and the assistant that VoiceBench asks.
 
-Makes the assistant that VoiceBench asks.
-
-In VoiceBench's `src/models/__init__.py`, with this app's folder on the path:
+VoiceBench (Apache-2.0), and benches built like it, have a class for each model. In VoiceBench's
+`src/models/__init__.py`, with this app's folder on the path:
 
     from app.research.commands.bench_mtbench import kame_assistant
     model_cls_mapping["kame"] = kame_assistant
@@ -16,16 +15,111 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import soxr
+
+from app.backend.base import Backend, Usage
 from app.cli.arguments import backend, dollars, number, whole_number
 from app.cli.bench_command import Bench, Progress, add_folder
-from app.research.benches.mtbench.systems import KINDS, LAST_ORACLE, System, check_systems, with_delays
-from app.research.benches.voicebench import SpokenAssistant
+from app.conversation.frame import SAMPLE_RATE
+from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
+from app.research.benches.mtbench.plan import (
+    KINDS,
+    LAST_ORACLE,
+    Question,
+    RunTalk,
+    SpokenTurn,
+    System,
+    check_systems,
+    with_delays,
+)
+from app.research.benches.recordings import MakeSession, voice_end
 from app.session.control import BackendChoice
 from app.session.errors import UserError
+
+
+class SpokenAssistant:
+    """Answers one question at a time, each in a fresh session in real time. `system`: a tandem, a cascade, KAME …"""
+
+    def __init__(
+        self,
+        system: System,
+        make_session: MakeSession,
+        make_backend: Callable[[BackendChoice], Backend],
+        cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
+    ) -> None:
+        self._system = system
+        self._make_session = make_session
+        self._make_backend = make_backend
+        self._cost = cost
+        self._count = 0
+
+    def generate_audio(self, audio: Mapping[str, Any], max_new_tokens: int = 2048) -> str:
+        """The words of the spoken answer to a spoken question. `audio`: `array` and `sampling_rate`."""
+        return self._ask(audio).said
+
+    def generate_ttft(self, audio: Mapping[str, Any]) -> float:
+        """Seconds from the end of the question to the first sound of the answer; inf without one."""
+        first = self._ask(audio).first_sound
+        return float("inf") if first is None else first
+
+    def generate_text(self, text: str) -> str:
+        """The back-end's answer to the same question as text."""
+        question = Question(self._next(), "", (text,))
+        typed = System("typed", self._system.backend)
+        return _run(lambda: ask_typed(self._make_backend, self._cost, typed, 0, question))[0].said
+
+    def _ask(self, audio: Mapping[str, Any]) -> Answer:
+        samples = np.asarray(audio["array"], np.float32).reshape(-1)
+        sound = soxr.resample(samples, int(audio["sampling_rate"]), SAMPLE_RATE).astype(np.float32)
+        if not np.abs(sound).max(initial=0.0) > 0.01:
+            return Answer(self._system.name, 0, 0, 1, "", "")
+        question = Question(self._next(), "", ("",))
+        turn = SpokenTurn("", sound, voice_end(sound))
+        return _run(lambda: ask_aloud(self._make_session, self._system, 0, question, [turn]))[0]
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count
+
+
+def _run(make: Callable[[], Any]) -> list[Answer]:
+    """Runs a coroutine to its end, also where the caller's thread has a loop of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        found: list[Answer] = asyncio.run(make())
+        return found
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(make())).result()
+
+
+@contextmanager
+def talks(*, simulated: bool, measured_speeds: bool = True) -> Iterator[tuple[MakeSession, RunTalk, str]]:
+    """Yields what makes sessions, what runs their talks, and the costs of the stages in simulated time, empty in real.
+
+    `measured_speeds`: in simulated time language models are as fast as “models bench” has measured. Raises
+    TranscriberError.
+    """
+    from app import main as compose
+    from app.models.selection import load_speeds
+    from app.research.benches.timed_parts import SimulatedParts
+    from app.services import backends
+    from app.session.clock import run_simulated
+
+    if not simulated:
+        yield compose.session, asyncio.run, ""
+        return
+    speeds = load_speeds() if measured_speeds else {}
+    with SimulatedParts(backends.backend, speeds, cost=backends.cost) as parts:
+        yield parts.session, run_simulated, parts.costs
 
 
 def systems(text: str) -> list[System | str]:
@@ -63,7 +157,7 @@ def question_numbers(text: str) -> list[int]:
     return out
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_mtbench(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `bench mtbench`."""
     parser.add_argument(
         "--systems",
@@ -97,19 +191,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--simulated", action="store_true", help="in simulated time: sooner done, the same everywhere")
 
 
-def run(args: argparse.Namespace, progress: Progress) -> Any:
+def _mtbench(args: argparse.Namespace, progress: Progress) -> Any:
     """Runs the measurement. Raises UserError."""
-    from app import main as compose
-    from app.models.selection import load_speeds
-    from app.research.benches.mtbench.plan import Plan, Tools
-    from app.research.benches.mtbench.questions import load_questions, speak
+    from app.research.benches.mtbench.plan import Plan, Tools, estimate, load_questions, speak
     from app.research.benches.mtbench.run import run_mtbench
-    from app.research.benches.mtbench.systems import estimate
-    from app.research.benches.reader import Reader
-    from app.research.benches.simulated_parts import SimulatedParts
+    from app.research.benches.recordings import Reader
     from app.services import backends
     from app.services.backends import write_routes
-    from app.session.clock import run_simulated
 
     try:
         wanted = with_delays([one for one in args.systems if isinstance(one, System)], args.delays)
@@ -118,37 +206,29 @@ def run(args: argparse.Namespace, progress: Progress) -> Any:
     check_systems(wanted, simulated=args.simulated)
     if not wanted:
         raise UserError("The last oracle is that of another system. Name one as well, such as tandem.")
-    questions = load_questions(args.questions)
-    expected = estimate(
-        wanted,
-        max(1, args.runs),
-        questions,
-        args.judge,
-        backends.expected_cost,
-        last_oracle=LAST_ORACLE in args.systems,
-    )
+    questions, last_oracle = load_questions(args.questions), LAST_ORACLE in args.systems
+    runs = max(1, args.runs)
+    cost = backends.expected_cost
+    expected = estimate(wanted, runs, questions, args.judge, cost, last_oracle=last_oracle)
     progress(expected.sentence)
     expected.check(args.cap)
-    parts = SimulatedParts(lambda made: backends.backend(made.backend), load_speeds(), cost=backends.cost)
-    plan = Plan(
-        wanted,
-        questions,
-        max(1, args.runs),
-        args.judge,
-        args.out,
-        cap=args.cap,
-        last_oracle=LAST_ORACLE in args.systems,
-        weights=args.weights,
-        costs=parts.costs if args.simulated else "",
-        sounds=speak(questions, args.speech, args.voice, progress) if any(one.speaks for one in wanted) else {},
-    )
+    sounds = speak(questions, args.speech, args.voice, progress) if any(one.speaks for one in wanted) else {}
     reader = Reader(args.reader, threads=0) if args.reader is not None else None
-    read: Callable[[Any], str] | None = reader.read if reader is not None else None
-    if not args.simulated:
-        tools = Tools(compose.session, backends.backend, backends.cost, asyncio.run, write_routes, read)
-        return _kept(run_mtbench(plan, tools, progress), args.write_routes)
-    with parts:
-        tools = Tools(parts.session, backends.backend, backends.cost, run_simulated, write_routes, read)
+    with talks(simulated=args.simulated) as (make, run_talk, costs):
+        plan = Plan(
+            wanted,
+            questions,
+            runs,
+            args.judge,
+            args.out,
+            cap=args.cap,
+            last_oracle=last_oracle,
+            weights=args.weights,
+            costs=costs,
+            sounds=sounds,
+        )
+        read = reader.read if reader is not None else None
+        tools = Tools(make, backends.backend, backends.cost, run_talk, write_routes, read)
         return _kept(run_mtbench(plan, tools, progress), args.write_routes)
 
 
@@ -170,8 +250,49 @@ def _kept(result: Any, wanted: bool) -> Any:
     return result
 
 
+def _add_reasoning(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `bench reasoning`."""
+    parser.add_argument(
+        "--systems",
+        type=systems,
+        default=systems("typed,cascade,tandem"),
+        metavar="LIST",
+        help="with commas between, as of `bench mtbench` (default: typed,cascade,tandem with the embedded model)",
+    )
+    parser.add_argument(
+        "--questions", type=whole_number, default=0, metavar="N", help="how many (default: 40, of a --set all)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the questions that are made")
+    add_folder(parser, "--set", "Big Bench Audio in place of questions that are made; its systems hear and speak")
+    parser.add_argument("--voice", default="", metavar="VOICE", help="who asks questions that are made")
+    parser.add_argument("--simulated", action="store_true", help="in simulated time: sooner done, the same everywhere")
+
+
+def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
+    """Runs the measurement. Raises UserError."""
+    from app.research.benches.reasoning import generate, load_big_bench_audio, run_reasoning
+    from app.services import backends
+    from app.tts.voices import make_voice
+
+    wanted = [one for one in args.systems if isinstance(one, System)]
+    if args.set is not None:
+        wanted = [one for one in wanted if one.speaks]  # its questions are sound alone
+        asked = load_big_bench_audio(args.set, args.questions)
+    else:
+        asked = generate(args.questions or 40, args.seed)
+        if any(one.speaks for one in wanted):
+            with make_voice(args.voice) as voice:
+                asked = [replace(one, samples=voice.synthesize(one.text).result().samples) for one in asked]
+    check_systems(wanted, simulated=args.simulated)
+    if not wanted:
+        raise UserError("Name at least one system that hears and speaks, such as tandem.")
+    with talks(simulated=args.simulated) as (make, run_talk, costs):
+        return run_reasoning(wanted, asked, make, backends.backend, backends.cost, run_talk, progress, costs=costs)
+
+
 BENCHES = (
-    Bench("mtbench", "spoken MT-Bench: systems against each other, with or without a judge", add_arguments, run),
+    Bench("mtbench", "spoken MT-Bench: systems against each other, with or without a judge", _add_mtbench, _mtbench),
+    Bench("reasoning", "questions with one right answer, made by rule, typed and spoken", _add_reasoning, _reasoning),
 )
 
 
@@ -184,7 +305,6 @@ def kame_assistant() -> SpokenAssistant:
     Raises ArgumentTypeError for one that there is not, and ValueError for one that does not speak.
     """
     from app import main as compose
-    from app.research.commands.bench_mtbench import systems
     from app.services import backends
 
     system = systems(os.environ.get(VARIABLE, "tandem"))[0]

@@ -15,8 +15,7 @@ from app.conversation.languages import AUTOMATIC, CODES, ENGLISH
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
-    from app.research.corpus.asking import Prompt
-    from app.research.corpus.make import MakeReport
+    from app.research.corpus.make import Asker, MakeReport, Prompt
 
 COMMANDS = ("corpus",)
 STEPS = ("scripts", "speech", "oracle", "tokens")
@@ -46,8 +45,8 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     make.add_argument("--at-once", type=whole_number, default=8, metavar="N", help="requests at the same time")
     make.add_argument("--yes", action="store_true", help="start without asking, whatever it costs")
     add_backend(make)
-    for name, help in (("check", "find what would teach a model something wrong"), ("stats", "count what there is")):
-        _add_folder(actions.add_parser(name, parents=[common], help=help))
+    check_help = "find what would teach a model something wrong, and count what there is"
+    _add_folder(actions.add_parser("check", parents=[common], help=check_help))
     reader = actions.add_parser("import", parents=[common], help="read a corpus in a public layout")
     _add_folder(reader)
     reader.add_argument("--from", dest="source", required=True, choices=("kame", "moshi"), help="whose layout")
@@ -93,14 +92,11 @@ def _scripts(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     items = items[: args.limit] if args.limit else items
     if args.as_they_are:
         return keep_scripts(items, args.folder)
-    return asyncio.run(
-        _asking(
-            args,
-            terminal,
-            script_prompts(items, args.language),
-            lambda asker: make_scripts(items, asker, args.folder, terminal.progress, args.language),
-        )
-    )
+
+    def work(asker: Asker) -> Any:
+        return make_scripts(items, asker, args.folder, terminal.progress, args.language)
+
+    return asyncio.run(_asking(args, terminal, script_prompts(items, args.language), work))
 
 
 def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
@@ -108,10 +104,10 @@ def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     from functools import partial
 
     from app.models.locations import is_here, model_path
-    from app.research.benches.reader import Reader
+    from app.research.benches.recordings import Reader
     from app.research.corpus.dialogue import CorpusFolder
     from app.research.corpus.make import make_speech, read_scripts
-    from app.research.corpus.speaking import SpeakingOptions
+    from app.research.corpus.scripts import SpeakingOptions
     from app.stt.selection import choose_recogniser
     from app.tts.voices import choose_voice, make_voice, voices_of
 
@@ -143,21 +139,17 @@ def _oracle(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
         for prompt, _ in oracle_prompts(dialogue, 0, args.language)
         if prompt is not None
     ]
-    return asyncio.run(
-        _asking(
-            args,
-            terminal,
-            prompts,
-            lambda asker: make_oracle(folder, asker, terminal.progress, language=args.language),
-        )
-    )
+
+    def work(asker: Asker) -> Any:
+        return make_oracle(folder, asker, terminal.progress, language=args.language)
+
+    return asyncio.run(_asking(args, terminal, prompts, work))
 
 
 async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Prompt], work: Any) -> MakeReport:
     """Tells what the prompts cost, and does the work with an asker."""
     from app.backend.embedded import EmbeddedBackend
-    from app.research.corpus.asking import Asker, price_of
-    from app.research.corpus.make import ANSWERS
+    from app.research.corpus.make import ANSWERS, Asker, price_of
     from app.services.backend_service import BackendService
     from app.services.backends import price_table
 
@@ -214,15 +206,6 @@ def _check(args: argparse.Namespace, terminal: Terminal) -> int:
     return 0 if result.ok else 1
 
 
-def _stats(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.corpus.check import stats_of
-
-    stats = stats_of(_folder(args))
-    terminal.say(stats.table())
-    terminal.document({"ok": True, **stats.document()})
-    return 0
-
-
 def _import(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.research.corpus.dialogue import CorpusFolder, read_stereo
     from app.research.corpus.layouts import read_kame, read_moshi
@@ -273,7 +256,7 @@ def _share(text: str) -> float:
     return value
 
 
-_ACTIONS = {"make": _make, "check": _check, "stats": _stats, "import": _import, "export": _export}
+_ACTIONS = {"make": _make, "check": _check, "import": _import, "export": _export}
 _NOTHING = {
     "scripts": "No script could be made: this model does not write usable ones. Choose a larger one, or speak the "
     "items' own words with --as-they-are.",

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +16,11 @@ from app.cli.arguments import number, whole_number
 from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.frontend import CODEC_VOICE, require_torch
+from app.research.commands.benches import at_least
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
-    from app.research.training.kame.run_folder import RunFolder, TrainSettings
+    from app.research.training.kame.run import RunFolder, TrainSettings
 
 COMMANDS = ("train",)
 KINDS = ("with", "without", "changed")
@@ -30,47 +34,40 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     init = actions.add_parser("init", parents=[common], help="begin a run")
     _add_run(init)
-    init.add_argument(
-        "--from", dest="weights", type=Path, required=True, metavar="FOLDER", help="weights to start from"
-    )
+    from_help = "weights to start from"
+    init.add_argument("--from", dest="weights", type=Path, required=True, metavar="FOLDER", help=from_help)
     init.add_argument("--fresh", action="store_true", help="start with random weights of that shape")
     init.add_argument("--lora", type=whole_number, default=0, metavar="RANK", help="train adapters of this rank only")
     init.add_argument("--lora-scaling", type=number, default=2.0, metavar="X", help="(default: 2)")
     nano = actions.add_parser("nano", parents=[common], help="make what training a Nano KAME needs: start and corpus")
     nano.add_argument("folder", type=Path, metavar="FOLDER", help="where `start` and `corpus` are made")
     nano.add_argument("--texts", type=Path, metavar="FILE", help="questions with answers, as lines of JSON {q, a}")
-    nano.add_argument("--dialogues", type=whole_number, default=7500, metavar="N", help="(default: 7500)")
-    nano.add_argument(
-        "--readings", type=whole_number, default=16000, metavar="N", help="dialogues of text (default: 16000)"
-    )
-    nano.add_argument(
-        "--aloud", type=whole_number, default=6000, metavar="N", help="dialogues that are read aloud (default: 6000)"
-    )
-    nano.add_argument("--questions", type=whole_number, default=5000, metavar="N", help="spoken ones (default: 5000)")
-    nano.add_argument("--seed", type=whole_number, default=0, metavar="N", help="another one makes other dialogues")
+    _count(nano, "--dialogues", 7500, "spoken dialogues")
+    _count(nano, "--readings", 16000, "dialogues of text")
+    _count(nano, "--aloud", 6000, "dialogues that are read aloud")
+    _count(nano, "--questions", 5000, "spoken questions")
+    _count(nano, "--seed", 0, "another one makes other dialogues")
     run = actions.add_parser("run", parents=[common], help="train")
     _add_run(run)
     _add_settings(run)
     resume = actions.add_parser("resume", parents=[common], help="go on exactly where a run was stopped")
     _add_run(resume)
-    resume.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER")
-    resume.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
+    _add_corpus(resume)
+    _add_device(resume)
     test = actions.add_parser("eval", parents=[common], help="measure the losses on a corpus that was not trained on")
     _add_run(test)
-    test.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER")
+    _add_corpus(test)
     trial = actions.add_parser("try", parents=[common], help="ask a trained Nano KAME questions, and hear what it says")
     trial.add_argument("weights", type=Path, metavar="FOLDER", help="its weights, as “merge --compact” writes them")
-    trial.add_argument("--questions", type=whole_number, default=60, metavar="N", help="of each kind (default: 60)")
-    trial.add_argument(
-        "--kinds", default=",".join(KINDS), metavar="LIST", help=f"of oracles, of {','.join(KINDS)} (default: all)"
-    )
+    _count(trial, "--questions", 60, "of each kind")
+    kinds_help = f"of oracles, of {','.join(KINDS)} (default: all)"
+    trial.add_argument("--kinds", default=",".join(KINDS), metavar="LIST", help=kinds_help)
     trial.add_argument("--reader", type=Path, metavar="FOLDER", help="a Whisper model that reads back")
-    trial.add_argument("--seed", type=whole_number, default=1, metavar="N", help="another one asks other questions")
+    _count(trial, "--seed", 1, "another one asks other questions")
     trial.add_argument("--sounds", type=Path, metavar="FOLDER", help="write the first ten answers of each kind there")
     trial.add_argument("--delay-ms", type=whole_number, default=0, metavar="MS", help="silence before each answer")
-    merge = actions.add_parser(
-        "merge", parents=[common], help="write weights for talk --frontend kame --weights FOLDER"
-    )
+    merge_help = "write weights for talk --frontend kame --weights FOLDER"
+    merge = actions.add_parser("merge", parents=[common], help=merge_help)
     _add_run(merge)
     merge.add_argument("target", type=Path, metavar="TARGET")
     merge.add_argument("--compact", action="store_true", help="in eight bits: half the size, for this app alone")
@@ -84,7 +81,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _init(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.training.kame.run_folder import RunFolder, Start
+    from app.research.training.kame.run import RunFolder, Start
 
     start = Start(str(args.weights.absolute()), args.fresh, args.lora, args.lora_scaling)
     RunFolder(args.run).create(start)
@@ -98,13 +95,7 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.frontend.kame.checkpoint import load
     from app.models.layout import CONFIG_NAME, read_layout
     from app.models.locations import model_path
-    from app.research.training.nano.corpus import (
-        common_words,
-        make_aloud_corpus,
-        make_fact_corpus,
-        make_reading_corpus,
-        read_texts,
-    )
+    from app.research.training.nano.corpus import Sizes, make_corpora, read_texts
     from app.research.training.nano.dialogues import speakers
     from app.research.training.nano.start import make_start
     from app.tts.voices import make_voice
@@ -117,67 +108,29 @@ def _nano(args: argparse.Namespace, terminal: Terminal) -> int:
             left = make_start(start, voice, [answer for _, answer in general], users, terminal.progress)
             terminal.say(f"The codec leaves {left['own'][-1]:.1%} of the voice's variance.")
         loaded = load(read_layout(start), device="cpu")
-        make_reading_corpus(
-            args.folder / "reading", loaded, dialogues=args.readings, seed=args.seed, progress=terminal.progress
-        )
-        make_aloud_corpus(
-            args.folder / "aloud",
-            loaded,
-            voice,
-            [answer for _, answer in general],
-            common_words(),
-            dialogues=args.aloud,
-            seed=args.seed,
-            progress=terminal.progress,
-        )
-        corpus = make_fact_corpus(
-            args.folder / "corpus",
-            loaded,
-            voice,
-            users,
-            general,
-            dialogues=args.dialogues,
-            questions=args.questions,
-            seed=args.seed,
-            progress=terminal.progress,
-        )
+        sizes = Sizes(args.readings, args.aloud, args.dialogues, args.questions)
+        corpus = make_corpora(args.folder, loaded, voice, users, general, sizes, args.seed, terminal.progress)
     terminal.say(f"{corpus.frames:,} frames are in {corpus.folder}. Begin a run: train init RUN --from {start}")
     terminal.document({"ok": True, "frames": corpus.frames, "shards": len(corpus.hashes)})
     return 0
 
 
 def _run(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.training.kame.run_folder import LossWeights, RunFolder, TrainSettings
+    from app.research.training.kame.run import LossWeights, RunFolder, TrainSettings
     from app.research.training.kame.trainer import checkpoints
 
     folder = RunFolder(args.run)
     if checkpoints(folder.folder):
         raise UserError(f"The run in {args.run} has begun. Go on with it: train resume {args.run} --corpus FOLDER")
-    settings = TrainSettings(
-        steps=args.steps,
-        batch=max(1, args.batch),
-        rate=args.rate,
-        final_rate=args.final_rate,
-        warm_up=max(1, args.warm_up),
-        precision=args.precision,
-        seed=args.seed,
-        save_every=max(1, args.save_every),
-        weights=LossWeights(
-            args.padding_weight,
-            args.first_book_weight,
-            args.audio_weight,
-            args.audio_share,
-            args.one_text_mean,
-            args.own_share,
-        ),
-        train_audio=not args.text_only,
-        compile=args.compile,
-    )
+    given = vars(args)
+    weights = LossWeights(**{field.name: given[field.name] for field in dataclasses.fields(LossWeights)})
+    own = {field.name: given[field.name] for field in dataclasses.fields(TrainSettings) if field.name in given}
+    settings = TrainSettings(**own, weights=weights, train_audio=not args.text_only)
     return _train(args, terminal, folder, settings)
 
 
 def _resume(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.training.kame.run_folder import RunFolder
+    from app.research.training.kame.run import RunFolder
     from app.research.training.kame.trainer import checkpoints, read_settings
 
     folder = RunFolder(args.run)
@@ -213,10 +166,9 @@ def _train(args: argparse.Namespace, terminal: Terminal, folder: RunFolder, sett
 
         trainer = Trainer(lm, batches, settings, folder.folder, silence, report, processes)
         trainer.resume()
-        stopping = _Stopping()
         started = time.monotonic()
-        with stopping:
-            trainer.run(lambda: stopping.asked)
+        with _interrupted() as asked:
+            trainer.run(asked.is_set)
     if processes.first:
         lines = read_curves(folder.folder / CURVES)
         (folder.folder / "curves.svg").write_text(figure(lines), "utf-8")
@@ -229,30 +181,27 @@ def _train(args: argparse.Namespace, terminal: Terminal, folder: RunFolder, sett
     return 0
 
 
-class _Stopping:
-    """While it is entered, Ctrl-C asks for a stop after the step, with a checkpoint; a second one stops at once."""
+@contextmanager
+def _interrupted() -> Iterator[threading.Event]:
+    """Within it Ctrl-C sets the event, to stop after the step with a checkpoint; a second one stops at once."""
+    asked = threading.Event()
 
-    def __init__(self) -> None:
-        self.asked = False
-        self._before: Any = None
-
-    def __enter__(self) -> _Stopping:
-        self._before = signal.signal(signal.SIGINT, self._ask)
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    def _ask(self, *_: object) -> None:
-        if self.asked:
+    def ask(*_: object) -> None:
+        if asked.is_set():
             raise KeyboardInterrupt
-        self.asked = True
+        asked.set()
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _eval(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.research.corpus.tokens import open_corpus
     from app.research.training.kame.report import evaluate_run
-    from app.research.training.kame.run_folder import RunFolder
+    from app.research.training.kame.run import RunFolder
 
     result = evaluate_run(RunFolder(args.run), [open_corpus(path) for path in args.corpus], terminal.progress)
     terminal.say("\n".join(f"{name.replace('_', ' '):>16}  {value:.4f}" for name, value in result.items()))
@@ -266,7 +215,7 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.conversation.frame import as_frames
     from app.models.catalogue import DEFAULTS
     from app.models.locations import model_path
-    from app.research.benches.reader import Reader
+    from app.research.benches.recordings import Reader
     from app.research.nano.frontend import load_engine, read_pieces
     from app.research.training.nano import trial
     from app.research.training.nano.dialogues import speak_questions, speakers, trial_speaker
@@ -299,7 +248,7 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
 
 def _merge(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.research.training.kame.report import merge_run
-    from app.research.training.kame.run_folder import RunFolder
+    from app.research.training.kame.run import RunFolder
 
     checkpoint = merge_run(RunFolder(args.run), args.target, compact=args.compact)
     terminal.say(
@@ -314,29 +263,44 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", type=Path, metavar="RUN", help="the folder of the run")
 
 
+def _add_corpus(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER", help="shards; again")
+
+
+def _add_device(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
+
+
+def _count(parser: argparse.ArgumentParser, name: str, default: int, help: str, least: int = 0) -> None:
+    read = at_least(least, whole_number)
+    parser.add_argument(name, type=read, default=default, metavar="N", help=f"{help} (default: {default})")
+
+
+def _factor(parser: argparse.ArgumentParser, name: str, default: float, help: str, dest: str | None = None) -> None:
+    shown = f"{help} (default: {default:g})"
+    parser.add_argument(name, type=number, default=default, metavar="X", help=shown, dest=dest)
+
+
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER", help="shards")
-    parser.add_argument("--steps", type=whole_number, default=1000, metavar="N", help="(default: 1000)")
-    parser.add_argument("--batch", type=whole_number, default=1, metavar="N", help="dialogues a step (default: 1)")
-    parser.add_argument("--rate", type=number, default=3e-5, metavar="X", help="learning rate (default: 3e-5)")
-    parser.add_argument(
-        "--final-rate", type=number, default=1.0, metavar="X", help="share of it at the end (default: 1)"
-    )
-    parser.add_argument("--warm-up", type=whole_number, default=100, metavar="N", help="steps (default: 100)")
+    """Adds the fields of `TrainSettings` and `LossWeights`, by their names."""
+    _add_corpus(parser)
+    _count(parser, "--steps", 1000, "steps in all")
+    _count(parser, "--batch", 1, "dialogues a step", least=1)
+    _factor(parser, "--rate", 3e-5, "learning rate")
+    _factor(parser, "--final-rate", 1.0, "share of it at the end")
+    _count(parser, "--warm-up", 100, "steps", least=1)
     parser.add_argument("--precision", default="bf16", choices=("bf16", "fp32"))
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--save-every", type=whole_number, default=500, metavar="N", help="steps (default: 500)")
-    parser.add_argument("--padding-weight", type=number, default=0.5, metavar="X", help="of the text's padding")
-    parser.add_argument("--first-book-weight", type=number, default=100.0, metavar="X", help="of the first codebook")
-    parser.add_argument("--audio-weight", type=number, default=1.0, metavar="X", help="of the sound; the paper: 1.5")
+    _count(parser, "--save-every", 500, "steps between checkpoints", least=1)
+    _factor(parser, "--padding-weight", 0.5, "of the text's padding", dest="padding")
+    _factor(parser, "--first-book-weight", 100.0, "of the first codebook", dest="first_book")
+    _factor(parser, "--audio-weight", 1.0, "of the sound; the paper: 1.5", dest="audio")
     parser.add_argument("--one-text-mean", action="store_true", help="of words and padding, as Moshi's trainer has it")
-    parser.add_argument("--audio-share", type=number, default=1.0, metavar="X", help="of the frames, mostly speech")
-    parser.add_argument(
-        "--own-share", type=number, default=0.0, metavar="X", help="share of own frames given as it chose them"
-    )
+    _factor(parser, "--audio-share", 1.0, "of the frames, mostly speech")
+    _factor(parser, "--own-share", 0.0, "share of own frames given as it chose them")
     parser.add_argument("--text-only", action="store_true", help="train the text alone")
     parser.add_argument("--compile", action="store_true", help="use torch's compiler")
-    parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
+    _add_device(parser)
 
 
 _ACTIONS = {"init": _init, "nano": _nano, "run": _run, "resume": _resume, "eval": _eval, "try": _try, "merge": _merge}

@@ -1,87 +1,22 @@
-"""Finds what would teach a model something wrong: garbage in the oracle, words out of order, answers without an oracle.
+"""Finds what would teach a model something wrong, and counts what a corpus holds.
 
-A corpus without any oracle passes: Moshi is trained on such ones.
-
-In one corpus that somebody had made with the public trainer 87 % of the events were corrupt; the model that was trained
-on it had learnt to ignore its oracle. A model learns to trust its oracle only where the true answer arrives whole.
-
-Counts what a corpus holds: hours, words, turns, oracle events by level, and how early the true answer arrives.
+Wrong are garbage in the oracle, words out of order, and answers without an oracle. A corpus without any oracle passes:
+Moshi is trained on such ones. In one corpus that somebody had made with the public trainer 87 % of the events were
+corrupt; the model that was trained on it had learnt to ignore its oracle. A model learns to trust its oracle only where
+the true answer arrives whole.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from app.research.corpus.dialogue import Dialogue, OracleEvent, Utterance, exchanges, utterances
 from app.research.corpus.hints import HintRequest, fault_of, level_of
-
-
-@dataclass(slots=True)
-class CorpusStats:
-    """Counts over dialogues. `gaps`: seconds from a question's end to its answer; `requests`: events a question."""
-
-    dialogues: int = 0
-    seconds: float = 0.0
-    words: dict[str, int] = field(default_factory=lambda: {"model": 0, "user": 0})
-    questions: int = 0
-    levels: list[int] = field(default_factory=lambda: [0] * 6)
-    oracle_words: list[int] = field(default_factory=list)
-    gaps: list[float] = field(default_factory=list)
-
-    def table(self) -> str:
-        """The counts as text."""
-        events = sum(self.levels)
-        lines = [
-            f"{self.dialogues:,} dialogues, {self.seconds / 3600:.2f} h; {self.words['user']:,} words of users and "
-            f"{self.words['model']:,} of the model; {self.questions:,} questions with answers."
-        ]
-        if self.gaps:
-            lines.append(f"The answer begins {statistics.median(self.gaps):.2f} s after the question (median).")
-        if events:
-            share = ", ".join(f"level {level}: {count / events:.0%}" for level, count in enumerate(self.levels))
-            lines.append(
-                f"{events:,} oracle events ({events / max(1, self.questions):.1f} a question; {share}), "
-                f"{statistics.median(self.oracle_words):.0f} words each (median)."
-            )
-        else:
-            lines.append("No oracle events.")
-        return "\n".join(lines)
-
-    def document(self) -> dict[str, Any]:
-        """The counts as JSON."""
-        return {
-            "dialogues": self.dialogues,
-            "hours": round(self.seconds / 3600, 4),
-            "words": self.words,
-            "questions": self.questions,
-            "events_by_level": self.levels,
-            "median_oracle_words": statistics.median(self.oracle_words) if self.oracle_words else None,
-            "median_gap_seconds": round(statistics.median(self.gaps), 3) if self.gaps else None,
-        }
-
-
-def stats_of(dialogues: Iterable[Dialogue]) -> CorpusStats:
-    """Counts over all dialogues."""
-    stats = CorpusStats()
-    for dialogue in dialogues:
-        stats.dialogues += 1
-        stats.seconds += dialogue.seconds
-        for word in dialogue.words:
-            stats.words[word.speaker] += 1
-        for question, answer in exchanges(dialogue.words):
-            stats.questions += 1
-            stats.gaps.append(answer.start - question.end)
-        for event in dialogue.events:
-            stats.levels[5 if event.true else min(4, level_of(event.share))] += 1
-            stats.oracle_words.append(len(event.text.split()))
-    return stats
-
 
 MOST_FAULTY = 0.05
 """Share of the events that may be faulty before a corpus fails the check."""
@@ -94,6 +29,8 @@ class CheckResult:
     """What was found: faults with their number, and the first examples of each."""
 
     dialogues: int = 0
+    hours: float = 0.0
+    words: int = 0
     exchanges: int = 0
     events: int = 0
     faulty_events: int = 0
@@ -109,16 +46,16 @@ class CheckResult:
     def note(self, fault: str, where: str) -> None:
         """Counts a fault."""
         self.faults[fault] += 1
-        self.examples.setdefault(fault, [])
-        if len(self.examples[fault]) < 3:
-            self.examples[fault].append(where)
+        examples = self.examples.setdefault(fault, [])
+        if len(examples) < 3:
+            examples.append(where)
 
     def table(self) -> str:
-        """The result as text."""
+        """Returns the result as text."""
         share = self.faulty_events / self.events if self.events else 0.0
         lines = [
-            f"{self.dialogues:,} dialogues, {self.exchanges:,} exchanges, {self.events:,} oracle events, of which "
-            f"{self.faulty_events:,} ({share:.1%}) are faulty."
+            f"{self.dialogues:,} dialogues ({self.hours:.2f} h, {self.words:,} words), {self.exchanges:,} exchanges, "
+            f"{self.events:,} oracle events, of which {self.faulty_events:,} ({share:.1%}) are faulty."
         ]
         for fault, count in self.faults.most_common():
             lines.append(f"  {count:>7,}  {fault}; for example {', '.join(self.examples[fault])}")
@@ -126,16 +63,8 @@ class CheckResult:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """The result as JSON."""
-        return {
-            "dialogues": self.dialogues,
-            "exchanges": self.exchanges,
-            "events": self.events,
-            "faulty_events": self.faulty_events,
-            "faults": dict(self.faults),
-            "examples": self.examples,
-            "ok": self.ok,
-        }
+        """Returns the result as JSON."""
+        return {**asdict(self), "faults": dict(self.faults), "ok": self.ok}
 
 
 def check_dialogues(dialogues: Iterable[Dialogue]) -> CheckResult:
@@ -144,6 +73,8 @@ def check_dialogues(dialogues: Iterable[Dialogue]) -> CheckResult:
     bare: list[str] = []
     for dialogue in dialogues:
         result.dialogues += 1
+        result.hours += dialogue.seconds / 3600
+        result.words += len(dialogue.words)
         for fault in _faults_of_words(dialogue):
             result.note(fault, dialogue.name)
         pairs = list(exchanges(dialogue.words))

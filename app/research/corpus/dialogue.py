@@ -1,15 +1,11 @@
-"""A spoken dialogue for training: who said which word when, and what the oracle held when.
+"""A spoken dialogue for training: who said which word when, what the oracle held when, its files, and its token rows.
 
-A corpus on disk before it is made into tokens: a JSON file and a stereo sound for each dialogue.
+A corpus is on disk before it is made into tokens: `dialogues/NAME.json` holds words and oracle, `sound/NAME.flac` the
+stereo sound, the model on the left and the user on the right. A dialogue is there whole or not at all.
 
-`dialogues/NAME.json` holds words and oracle, `sound/NAME.flac` the sound. A dialogue is there whole or not at all.
-
-Reads the stereo sounds of corpora: the model on the left and the user on the right.
-
-The token rows of a dialogue: one token a frame of 80 ms for the oracle, and one for the model's own text.
-
-Both follow what a session does: the newest revision that has words is fed from its start, one token a frame, and words
-that have not arrived are not there.
+The token rows are one token a frame of 80 ms for the oracle, and one for the model's own text. Both follow what a
+session does: the newest revision that has words is fed from its start, one token a frame, and words that have not
+arrived are not there.
 """
 
 from __future__ import annotations

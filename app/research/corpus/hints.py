@@ -4,10 +4,9 @@ The share r of the question that has been heard decides how far the true answer 
 levels (KAME, arXiv 2510.02327): none up to 0.5, keywords up to 0.65, something different up to 0.8, not verbatim up to
 0.95, close up to 1, and at 1 the true answer itself, which needs no model.
 
-When the words of simulated oracle revisions arrive: drawn from what back-ends were measured to take.
-
-Nothing here is ever earlier than it could be in a session: a request is sent only after the words that it has heard,
-its first word comes after the time to the first token, and the rest at the back-end's rate, in bursts.
+When the words of these revisions arrive is drawn from what back-ends were measured to take. Nothing is ever earlier
+than it could be in a session: a request is sent only after the words that it has heard, its first word comes after the
+time to the first token, and the rest at the back-end's rate, in bursts.
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
 """Reads and writes corpora in the layouts of the public trainers, KAME's and Moshi's.
 
-Reads and writes corpora in the layout of KAME's public trainer.
+KAME's: `audio/NAME.wav`: stereo, A on the left and B on the right. `text/NAME.json`: all words, `{speaker: "A" or "B",
+word, start, end}`. `oracle_raw/NAME.json`: the revisions, `{timestamp_ms, prediction, hint, current_spoken_ratio,
+channel, use_hint, …}`, where `channel` is the one that will answer (0: A, 1: B). With `use_hint` the text that counts
+is the hint, the true answer; without it, as in older files, it is the prediction, or the hint where all has been heard.
 
-`audio/NAME.wav`: stereo, A on the left and B on the right. `text/NAME.json`: all words, `{speaker: "A" or "B", word,
-start, end}`. `oracle_raw/NAME.json`: the revisions, `{timestamp_ms, prediction, hint, current_spoken_ratio, channel,
-use_hint, …}`, where `channel` is the one that will answer (0: A, 1: B). With `use_hint` the text that counts is the
-hint, the true answer; without it, as in older files, it is the prediction, or the hint where all has been heard.
-
-Reads and writes corpora in the layout of Moshi's public trainer, moshi-finetune.
-
-A .jsonl file of `{path, duration}`; each path is a stereo file with the model on the left and the user on the right,
-and beside it lies a .json file of the same name: `{"alignments": [[word, [start, end], "SPEAKER_MAIN"], …]}`, which
-holds the model's words. The user's words may be there as another speaker's. It has no oracle.
+Moshi's (moshi-finetune): a .jsonl file of `{path, duration}`; each path is a stereo file with the model on the left and
+the user on the right, and beside it lies a .json file of the same name: `{"alignments": [[word, [start, end],
+"SPEAKER_MAIN"], …]}`, which holds the model's words. The user's words may be there as another speaker's. It has no
+oracle.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from app.models.catalogue import ModelError
-from app.research.corpus.dialogue import Dialogue, OracleEvent, Word, exchanges, in_order
+from app.research.corpus.dialogue import Dialogue, OracleEvent, Word, exchanges, in_order, utterances
 from app.untrusted.files import read_json_file, read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
@@ -97,7 +94,9 @@ def _record(event: OracleEvent, dialogue: Dialogue) -> dict[str, Any]:
     recent = [word.text for word in (question.words if question is not None else ()) if word.end <= event.at]
     return {
         "timestamp_ms": round(event.at * 1000),
-        "conversation_context": _context(heard),
+        "conversation_context": "\n".join(
+            f"{'B' if one.speaker == 'model' else 'A'}: {one.text}" for one in utterances(heard)
+        ),
         "prediction": event.text,
         "total_word_count": len(heard),
         "trigger_word": heard[-1].text if heard else "",
@@ -107,17 +106,6 @@ def _record(event: OracleEvent, dialogue: Dialogue) -> dict[str, Any]:
         "hint": answer.text if answer is not None and event.share > 0.5 else "",
         "use_hint": event.true,
     }
-
-
-def _context(words: list[Word]) -> str:
-    lines: list[str] = []
-    before = None
-    for word in words:
-        if word.speaker != before:
-            lines.append(f"{'B' if word.speaker == 'model' else 'A'}:")
-            before = word.speaker
-        lines[-1] += f" {word.text}"
-    return "\n".join(lines)
 
 
 def _swap_channels(source: Path, target: Path) -> None:

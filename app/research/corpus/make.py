@@ -1,4 +1,8 @@
-"""Makes a corpus in steps, each of which goes on where it was stopped: scripts, speech, oracle, tokens."""
+"""Makes a corpus in steps, each of which continues where it was stopped: scripts, speech, oracle, tokens.
+
+Scripts and the oracle are written by a back-end. It is asked a few things at a time, each only once, and again after a
+fault that passes; its answers are kept.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +10,163 @@ import asyncio
 import hashlib
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from app.backend.base import Backend, BackendError, ChatRequest
+from app.backend.base import Usage as TokenUsage
+from app.backend.prices import Price
 from app.conversation.languages import ENGLISH
+from app.conversation.prompt import ChatMessage
 from app.models.catalogue import ModelError
-from app.research.benches.reader import normalised, word_distance
-from app.research.corpus.asking import Asker, Prompt, together
-from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent
+from app.research.benches.recordings import normalised, word_distance
+from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent, utterances
 from app.research.corpus.hints import HintRequest, cleaned, events_needed, fault_of
 from app.research.corpus.hints import prompt_of as oracle_prompt
-from app.research.corpus.scripts import MOST_ANSWER_WORDS, MOST_QUESTION_WORDS, Item, Script, script_of
+from app.research.corpus.scripts import (
+    MOST_ANSWER_WORDS,
+    MOST_QUESTION_WORDS,
+    Item,
+    Script,
+    SpeakingOptions,
+    fault_in,
+    script_of,
+    speak_script,
+)
 from app.research.corpus.scripts import fault_of as fault_of_script
 from app.research.corpus.scripts import prompt_of as script_prompt
-from app.research.corpus.speaking import SpeakingOptions, speak_script
-from app.research.corpus.tokens import MANIFEST, Corpus
+from app.session.oracle_stream import CHARS_PER_TOKEN
 from app.tts.base import Voice
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 if TYPE_CHECKING:
     from app.research.corpus.tokens import Tokeniser
+
+
+T = TypeVar("T")
+
+TRIES = 4
+"""Tries for one prompt: faults that pass and answers that `check` refuses."""
+_WAIT_SECONDS = 2.0
+_TOKENS_A_WORD = 1.4
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is asked. `clean` makes of an answer what is kept of it.
+
+    `check` tells what makes that unusable, in a few words, or nothing.
+    """
+
+    text: str
+    check: Callable[[str], str] = lambda answer: ""
+    clean: Callable[[str], str] = str.strip
+    words: int = 40
+    """The longest answer that is wanted, about."""
+
+
+class Asker:
+    """Asks `backend`, which is open. Answers are kept in `cache`, so that a run that was stopped goes on for free."""
+
+    def __init__(self, backend: Backend, cache: Path, at_once: int = 8, temperature: float = 0.7) -> None:
+        self._backend, self._cache = backend, cache
+        self._places = asyncio.Semaphore(at_once)
+        self._temperature = temperature
+        self._known = _read(cache)
+
+    async def ask(self, prompt: Prompt) -> str:
+        """A usable answer, or nothing when there is none after some tries. Raises BackendError for faults that stay."""
+        key = _key(self._backend.model, prompt.text)
+        if key in self._known:
+            return self._known[key]
+        async with self._places:
+            for attempt in range(TRIES):
+                try:
+                    answer = prompt.clean(await self._once(prompt))
+                except BackendError as error:
+                    if error.kind in ("key", "setup", "model", "request") or attempt == TRIES - 1:
+                        raise
+                    await asyncio.sleep(error.retry_after or _WAIT_SECONDS * 2**attempt)
+                    continue
+                if not prompt.check(answer):
+                    self._keep(key, answer)
+                    return answer
+        return ""
+
+    async def ask_all(self, prompts: Sequence[Prompt], progress: Callable[[int, int], None]) -> list[str]:
+        """The answers to all prompts, in their order."""
+        done = 0
+
+        async def one(prompt: Prompt) -> str:
+            nonlocal done
+            answer = await self.ask(prompt)
+            done += 1
+            progress(done, len(prompts))
+            return answer
+
+        return await together([one(prompt) for prompt in prompts])
+
+    async def _once(self, prompt: Prompt) -> str:
+        request = ChatRequest(
+            (ChatMessage("user", prompt.text),),
+            max_tokens=round(prompt.words * _TOKENS_A_WORD * 1.5) + 16,
+            temperature=self._temperature,
+        )
+        parts: list[str] = []
+        async with self._backend.stream(request) as items:
+            async for item in items:
+                if isinstance(item, str):
+                    parts.append(item)
+        return "".join(parts)
+
+    def _keep(self, key: str, answer: str) -> None:
+        self._known[key] = answer
+        self._cache.parent.mkdir(parents=True, exist_ok=True)
+        with self._cache.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n")
+
+
+async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Runs all at once and returns their results in order; the first error ends the others and is raised as it is."""
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def price_of(prompts: Sequence[Prompt], price: Price | None) -> float | None:
+    """About what the prompts cost in US dollars; None where the model's price is not known."""
+    if price is None:
+        return None
+    tokens_in = sum(len(prompt.text) / CHARS_PER_TOKEN for prompt in prompts)
+    tokens_out = sum(prompt.words * _TOKENS_A_WORD for prompt in prompts)
+    return price.of(TokenUsage(round(tokens_in), round(tokens_out)))
+
+
+def _key(model: str, text: str) -> str:
+    return hashlib.sha256(f"{model}\n{text}".encode()).hexdigest()
+
+
+def _read(cache: Path) -> dict[str, str]:
+    known: dict[str, str] = {}
+    if cache.exists():
+        for line in cache.read_text("utf-8").splitlines():
+            try:
+                entry = json.loads(line)
+                known[entry["key"]] = entry["answer"]
+            except (ValueError, KeyError, TypeError):
+                continue  # cut short when the run was stopped
+    return known
+
 
 SCRIPTS, ANSWERS, SHARDS = "scripts.jsonl", "answers.jsonl", "shards"
 SHARD_DIALOGUES = 200
@@ -61,19 +197,8 @@ class MakeReport:
 
 def script_prompts(items: Sequence[Item], language: str = ENGLISH) -> list[Prompt]:
     """The prompts for the scripts of all items."""
-
-    def check(item: Item) -> Callable[[str], str]:
-        def fault(answer: str) -> str:
-            try:
-                script_of(item, answer)
-            except ValueError as error:
-                return str(error)
-            return ""
-
-        return fault
-
     words = MOST_QUESTION_WORDS + MOST_ANSWER_WORDS
-    return [Prompt(script_prompt(item, language), check(item), words=words) for item in items]
+    return [Prompt(script_prompt(item, language), partial(fault_in, item), words=words) for item in items]
 
 
 async def make_scripts(
@@ -156,18 +281,11 @@ def oracle_prompts(dialogue: Dialogue, seed: int, language: str = ENGLISH) -> li
         if share >= 1:
             out.append((None, OracleEvent(at, answer.text, 1.0, True)))
             continue
-        before = "\n".join(
-            f"{'They' if word.speaker == 'user' else 'You'}: {word.text}"
-            for word in dialogue.words
-            if word.end <= question.start
-        )
-        request = HintRequest(
-            " ".join(word.text for word in question.words[:heard]), share, answer.text, _joined(before), language
-        )
-
-        def check(text: str, request: HintRequest = request) -> str:
-            return fault_of(text, request)
-
+        spoken = utterances([word for word in dialogue.words if word.end <= question.start])
+        before = "\n".join(f"{'They' if one.speaker == 'user' else 'You'}: {one.text}" for one in spoken)
+        words = " ".join(word.text for word in question.words[:heard])
+        request = HintRequest(words, share, answer.text, before, language)
+        check = partial(fault_of, request=request)
         out.append((Prompt(oracle_prompt(request), check, cleaned, 30), OracleEvent(at, "", share)))
     return out
 
@@ -207,6 +325,8 @@ def make_tokens(
     folder: CorpusFolder, tokeniser: Tokeniser, target: Path, progress: Progress, seed: int = 0
 ) -> MakeReport:
     """Makes all dialogues into tokens, in shards. The shards are made anew."""
+    from app.research.corpus.tokens import MANIFEST, Corpus  # with torch, which the other steps don't need
+
     report = MakeReport()
     target.mkdir(parents=True, exist_ok=True)
     (target / MANIFEST).unlink(missing_ok=True)
@@ -227,18 +347,6 @@ def make_tokens(
 def _draw(seed: int, name: str) -> random.Random:
     """Random numbers that depend on the dialogue alone, so that a run that goes on makes what it would have made."""
     return random.Random(int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:8], "big"))
-
-
-def _joined(lines: str) -> str:
-    """One line for each speaker's turn, from one for each word."""
-    out: list[str] = []
-    for line in lines.splitlines():
-        speaker, _, word = line.partition(": ")
-        if out and out[-1].startswith(f"{speaker}: "):
-            out[-1] += f" {word}"
-        else:
-            out.append(line)
-    return "\n".join(out)
 
 
 def _misheard(dialogue: Dialogue, samples: np.ndarray, read_back: Callable[[np.ndarray], str]) -> float:

@@ -1,9 +1,7 @@
-"""Makes a dialogue into the tokens of all streams, as a model of KAME's class is trained on them.
-
-Shards: files of dialogues as tokens, with a manifest that names their hashes.
+"""Makes a dialogue into tokens of all streams, on which a model of KAME's class is trained, and keeps them in shards.
 
 A shard is a .npz file with `tokens`, int16 `[streams, frames]` of all its dialogues one after another, and `lengths`,
-the frames of each. Streams: text, the model's own codes, the user's codes, oracle.
+the frames of each. A manifest names the shards' hashes. Streams: text, the model's own codes, the user's codes, oracle.
 """
 
 from __future__ import annotations

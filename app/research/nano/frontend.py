@@ -1,11 +1,8 @@
 """The front-end `nano`: a small KAME that hears and speaks by itself on a processor, and reads the oracle as it comes.
 
 It is held back until the session gives it the floor: a model this small can't tell a pause of real people from an end
-as well as the session does.
-
-Steps a small KAME by one frame on a processor, without torch: hears, steps the language model, speaks.
-
-A small model's vocabulary as the package tokenizers reads it, in place of SentencePiece's own package.
+as well as the session does. Its engine steps by one frame without torch: it hears, steps the language model, and
+speaks. Its vocabulary is read by the package tokenizers, in place of SentencePiece's own package.
 """
 
 from __future__ import annotations

@@ -1,19 +1,13 @@
 """Nano KAME without torch: weights, transformers stepped in numpy, the user's sound as codes, and codes as sound.
 
-A small KAME's language model, stepped in numpy: temporal transformer, text, and the codes of its own sound.
+The language model's step is that of moshi's `LMGen` for a model without delays: the text and the own codes of the step
+before, the user's codes of this frame and the oracle's token go in; text is drawn, and then one codebook after another.
+Layers are Moshi's, by the names of its weights, stepped one token at a time. Weights are matrices in eight bits, all
+else in half precision or float32.
 
-The step is that of moshi's `LMGen` for a model without delays: the text and the own codes of the step before, the
-user's codes of this frame and the oracle's token go in; text is drawn, and then one codebook after another.
-
-Layers of a transformer that are stepped one token at a time, in numpy: Moshi's, by the names of its weights.
-
-Reads a small model's weights without torch: matrices in eight bits, all else in half precision or float32.
-
-The user's sound as codes, in numpy: log mel features that look at nothing later, in residual codebooks.
-
-It gives the codes that `app.frontend.kame.codec` gives with torch, in which models are trained.
-
-A small model's own codes as sound: the decoder of the packaged Piper voice, run by onnxruntime.
+The user's sound becomes log mel features that look at nothing later, in residual codebooks: the codes that
+`app.frontend.kame.codec` gives with torch, in which models are trained. The own codes become sound by the decoder of
+the packaged Piper voice, run by onnxruntime.
 """
 
 from __future__ import annotations

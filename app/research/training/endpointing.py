@@ -10,10 +10,9 @@ parts in `app.research.benches.pauses`), both kinds weighted equally. The bound,
 are those that cut off fewest speakers while the waits, cross-validated by speaker, stay within `MEDIAN_WAIT` and
 `LATE_WAIT`.
 
-Collects what the app's models know of each pause, frame by frame: the samples that `endpointing` fits to.
-
-A tracker that never ends a turn listens to each case in simulated time, so that one pass tells what any policy would
-have known, and when. Recognition takes most of the time, so `CachedDecoder` keeps its results on disk.
+The samples are what the app's models know of each pause, frame by frame. A tracker that never ends a turn listens to
+each case in simulated time, so that one pass tells what any policy would have known, and when. Recognition takes most
+of the time, so `CachedDecoder` keeps its results on disk.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from app.conversation.endpointing import EndWeights, PauseLengths
 from app.conversation.turn import TurnTracker
 from app.diagnostics.tables import Progress, markdown, quantile
 from app.platform.installation import resource
-from app.research.benches.listening import FIRST_SOUND_SECONDS, Listener, SpeechModels, TimedTranscriber
 from app.research.benches.pauses import Case
 from app.research.benches.recordings import speaker_part
+from app.research.benches.timed_parts import FIRST_SOUND_SECONDS, Listener, SpeechModels, TimedTranscriber
 from app.stt.endpointing import Endpointing
 from app.stt.endpointing_weights import end_weights
 from app.stt.streaming import Decoder
@@ -351,8 +350,8 @@ def _by_kind(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
 
 def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Progress) -> list[Utterance]:
     """Listens to everything that the weights are fitted to, and to the held-out part of the people."""
-    from app.research.benches.listening import speech_models
     from app.research.benches.pauses import bench_cases, people, recorded_cases, spoken_cases
+    from app.research.benches.timed_parts import speech_models
     from app.tts.voices import make_voice
 
     with speech_models() as loaded, make_voice() as voice:

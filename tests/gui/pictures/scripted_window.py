@@ -24,7 +24,7 @@ from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
 from app.history.base import ConversationView, Setup
-from app.research.window.window import ManualClock
+from app.research.window import ManualClock
 from app.services.machine_service import FrontEndFit, MachineFinding, MachineView
 from app.services.model_service import ModelKind, ModelState, ModelView, VoiceView
 from app.session.control import BackendChoice

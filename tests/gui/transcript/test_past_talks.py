@@ -12,7 +12,7 @@ from app.gui.transcript import past_talk as past_talk_module
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.past_talk import MOST_REQUESTS, PastTalk, past_talk, past_talks
 from app.history.base import KeptTalk
-from app.research.window.dense_talk import many_turns
+from app.research.window import many_turns
 
 
 def kept(turns: int) -> KeptTalk:

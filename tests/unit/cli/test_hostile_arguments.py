@@ -52,7 +52,6 @@ if sys.platform != "win32":
 
 RESEARCH = [
     "corpus check {}",
-    "corpus stats {}",
     "corpus import {out} --from kame {}",
     "corpus import {out} --from moshi {}",
     "corpus make {out} --as-they-are --steps scripts --items {}",

@@ -8,7 +8,7 @@ import pytest
 from app.conversation import events as e
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.view_range import AHEAD_SHARE, LAG_SECONDS, MOST_SECONDS, USUAL_SECONDS, LiveEdge, ViewRange
-from app.research.window.window import ManualClock
+from app.research.window import ManualClock
 
 
 def test_the_edge_moves_evenly_between_late_batches_and_never_back() -> None:

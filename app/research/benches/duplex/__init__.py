@@ -4,7 +4,6 @@ That bench is CC BY-NC 4.0: nothing of it is here. Its layout is read and writte
 app and its own scripts can read what the app has said; the formulas are those of its papers (arXiv 2503.04721 and
 2507.23159).
 
-- `samples.py`: finds the samples of a folder, and makes small sets of the same form
-- `run.py`: plays each sample to a session, writes what it says, and returns figures and tables
-- `metrics.py`: where an output sounds, its pitch and loudness, and the metrics of each task
+- `samples.py`: finds the samples of a folder, makes small sets of the same form, and writes and reads outputs
+- `run.py`: plays each sample to a session, and scores what it says by the metrics of each task
 """

@@ -1,10 +1,11 @@
-"""Finds the samples of a folder in Full-Duplex-Bench's layout: a folder each, with `input.wav` and marks in JSON.
+"""Full-Duplex-Bench's layout on disk: finds samples, makes small sets, and writes and reads outputs.
 
-Makes small sets in Full-Duplex-Bench's layout, so that the bench runs without its data.
+A sample is a folder with `input.wav` and marks in JSON; beside it an output is `output.wav` (16 kHz, as long as the
+input) and its words.
 
-Questions are the bench's own recordings in four voices; what is said over the assistant is a question, a backchannel of
-the app's voice, a remark to somebody else (6 dB softer), or another voice in the background (15 dB softer). With a
-folder of real people, pauses and ends of turns are theirs, too.
+The sets let the bench run without that bench's data. Questions are the bench's own recordings in four voices; what is
+said over the assistant is a question, a backchannel of the app's voice, a remark to somebody else (6 dB softer), or
+another voice in the background (15 dB softer). With a folder of real people, pauses and ends of turns are theirs, too.
 """
 
 from __future__ import annotations
@@ -19,18 +20,21 @@ import numpy as np
 import soundfile
 import soxr
 
+from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress
-from app.research.benches.duplex.metrics import RATE
-from app.research.benches.facts import load_facts
+from app.platform.files import whole_file
+from app.research.benches.answers import load_facts
 from app.research.benches.pauses import Case
-from app.research.benches.recordings import trim
+from app.research.benches.recordings import at_level, trim
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
-from app.untrusted.limits import BENCH_MARKS
+from app.untrusted.limits import BENCH_MARKS, BENCH_RESULT
 
+RATE = 16_000
+"""Hertz of inputs and outputs, as that bench expects them."""
 LEAD_SECONDS = 0.6
-ROOM_DBFS = -65.0
+LEVEL_DBFS, ROOM_DBFS = -24.0, -65.0
 EVENT_AFTER_SECONDS = 1.8
 """From the end of a question until something is said over the answer, which the app begins within a second."""
 LISTENED_SECONDS = 9.0
@@ -48,6 +52,15 @@ REMARKS = (
 
 Say = Callable[[str], np.ndarray]
 """Says a text: float32 24 kHz."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of an output, and when it sounds."""
+
+    text: str
+    begin: float
+    end: float
 
 
 def make_sets(
@@ -101,7 +114,7 @@ def _write_turn(folder: Path, case: Case) -> None:
 def _write_story(folder: Path, parts: Sequence[tuple[str, np.ndarray]]) -> None:
     """A long turn: several sentences with short rests."""
     rest = np.zeros(round(0.25 * SAMPLE_RATE), np.float32)
-    _write(folder, _with_room([piece for _, sound in parts for piece in (_level(sound), rest)], 0.0))
+    _write(folder, _with_room([piece for _, sound in parts for piece in (at_level(sound, LEVEL_DBFS), rest)], 0.0))
 
 
 def _write_interruption(folder: Path, asked: tuple[str, np.ndarray], other: tuple[str, np.ndarray]) -> None:
@@ -109,30 +122,26 @@ def _write_interruption(folder: Path, asked: tuple[str, np.ndarray], other: tupl
     begin = LEAD_SECONDS + len(asked[1]) / SAMPLE_RATE + EVENT_AFTER_SECONDS
     end = begin + len(other[1]) / SAMPLE_RATE
     marks = [{"context": asked[0], "interrupt": other[0], "timestamp": [round(begin, 3), round(end, 3)]}]
-    _write(folder, _with_room([_level(asked[1]), gap, _level(other[1])], LISTENED_SECONDS), interrupt=marks)
+    _write(
+        folder,
+        _with_room([at_level(asked[1], LEVEL_DBFS), gap, at_level(other[1], LEVEL_DBFS)], LISTENED_SECONDS),
+        interrupt=marks,
+    )
 
 
 def _write_overlap(folder: Path, asked: tuple[str, np.ndarray], words: str, sound: np.ndarray, db: float) -> None:
     gap = np.zeros(round(EVENT_AFTER_SECONDS * SAMPLE_RATE), np.float32)
     begin = LEAD_SECONDS + len(asked[1]) / SAMPLE_RATE + EVENT_AFTER_SECONDS
     end = begin + len(sound) / SAMPLE_RATE
-    event = _level(sound) * np.float32(10 ** (db / 20))
+    event = at_level(sound, LEVEL_DBFS) * np.float32(10 ** (db / 20))
     marks = {
         "context_text": asked[0],
         "current_turn_text": words,
         "timestamps": [round(begin, 3), round(end, 3)],
     }
-    _write(folder, _with_room([_level(asked[1]), gap, event], LISTENED_SECONDS), metadata=marks)
-    clean = _with_room([_level(asked[1]), gap, np.zeros_like(event)], LISTENED_SECONDS)
+    _write(folder, _with_room([at_level(asked[1], LEVEL_DBFS), gap, event], LISTENED_SECONDS), metadata=marks)
+    clean = _with_room([at_level(asked[1], LEVEL_DBFS), gap, np.zeros_like(event)], LISTENED_SECONDS)
     _sound(folder / CLEAN, clean)
-
-
-def _level(sound: np.ndarray, dbfs: float = -24.0) -> np.ndarray:
-    """A recording whose loud parts have this level."""
-    power = np.square(sound[: len(sound) // 480 * 480]).reshape(-1, 480).mean(axis=1)
-    loud = power[power > power.max(initial=0.0) / 100].mean() if power.size else 1.0
-    leveled: np.ndarray = (sound * (10 ** (dbfs / 20) / np.sqrt(loud + 1e-12))).astype(np.float32)
-    return np.clip(leveled, -1.0, 1.0)
 
 
 def _with_room(parts: Sequence[np.ndarray], tail: float) -> np.ndarray:
@@ -277,3 +286,46 @@ def _people(folder: Path) -> tuple[float, ...]:
 
 def _json(file: Path) -> Any:
     return read_json_file(file, BENCH_MARKS)
+
+
+LONGEST_WORD = 0.6
+"""Seconds: a word is not taken to begin earlier than this before its end."""
+
+
+def words_of(events: Sequence[e.Event]) -> list[Word]:
+    """The words that were played, with the times of their sound. Events tell when words had been said."""
+    out: list[Word] = []
+    for event in events:
+        if not isinstance(event, e.AssistantSaid):
+            continue
+        pieces = event.text.split()
+        before = out[-1].end if out else 0.0
+        begin = max(before, event.at - LONGEST_WORD * len(pieces))
+        step = (event.at - begin) / max(1, len(pieces))
+        out += [
+            Word(piece, round(begin + n * step, 3), round(begin + (n + 1) * step, 3)) for n, piece in enumerate(pieces)
+        ]
+    return out
+
+
+def write_output(sound: Path, words_file: Path, samples: np.ndarray, words: Sequence[Word]) -> None:
+    """Writes a sound and its words in that bench's form."""
+    soundfile.write(sound, soxr.resample(samples, SAMPLE_RATE, RATE), RATE, subtype="PCM_16")
+    document: dict[str, Any] = {
+        "text": " ".join(word.text for word in words),
+        "chunks": [{"text": word.text, "timestamp": [word.begin, word.end]} for word in words],
+    }
+    with whole_file(words_file) as file:
+        file.write(json.dumps(document, ensure_ascii=False, indent=1).encode())
+
+
+def read_words(file: Path) -> list[Word]:
+    """Reads the words of an output, this app's or another's. Raises OSError, ValueError, KeyError and TypeError."""
+    chunks = read_json_file(file, BENCH_RESULT)["chunks"]
+    found = [(str(one["text"]).strip(), one["timestamp"]) for one in chunks]
+    out = []
+    for text, (begin, end) in found:
+        if text:
+            first = float(begin)
+            out.append(Word(text, first, float(end) if end is not None else first))
+    return out

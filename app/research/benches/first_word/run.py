@@ -17,11 +17,9 @@ import numpy as np
 from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress, machine, markdown, no_progress, rounded
 from app.platform.files import write_json
-from app.research.benches.busy import load, wait_until_idle
-from app.research.benches.facts import load_facts
-from app.research.benches.first_word.asking import WAYS, Talk, ask_all
-from app.research.benches.first_word.measures import Measured
-from app.research.benches.first_word.stage import check_programs
+from app.research.benches.answers import load_facts
+from app.research.benches.first_word.asking import WAYS, Measured, Talk, ask_all
+from app.research.benches.first_word.stage import check_programs, load, wait_until_idle
 from app.research.benches.pauses import voice_spans, with_tail
 from app.research.benches.recordings import Question, load_recordings
 from app.session.errors import UserError

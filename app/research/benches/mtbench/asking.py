@@ -1,16 +1,13 @@
-"""Asks a system one question of two turns in a fresh session, and keeps what it heard, thought and said.
+"""Asks a system one question of two turns in a fresh session, keeps what became of it, and measures it without a judge.
 
-What is kept of one answered turn, in a form that a file holds.
+An `Answer` is what is kept of one turn, in a form that a file holds. Without a judge it is measured how much of the
+oracle was said and how late, whether the answer is about its question, and whether it has the turn's key fact.
 
-Measures an answer without a judge: what of the oracle was said, how late, and whether it is about the question.
-
-Key facts: for the turns with an answer that can be checked, patterns of which a right answer has one.
-
-They were written by hand for this bench (`resources/bench/mt_bench/facts.json`) from the questions and the references.
-No pattern matches its own question, so that repeating that is no right answer. Four of FastChat's references are wrong
-and were not followed: both turns of 104 (David has no brother; then one), the first of 105 (the fourth space is the
-secretary's and Alice's), and the second of 109 (a shadow to the right after sunrise points west, so Suresh faces
-south).
+Key facts are patterns of which a right answer has one. They were written by hand for this bench
+(`resources/bench/mt_bench/facts.json`) from the questions and the references. No pattern matches its own question, so
+that repeating that is no right answer. Four of FastChat's references are wrong and were not followed: both turns of 104
+(David has no brother; then one), the first of 105 (the fourth space is the secretary's and Alice's), and the second of
+109 (a shadow to the right after sunrise points west, so Suresh faces south).
 """
 
 from __future__ import annotations
@@ -26,8 +23,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
 from app.audio.devices.paced import PacedAsker, PacedListener
 from app.backend.base import Backend, BackendError, ChatRequest, Usage
@@ -38,11 +33,9 @@ from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
 from app.diagnostics.tables import rounded
 from app.platform.installation import resource
-from app.research.benches.mtbench.questions import Question, SpokenTurn
-from app.research.benches.mtbench.systems import MODELS_THAT_SPEAK, System
+from app.research.benches.mtbench.plan import MODELS_THAT_SPEAK, Question, Read, SpokenTurn, System
 from app.research.benches.recordings import MakeSession, until_answered
 from app.session.control import BackendChoice
-from app.untrusted.records import build
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +76,7 @@ class Answer:
 
     def document(self) -> dict[str, Any]:
         """The answer for JSON."""
-        document: dict[str, Any] = rounded(asdict(self))
-        return document
-
-
-def read_answer(fields: Any) -> Answer:
-    """Returns an answer from JSON. Raises ValueError."""
-    answer: Answer = build(Answer, fields)
-    return answer
+        return rounded(asdict(self))
 
 
 _COMMON = frozenset(
@@ -179,9 +165,6 @@ LONGEST_ANSWER_SECONDS = 180.0
 """After the question's end. An answer that still sounds then is cut off by the next turn, and counts as a failure."""
 REMEMBERED_SECONDS = 240.0
 TYPED_TOKENS = 1024
-
-Read = Callable[[np.ndarray], str]
-"""Understands the words of a sound: float32 24 kHz."""
 
 
 async def ask_aloud(

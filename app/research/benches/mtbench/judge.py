@@ -1,28 +1,29 @@
-"""Lets a language model score answers from 1 to 10, by the method of FastChat's `llm_judge`.
+"""Lets a language model score answers from 1 to 10, by the method of FastChat's `llm_judge`, once it has passed a gate.
 
 One answer at a time: the first turn is judged by itself, the second with the whole conversation before it; reasoning
 is judged with the reference answers beside. Temperature 0, at most 2,048 tokens; the first number in double brackets is
 the score, and an answer without one counts as not judged. The prompts are this project's own words for the same task.
 
-The gate that a judge must pass: it has to tell right answers from those to other questions.
-
-Each reference answer is judged beside the reference of another question of the same turn. The area under the ROC curve
-(AUC: how often the right one has the higher score, equal scores counting half) must reach `LEAST_AUC`.
+The gate: a judge must tell right answers from those to other questions. Each reference answer is judged beside the
+reference of another question of the same turn. The area under the ROC curve (AUC: how often the right one has the
+higher score, equal scores counting half) must reach `LEAST_AUC`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
 
-from app.backend.base import Backend, ChatRequest, Usage
+from app.backend.base import Backend, BackendError, ChatRequest, Usage
 from app.conversation.prompt import ChatMessage
-from app.diagnostics.tables import Progress
-from app.research.benches.mtbench.asking import complete
-from app.research.benches.mtbench.questions import Question
-from app.untrusted.records import build
+from app.diagnostics.tables import Progress, progress_bar
+from app.platform.files import write_json
+from app.research.benches.mtbench.asking import Answer, complete, opened
+from app.research.benches.mtbench.plan import Lines, Plan, Question, Spending, Tools, load_questions
+from app.untrusted.files import read_json_file
+from app.untrusted.limits import BENCH_RESULT
 
 LEAST_AUC = 0.95
 """A judge below it can't tell good from bad, and its scores say nothing."""
@@ -56,7 +57,7 @@ class Calibration:
 
     @property
     def sentence(self) -> str:
-        """The result in a sentence."""
+        """Returns the result in a sentence."""
         verdict = "so it may judge" if self.passed else f"and it takes {LEAST_AUC:g}: its scores are withheld"
         if self.auc >= LEAST_AUC and not self.passed:
             verdict = "but gave too many no score: its scores are withheld"
@@ -122,16 +123,6 @@ class Judgement:
         """System, run, question and turn."""
         return self.system, self.run, self.question, self.turn
 
-    def document(self) -> dict[str, Any]:
-        """The judgement for JSON."""
-        return asdict(self)
-
-
-def read_judgement(fields: Any) -> Judgement:
-    """Returns a judgement from JSON. Raises ValueError."""
-    judgement: Judgement = build(Judgement, fields)
-    return judgement
-
 
 def template_of(question: Question, turn: int) -> str:
     """The name of FastChat's prompt for a turn."""
@@ -167,3 +158,69 @@ async def judge(
     """Returns the score, the judge's words and its usage. Raises BackendError."""
     text, usage = await complete(backend, judge_request(question, turn, answers))
     return score_in(text), text, usage
+
+
+MOST_FAILURES = 3
+"""In a row: then the judge does not answer at all, and the run stops."""
+
+
+async def judge_all(
+    plan: Plan,
+    tools: Tools,
+    answers: Sequence[Answer],
+    judgements: Lines[Judgement],
+    spending: Spending,
+    progress: Progress,
+) -> tuple[Calibration, list[str]]:
+    """Calibrates the judge once for the folder, and has it score what is not scored yet. Returns the calibration, and
+    sentences on what could not be judged. Raises BackendError, and UserError at the cap.
+    """
+    assert plan.judge is not None
+    async with opened(tools.make_backend(plan.judge)) as backend:
+        calibration = await _calibrated(plan.out / "calibration.json", backend, progress)
+        # What the gate has cost is only known in the run that passed it.
+        for request in calibration.usages:
+            spending.add(tools.cost(backend, request))
+        if not calibration.passed:
+            return calibration, []
+        said = {answer.key: answer.said for answer in answers}
+        by_number = {question.number: question for question in plan.questions}
+        done = {one.key for one in judgements.records}
+        failed: list[str] = []
+        in_a_row = 0
+        for place, answer in enumerate(answers):
+            if answer.key in done:
+                continue
+            spending.check()
+            progress(f"{progress_bar(place, len(answers))} the judge reads answer {place + 1} of {len(answers)}")
+            question = by_number[answer.question]
+            before = [said.get((answer.system, answer.run, answer.question, n), "") for n in range(1, answer.turn + 1)]
+            try:
+                score, text, usage = await judge(backend, question, answer.turn, before)
+            except BackendError as error:
+                failed.append(str(error))
+                in_a_row += 1
+                if in_a_row >= MOST_FAILURES:
+                    raise
+                continue
+            in_a_row = 0
+            cost = tools.cost(backend, usage) if usage is not None else None
+            spending.add(cost)
+            template = template_of(question, answer.turn)
+            judgements.add(Judgement(*answer.key, score=score, text=text, template=template, cost=cost or 0.0))
+    if not failed:
+        return calibration, []
+    return calibration, [
+        f"{len(failed)} answers could not be judged ({failed[-1]}). Start the command again to have them judged."
+    ]
+
+
+async def _calibrated(kept: Path, backend: Backend, progress: Progress) -> Calibration:
+    try:
+        scores = read_json_file(kept, BENCH_RESULT)
+        return Calibration(tuple(map(float, scores["right"])), tuple(map(float, scores["shuffled"])))
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    found = await calibrate(backend, load_questions(), progress)
+    write_json(kept, {"right": found.right, "shuffled": found.shuffled, "auc": round(found.auc, 4)}, indent=1)
+    return found

@@ -1,8 +1,8 @@
-"""What a run of the bench consists of, and what it is given to work with.
+"""What a run of the bench consists of: questions and their sound, systems, what it will cost, and its folder on disk.
 
-Keeps the results of a run as they come: one line of JSON each, so that a run goes on where it was stopped.
-
-Counts what a run has cost, and stops it at its cap.
+The thirty questions of two turns are those of MT-Bench that the KAME paper speaks: reasoning, STEM and humanities (from
+lm-sys/FastChat, Apache-2.0; Zheng et al., 2023, arXiv 2306.05685). Systems are written on the command line as KIND,
+KIND=BACKEND:MODEL or KIND=…@URL. Results are kept as they come, one line of JSON each, so that a stopped run continues.
 """
 
 from __future__ import annotations
@@ -10,20 +10,262 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+import numpy as np
 
 from app.backend.base import Backend, Usage
-from app.research.benches.mtbench.asking import Read
-from app.research.benches.mtbench.questions import TURNS, Question, SpokenTurn
-from app.research.benches.mtbench.systems import System
-from app.research.benches.recordings import MakeSession
-from app.session.control import BackendChoice
+from app.conversation.events import AnswerMode
+from app.conversation.frame import as_frames
+from app.conversation.spoken_form import spoken
+from app.diagnostics.tables import Progress
+from app.platform.installation import resource
+from app.research.benches.recordings import SUFFIXES, MakeSession, read_sound, voice_end
+from app.session.control import BackendChoice, ModelChoice, SessionChoice
 from app.session.errors import UserError
+from app.untrusted.files import read_json_lines
 from app.untrusted.json_text import read_json
-from app.untrusted.limits import CORPUS_LINE
+from app.untrusted.limits import CORPUS, CORPUS_LINE
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenTurn:
+    """One turn of a question: `samples` float32 24 kHz, in which the voice ends at second `end`."""
+
+    text: str
+    samples: np.ndarray
+    end: float
+
+
+def speak(
+    questions: Iterable[Question], folder: Path | None, voice: str, progress: Progress
+) -> dict[tuple[int, int], SpokenTurn]:
+    """The turns' sound, by question and turn (from 1). `folder`: recordings named QUESTION_TURN.flac, or folders of
+    them by voice; what is not there is said by the app's voice `voice` (empty: the usual one).
+
+    Raises TranscriberError and VoiceError.
+    """
+    from app.tts.voices import make_voice
+
+    out: dict[tuple[int, int], SpokenTurn] = {}
+    missing: list[tuple[int, int, str]] = []
+    for question in questions:
+        for turn, text in enumerate(question.turns, 1):
+            file = _recording(folder, question.number, turn)
+            if file is None:
+                missing.append((question.number, turn, text))
+            else:
+                samples = read_sound(file)
+                out[question.number, turn] = SpokenTurn(text, samples, voice_end(samples))
+    if missing:
+        with make_voice(voice) as speaker:
+            for place, (number, turn, text) in enumerate(missing, 1):
+                progress(f"the voice says question {place} of {len(missing)}")
+                samples = speaker.synthesize(spoken(text)).result().samples
+                out[number, turn] = SpokenTurn(text, samples, voice_end(samples))
+    return out
+
+
+def _recording(folder: Path | None, number: int, turn: int) -> Path | None:
+    if folder is None:
+        return None
+    places = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())] if folder.is_dir() else []
+    files = (place / f"{number}_{turn}{suffix}" for place in places for suffix in SUFFIXES)
+    return next((file for file in files if file.is_file()), None)
+
+
+CATEGORIES = ("reasoning", "stem", "humanities")
+LONG = (105, 106, 110, 157)
+"""Questions that take more than a minute to speak; the paper does not say how it read them."""
+TURNS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of two `turns`; `references`: right answers to both, where there are any."""
+
+    number: int
+    category: str
+    turns: tuple[str, ...]
+    references: tuple[str, ...] = ()
+
+
+def load_questions(numbers: Sequence[int] = ()) -> list[Question]:
+    """The questions with these numbers, all without any. Raises UserError."""
+    folder = resource("bench", "mt_bench")
+    asked, answered = (
+        read_json_lines(folder / name, CORPUS, CORPUS_LINE)
+        for name in ("question.jsonl", "reference_answer_gpt4.jsonl")
+    )
+    references = {row["question_id"]: tuple(row["turns"]) for row in answered}
+    questions = [
+        Question(
+            row["question_id"],
+            row["category"],
+            tuple(row["turns"]),
+            references.get(row["question_id"], ()) if row["category"] == "reasoning" else (),
+        )
+        for row in asked
+        if row["category"] in CATEGORIES
+    ]
+    known = {question.number for question in questions}
+    if unknown := [number for number in numbers if number not in known]:
+        raise UserError(f"There is no question {unknown[0]}. There are: {', '.join(map(str, sorted(known)))}.")
+    return [question for question in questions if not numbers or question.number in numbers]
+
+
+REQUESTS_A_TURN = {"typed": 1.0, "cascade": 3.0, "tandem": 8.0, "kame": 8.0, "nano": 8.0, "moshi": 0.0}
+"""Measured with the embedded models (`bench mtbench`): a tandem asks again as the words grow."""
+PROMPT_TOKENS, ANSWER_TOKENS, TYPED_ANSWER_TOKENS = 450, 160, 600
+JUDGE_PROMPT_TOKENS, JUDGE_ANSWER_TOKENS = 900, 250
+CALIBRATION_CALLS = 20
+SECONDS_A_QUESTION = 60.0
+"""Of one question in real time, both turns with their answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Requests to back-ends, calls of the judge, dollars (None where a price is not known) and hours of a run."""
+
+    requests: int
+    judge_calls: int
+    dollars: float | None
+    hours: float
+
+    def check(self, cap: float) -> None:
+        """Raises UserError if the run would cost more than `cap` dollars, or an unknown sum. A cap of 0: any sum."""
+        if cap and self.dollars is None:
+            raise UserError(f"{self.sentence} A cap can't be kept then. Give --cap 0 to run it all the same.")
+        if cap and self.dollars is not None and self.dollars > cap:
+            raise UserError(f"{self.sentence} That is more than its cap of ${cap:.2f}. Give a higher --cap.")
+
+    @property
+    def sentence(self) -> str:
+        """The estimate in a sentence."""
+        money = "an unknown sum: a model has no price" if self.dollars is None else f"about ${self.dollars:.2f}"
+        return (
+            f"This run takes about {self.hours:.1f} hours in real time, {self.requests:,} requests and "
+            f"{self.judge_calls:,} calls of the judge, and costs {money}."
+        )
+
+
+def estimate(
+    systems: Sequence[System],
+    runs: int,
+    questions: Sequence[Question],
+    judge: BackendChoice | None,
+    price: Callable[[BackendChoice, Usage], float | None],
+    *,
+    last_oracle: bool = False,
+) -> Estimate:
+    """Returns what is to be expected of a run. `price`: the dollars of a request, None if they are not known.
+    `last_oracle`: the last oracles are judged, too.
+    """
+    turns = len(questions) * TURNS * runs
+    requests, dollars, seconds = 0.0, 0.0, 0.0
+    known = True
+    for system in systems:
+        asked = REQUESTS_A_TURN[system.kind] * turns
+        requests += asked
+        tokens = ANSWER_TOKENS if system.speaks else TYPED_ANSWER_TOKENS
+        one = price(system.backend, Usage(PROMPT_TOKENS, tokens)) if asked else 0.0
+        known = known and one is not None
+        dollars += asked * (one or 0.0)
+        seconds += (SECONDS_A_QUESTION if system.speaks else 10.0) * len(questions) * runs
+    judged = sum(turns * (2 if last_oracle and system.has_oracle else 1) for system in systems) + CALIBRATION_CALLS
+    if judge is None:
+        judged = 0
+    else:
+        one = price(judge, Usage(JUDGE_PROMPT_TOKENS, JUDGE_ANSWER_TOKENS))
+        known = known and one is not None
+        dollars += judged * (one or 0.0)
+    return Estimate(round(requests), judged, dollars if known else None, seconds / 3600)
+
+
+Kind = Literal["moshi", "kame", "nano", "tandem", "cascade", "typed"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LAST_ORACLE = "last-oracle"
+"""No system of its own: the last oracle's text of every system that has one, judged as if it had been the answer."""
+MODELS_THAT_SPEAK = ("moshi", "kame", "nano")
+"""The kinds whose front-end has a delay that can be set."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """`moshi`: the model alone. `kame` and `nano`: the model with an oracle. `tandem`: the embedded voice that thinks
+    while the user speaks. `cascade`: the same voice that waits for the whole turn. `typed`: the back-end alone.
+
+    `delay`: seconds of silence that are forced before each answer.
+    """
+
+    kind: Kind
+    backend: BackendChoice = field(default_factory=BackendChoice)
+    delay: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The system in a word, as in tables and files."""
+        return self.base + (f"+{self.delay:g}s" if self.delay else "")
+
+    @property
+    def base(self) -> str:
+        """The same without the delay."""
+        return self.kind if self.kind == "moshi" else f"{self.kind}={self.model}"
+
+    @property
+    def model(self) -> str:
+        """The back-end's model in a word; empty without one."""
+        return "" if self.kind == "moshi" else name_of(self.backend)
+
+    @property
+    def speaks(self) -> bool:
+        """Whether it hears and speaks."""
+        return self.kind != "typed"
+
+    @property
+    def has_oracle(self) -> bool:
+        """Whether a back-end's words and what is said are two things."""
+        return self.kind in ("kame", "nano", "tandem", "cascade")
+
+    def choice(self, weights: str = "") -> SessionChoice:
+        """The session that it is."""
+        frontend = self.kind if self.kind in MODELS_THAT_SPEAK else "cascade"
+        answer_mode: AnswerMode = "after" if self.kind == "cascade" else "thinking"
+        return SessionChoice(
+            frontend=frontend,
+            backend=self.backend,
+            model=ModelChoice(weights=weights, delay=as_frames(1000 * self.delay)),
+            answer_mode=answer_mode,
+            openings=False,
+            duplex=True,
+        )
+
+
+def check_systems(systems: Sequence[System], *, simulated: bool) -> None:
+    """Raises UserError if two systems have one name, or if one can't be run in simulated time."""
+    names = [system.name for system in systems]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise UserError(f"Two systems are called {twice}, and their results would be mixed. Run one of them by itself.")
+    if simulated and (real := next((one.kind for one in systems if one.kind in MODELS_THAT_SPEAK), "")):
+        raise UserError(f"{real} hears and speaks in real time only. Leave --simulated out, or leave {real} out.")
+
+
+def with_delays(systems: list[System], delays: list[float]) -> list[System]:
+    """Each system with each delay; those that have none to be set, without. Raises ValueError if none has."""
+    if any(delays) and not any(system.kind in MODELS_THAT_SPEAK for system in systems):
+        raise ValueError(
+            "A delay can be forced on kame, moshi and nano only: the other systems have none to be set. Leave --delays "
+            "out."
+        )
+    return [
+        System(system.kind, system.backend, delay)
+        for system in systems
+        for delay in (delays if system.kind in MODELS_THAT_SPEAK else [0.0])
+    ]
+
 
 _T = TypeVar("_T")
 
@@ -114,6 +356,8 @@ class Spending:
             )
 
 
+Read = Callable[[np.ndarray], str]
+"""Recognises the words of a sound: float32 24 kHz."""
 RunTalk = Callable[[Coroutine[Any, Any, Any]], Any]
 """Runs a coroutine that holds talks, on a loop in real or in simulated time."""
 

@@ -1,9 +1,8 @@
 """Runs the bench: asks every system every question, has a judge score the answers, and writes the files.
 
-Writes answers and judgements in the files of FastChat's `llm_judge`, so that its own scripts read them.
-
-`model_answer/MODEL.jsonl` and `model_judgment/JUDGE_single.jsonl`. A run of a system is a model of its own there. Times
-are left at 0, so that the same results give the same bytes.
+Among them are those of FastChat's `llm_judge`, so that its own scripts read them: `model_answer/MODEL.jsonl` and
+`model_judgment/JUDGE_single.jsonl`. A run of a system is a model of its own there. Times are left at 0, so that the
+same results give the same bytes.
 """
 
 from __future__ import annotations
@@ -12,19 +11,39 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from app.diagnostics.tables import Progress, machine, paragraphs, progress_bar
 from app.platform.files import whole_file, write_json
-from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed, read_answer
-from app.research.benches.mtbench.judge import Calibration, Judgement, judge_request, read_judgement
-from app.research.benches.mtbench.plan import Lines, Plan, Spending, Tools, name_of, write_down
-from app.research.benches.mtbench.questions import TURNS, Question
-from app.research.benches.mtbench.scores import Summary, judge_all, summarise
-from app.research.benches.mtbench.systems import LAST_ORACLE, System
-from app.research.benches.mtbench.tables import CHOICES, Route, best_routes, csv_text, draw, measure_table, score_table
+from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
+from app.research.benches.mtbench.judge import Calibration, Judgement, judge_all, judge_request
+from app.research.benches.mtbench.plan import (
+    LAST_ORACLE,
+    TURNS,
+    Lines,
+    Plan,
+    Question,
+    Spending,
+    System,
+    Tools,
+    name_of,
+    write_down,
+)
+from app.research.benches.mtbench.scores import (
+    CHOICES,
+    Route,
+    Summary,
+    best_routes,
+    csv_text,
+    draw,
+    measure_table,
+    score_table,
+    summarise,
+)
+from app.untrusted.records import build
 
 
 def model_id(system: str, run: int, runs: int) -> str:
@@ -98,7 +117,7 @@ class MtBenchResult:
     notes: list[str] = field(default_factory=list)
 
     def table(self) -> str:
-        """The result in Markdown."""
+        """Returns the result in Markdown."""
         kind = "simulated" if self.plan.simulated else "real"
         lines = [
             f"{len(self.plan.questions)} questions of two turns, {self.plan.runs} runs, in {kind} time, {machine()}",
@@ -112,7 +131,7 @@ class MtBenchResult:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """The result for JSON."""
+        """Returns the result for JSON."""
         return {
             "bench": "mtbench",
             "machine": machine(),
@@ -136,8 +155,8 @@ def run_mtbench(plan: Plan, tools: Tools, progress: Progress) -> MtBenchResult:
     Raises UserError, BackendError from the judge, and what opening a session raises.
     """
     write_down(plan, tools)
-    answers = Lines(plan.out / "answers.jsonl", read_answer, Answer.document)
-    judgements = Lines(plan.out / "judgements.jsonl", read_judgement, Judgement.document)
+    answers = Lines(plan.out / "answers.jsonl", partial(build, Answer), Answer.document)
+    judgements = Lines(plan.out / "judgements.jsonl", partial(build, Judgement), asdict)
     spent = sum(one.cost for one in answers.records) + sum(one.cost for one in judgements.records)
     spending = Spending(plan.cap, plan.out, spent)
     result = MtBenchResult(plan, [])

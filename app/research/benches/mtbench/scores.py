@@ -1,10 +1,15 @@
-"""Sums a run up: by system, scores with confidence intervals, latencies, and the measures without a judge.
+"""Sums a run up by system: scores with confidence intervals, latencies, measures; as tables, CSV, figures and routes.
 
-Has a judge score the answers of a run, once it has passed its calibration.
+The tables are the paper's, with its own rows and a list of what it leaves open. The figures are drawn with matplotlib,
+an extra of the app (`figures`). A route names, for a kind of question, the model that answered best.
 """
 
 from __future__ import annotations
 
+import csv
+import importlib.util
+import io
+import math
 import random
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,82 +17,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.backend.base import Backend, BackendError
-from app.diagnostics.tables import Progress, progress_bar, quantile, rounded
-from app.platform.files import write_json
-from app.research.benches.mtbench.asking import Answer, has_fact, opened, relevance_gap
-from app.research.benches.mtbench.judge import UNJUDGED, Calibration, Judgement, calibrate, judge, template_of
-from app.research.benches.mtbench.plan import Lines, Plan, Spending, Tools
-from app.research.benches.mtbench.questions import CATEGORIES, LONG, Question, load_questions
-from app.research.benches.reader import compare
-from app.untrusted.files import read_json_file
-from app.untrusted.limits import BENCH_RESULT
-
-MOST_FAILURES = 3
-"""In a row: then the judge does not answer at all, and the run stops."""
-
-
-async def judge_all(
-    plan: Plan,
-    tools: Tools,
-    answers: Sequence[Answer],
-    judgements: Lines[Judgement],
-    spending: Spending,
-    progress: Progress,
-) -> tuple[Calibration, list[str]]:
-    """Calibrates the judge once for the folder, and has it score what is not scored yet. Returns the calibration, and
-    sentences on what could not be judged. Raises BackendError, and UserError at the cap.
-    """
-    assert plan.judge is not None
-    async with opened(tools.make_backend(plan.judge)) as backend:
-        calibration = await _calibrated(plan.out / "calibration.json", backend, progress)
-        # What the gate has cost is only known in the run that passed it.
-        for request in calibration.usages:
-            spending.add(tools.cost(backend, request))
-        if not calibration.passed:
-            return calibration, []
-        said = {answer.key: answer.said for answer in answers}
-        by_number = {question.number: question for question in plan.questions}
-        done = {one.key for one in judgements.records}
-        failed: list[str] = []
-        in_a_row = 0
-        for place, answer in enumerate(answers):
-            if answer.key in done:
-                continue
-            spending.check()
-            progress(f"{progress_bar(place, len(answers))} the judge reads answer {place + 1} of {len(answers)}")
-            question = by_number[answer.question]
-            before = [said.get((answer.system, answer.run, answer.question, n), "") for n in range(1, answer.turn + 1)]
-            try:
-                score, text, usage = await judge(backend, question, answer.turn, before)
-            except BackendError as error:
-                failed.append(str(error))
-                in_a_row += 1
-                if in_a_row >= MOST_FAILURES:
-                    raise
-                continue
-            in_a_row = 0
-            cost = tools.cost(backend, usage) if usage is not None else None
-            spending.add(cost)
-            template = template_of(question, answer.turn)
-            judgements.add(Judgement(*answer.key, score=score, text=text, template=template, cost=cost or 0.0))
-    if not failed:
-        return calibration, []
-    return calibration, [
-        f"{len(failed)} answers could not be judged ({failed[-1]}). Start the command again to have them judged."
-    ]
-
-
-async def _calibrated(kept: Path, backend: Backend, progress: Progress) -> Calibration:
-    try:
-        scores = read_json_file(kept, BENCH_RESULT)
-        return Calibration(tuple(map(float, scores["right"])), tuple(map(float, scores["shuffled"])))
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    found = await calibrate(backend, load_questions(), progress)
-    write_json(kept, {"right": found.right, "shuffled": found.shuffled, "auc": round(found.auc, 4)}, indent=1)
-    return found
-
+from app.diagnostics.tables import markdown, quantile, rounded
+from app.research.benches.mtbench.asking import Answer, has_fact, relevance_gap
+from app.research.benches.mtbench.judge import UNJUDGED, Judgement
+from app.research.benches.mtbench.plan import CATEGORIES, LONG, Kind, Question, System
+from app.research.benches.recordings import compare
+from app.session.control import BackendChoice
 
 RESAMPLES = 1000
 """Of the bootstrap over questions, by which the 95 % interval of a score is found."""
@@ -162,8 +97,7 @@ class Summary:
             if (self.first_content if content else self.first_sound)
         }
         counts = {"facts": list(self.facts), "facts_share": self.facts_share}
-        document: dict[str, Any] = rounded({**asdict(self), **counts, **latencies})
-        return document
+        return rounded({**asdict(self), **counts, **latencies})
 
 
 def summarise(
@@ -245,14 +179,269 @@ def _scores(by_question: Mapping[str, Mapping[int, float]]) -> dict[str, Score]:
     def average(groups: Mapping[str, Sequence[float]]) -> float:
         return statistics.fmean(statistics.fmean(values) for values in groups.values())
 
-    out = {category: _interval({category: values}, average) for category, values in means.items()}
-    out["average"] = _interval(means, average)
+    out = {category: interval({category: values}, average) for category, values in means.items()}
+    out["average"] = interval(means, average)
     return out
 
 
-def _interval(groups: Mapping[str, Sequence[float]], mean: Callable[[Mapping[str, Sequence[float]]], float]) -> Score:
+def interval(groups: Mapping[str, Sequence[float]], mean: Callable[[Mapping[str, Sequence[float]]], float]) -> Score:
+    """Returns `mean` of the values by group, and its 95 % interval, by a bootstrap within each group."""
     chance = random.Random(0)
     drawn = sorted(
         mean({name: chance.choices(values, k=len(values)) for name, values in groups.items()}) for _ in range(RESAMPLES)
     )
     return Score(mean(groups), drawn[round(0.025 * (RESAMPLES - 1))], drawn[round(0.975 * (RESAMPLES - 1))])
+
+
+MISSING = "The figures were not drawn: they need matplotlib (the extra “figures” of kame-desktop)."
+
+
+def draw(summaries: Sequence[Summary], folder: Path) -> str:
+    """Writes the figures into `folder` as SVG; returns what was left out, as a sentence, or "". Raises OSError."""
+    if importlib.util.find_spec("matplotlib") is None:
+        return MISSING
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    # The same figures give the same bytes.
+    with matplotlib.rc_context({"svg.hashsalt": "kame", "font.size": 9, "svg.fonttype": "path"}):
+        for name, (title, plot) in _PLOTS.items():
+            figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+            axes = figure.add_subplot()
+            plot(axes, summaries)
+            axes.set_title(title)
+            axes.grid(alpha=0.3)
+            if axes.get_legend_handles_labels()[0]:
+                axes.legend(fontsize=8)
+            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    return ""
+
+
+def quality(one: Summary) -> float | None:
+    """The judge's average, or without a judge ten times the share of key facts."""
+    average = one.scores.get("average")
+    if average is not None:
+        return average.mean
+    return None if one.facts_share is None else 10 * one.facts_share
+
+
+def _label(summaries: Sequence[Summary]) -> str:
+    judged = any(one.scores for one in summaries)
+    return "judge's score (1 to 10)" if judged else "key facts, of 10 (no judge)"
+
+
+def _score_latency(axes: Any, summaries: Sequence[Summary]) -> None:
+    for one in summaries:
+        score, latency = quality(one), one.latency()
+        if score is None or latency != latency:
+            continue
+        axes.scatter([latency], [score], s=45)
+        axes.annotate(one.name, (latency, score), xytext=(5, 5), textcoords="offset points")
+    judged = any(one.scores for one in summaries)
+    for name, *_, average, told in PAPER:
+        if told is not None and judged:
+            axes.scatter([told], [average], s=30, marker="x", color="0.5")
+            axes.annotate(name, (told, average), xytext=(5, -10), textcoords="offset points", color="0.5")
+    axes.set(xlabel="median latency to the first sound, s (below 0: 0)", ylabel=_label(summaries), ylim=(0, 10.5))
+
+
+def _delay_curve(axes: Any, summaries: Sequence[Summary]) -> None:
+    for base in dict.fromkeys(one.base for one in summaries):
+        points = [(one.delay, score) for one in summaries if one.base == base and (score := quality(one)) is not None]
+        axes.plot([delay for delay, _ in points], [score for _, score in points], marker="o", label=base)
+    axes.set(xlabel="forced delay before the answer, s", ylabel=_label(summaries), ylim=(0, 10.5))
+
+
+def _latencies(axes: Any, summaries: Sequence[Summary]) -> None:
+    for one in summaries:
+        values = sorted(one.first_sound)
+        if values:
+            shares = [(place + 1) / len(values) for place in range(len(values))]
+            axes.step(values, shares, where="post", label=one.name)
+    axes.axvline(0.0, color="0.6", linewidth=0.8)
+    axes.set(xlabel="end of question to first sound, s", ylabel="share of turns", ylim=(0, 1.02))
+
+
+def _categories(axes: Any, summaries: Sequence[Summary]) -> None:
+    rows = [
+        (one.name, [score.mean if (score := one.scores.get(c)) else math.nan for c in CATEGORIES])
+        for one in summaries
+        if one.scores
+    ]
+    rows += [(name, list(scores)) for name, *scores, _, _ in PAPER]
+    width = 0.8 / max(1, len(rows))
+    for place, (name, values) in enumerate(rows):
+        axes.bar([x + place * width for x in range(len(CATEGORIES))], values, width, label=name)
+    axes.set_xticks([x + 0.4 - width / 2 for x in range(len(CATEGORIES))], CATEGORIES)
+    axes.set(ylabel="judge's score (1 to 10)", ylim=(0, 10.5))
+
+
+_PLOTS = {
+    "score-latency": ("Score against latency", _score_latency),
+    "delay-curve": ("Score by forced delay", _delay_curve),
+    "latencies": ("Distribution of latencies", _latencies),
+    "categories": ("Score by category", _categories),
+}
+
+
+_KINDS: tuple[Kind, ...] = ("kame", "nano", "tandem", "cascade", "typed")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The best model for a kind of question, and the figure of each model that decided (`by`: what the figures are)."""
+
+    kind: str
+    backend: BackendChoice
+    figures: dict[str, float]
+    by: str
+
+
+def best_routes(
+    systems: Sequence[System],
+    questions: Sequence[Question],
+    answers: Sequence[Answer],
+    judgements: Sequence[Judgement],
+) -> list[Route]:
+    """One route for each kind of question for which one model was better than every other: by the judge's scores, or
+    else by key facts. Models are compared in one kind of system, the first of `_KINDS` in which two were measured.
+    """
+    kinds = {question.number: question.category for question in questions}
+    routes = []
+    for category in CATEGORIES:
+        scored = [one for one in judgements if one.score != UNJUDGED and kinds.get(one.question) == category]
+        if scored:
+            points = [(one.system, one.score) for one in scored]
+        else:
+            known = [(one, has_fact(one.question, one.turn, one.said)) for one in answers]
+            points = [
+                (one.system, float(fact))
+                for one, fact in known
+                if fact is not None and kinds.get(one.question) == category
+            ]
+        if (found := _best(systems, points)) is not None:
+            backend, figures = found
+            routes.append(Route(category, backend, figures, "score" if scored else "share of key facts"))
+    return routes
+
+
+def _best(
+    systems: Sequence[System], points: Sequence[tuple[str, float]]
+) -> tuple[BackendChoice, dict[str, float]] | None:
+    """The back-end with the highest mean of `points` (by the systems' names), and the mean of each model; None without
+    one that is better than all others.
+    """
+    for kind in _KINDS:
+        values = {
+            system.model: ([value for name, value in points if name == system.name], system.backend)
+            for system in systems
+            if system.kind == kind and not system.delay
+        }
+        figures = {model: round(sum(found) / len(found), 4) for model, (found, _) in values.items() if found}
+        if len(figures) > 1:
+            best, second = sorted(figures, key=lambda model: figures[model], reverse=True)[:2]
+            return (values[best][1], figures) if figures[best] > figures[second] else None
+    return None
+
+
+CHOICES = (
+    "The paper names neither its judge model, nor the voice of the questions, nor the steps of the delay. Here the "
+    "judge is the one that the command names, the questions are recordings or the app's voice, and the delays are "
+    "those of --delays.",
+    "The paper does not say whether the inner text or a transcript of the sound was judged. Here it is the words that "
+    "were played, by the app's own account; the word errors of another recogniser stand beside.",
+    "The paper does not say when the second turn starts. Here it starts one second after the voice has stopped.",
+    "The paper does not say how the four longest questions (105, 106, 110, 157) were read. Here they are spoken in "
+    "full, and the average without them stands beside.",
+    "The judge's prompts set FastChat's task in other words, so scores can be compared with the paper's only roughly.",
+)
+
+
+def score_table(summaries: Sequence[Summary]) -> list[str]:
+    """The paper's table: scores by category, average and median latency, with the paper's own rows."""
+    head = ["", *CATEGORIES, "average", "95 %", "without the long", "not judged"]
+    head += ["latency p50, s", "p90", "first content p50, s"]
+    rows: list[tuple[object, ...]] = []
+    for one in summaries:
+        average = one.scores.get("average")
+        rows.append(
+            (
+                one.name,
+                *(_number(score.mean if score else None) for score in (*map(one.scores.get, CATEGORIES), average)),
+                f"{average.low:.2f} to {average.high:.2f}" if average is not None else "–",
+                _number(one.scores_without_long),
+                one.unjudged,
+                *(_number(value) for value in (one.latency(), one.latency(0.9), one.latency(content=True))),
+            )
+        )
+    rows += [
+        (name, *(f"{score:.2f}" for score in scores), f"{average:.2f}", "–", "–", "–", _number(latency), "–", "–")
+        for name, *scores, average, latency in PAPER
+    ]
+    return markdown(head, rows)
+
+
+def measure_table(summaries: Sequence[Summary]) -> list[str]:
+    """What needs no judge."""
+    head = ["", "turns", "no answer", "failures", "key facts", "of", "first sound p50, s", "p90"]
+    head += ["first content p50, s", "p90", "began before the end", "oracle said, %", "after, s", "taken back"]
+    head += ["relevance gap", "read back wrong, %", "requests", "cost, $"]
+    rows = [
+        (
+            one.name,
+            *(one.turns, one.unanswered, one.failures, *one.facts),
+            *(_number(one.latency(share, clamped=False)) for share in (0.5, 0.9)),
+            *(_number(one.latency(share, content=True, clamped=False)) for share in (0.5, 0.9)),
+            one.cut_off,
+            _percent(one.adopted),
+            _number(one.adoption_seconds),
+            f"{one.taken_back:.2f}",
+            _number(one.relevance),
+            _percent(one.read_back_errors),
+            f"{one.requests:.1f}",
+            f"{one.cost:.4f}",
+        )
+        for one in summaries
+    ]
+    return markdown(head, rows)
+
+
+def csv_text(summaries: Sequence[Summary]) -> str:
+    """One line a system, with its figures."""
+    rows = []
+    for one in summaries:
+        average = one.scores.get("average")
+        means = {name: score.mean for name, score in one.scores.items()}
+        figures = {
+            **{name: means.get(name) for name in (*CATEGORIES, "average")},
+            "average_low": average and average.low,
+            "average_high": average and average.high,
+            "without_long": one.scores_without_long,
+            "first_sound_p50": one.latency(clamped=False),
+            "first_sound_p90": one.latency(0.9, clamped=False),
+            "first_content_p50": one.latency(content=True, clamped=False),
+            "adopted": one.adopted,
+            "taken_back": one.taken_back,
+            "relevance_gap": one.relevance,
+            "read_back_wrong": one.read_back_errors,
+            "requests": one.requests,
+            "cost": one.cost,
+        }
+        counts = {name: getattr(one, name) for name in ("turns", "unanswered", "failures", "unjudged", "cut_off")}
+        counts |= {"key_facts": one.facts[0], "key_facts_of": one.facts[1]}
+        cells = {name: "" if value is None or value != value else f"{value:.4f}" for name, value in figures.items()}
+        rows.append({"system": one.name, "delay": one.delay, **counts, **cells})
+    out = io.StringIO()
+    writer = csv.DictWriter(out, rows[0] if rows else (), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None or value != value else f"{value:.2f}"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.0f}"

@@ -3,6 +3,5 @@
 - `process.py`: who takes part, an environment for each from its own lock, and one assistant in a process
 - `drivers/`: the programs that run in the rivals' environments, and their protocol (`pipe.py`)
 - `ours.py`: the same program for this app
-- `measure.py`: asks one question, measures the answer, and makes the table
-- `run.py`: all assistants
+- `run.py`: asks all assistants, measures the answers, and makes the table
 """

@@ -1,7 +1,6 @@
 """Trains models of KAME's class.
 
-- `run_folder.py`: a run's folder, its settings, and LoRA by Moshi's own layers
-- `loss.py`: the published loss
+- `run.py`: a run's folder and settings, LoRA by Moshi's own layers, and the published loss
 - `trainer.py`: batches, steps, checkpoints that resume exactly, several cards and machines
 - `report.py`: cost before the run, curves, losses on held-out dialogues, and weights that the app loads
 """

@@ -1,12 +1,8 @@
 """What a training run gives and says: weights for the app, losses on held-out dialogues, curves, and cost.
 
-Writes what a run has learnt as a folder of weights that `talk --frontend kame --weights FOLDER` loads.
-
-Measures a run's newest checkpoint on a corpus: the losses, and the right text with and without the oracle.
-
-The curves of a run: a line for the terminal, and a figure.
-
-What a training costs: memory and hours, told before it starts.
+What a run has learnt is written as a folder of weights that `talk --frontend kame --weights FOLDER` loads. Its newest
+checkpoint is measured on a corpus: the losses, and the right text with and without the oracle. The curves are a line
+for the terminal, and a figure. Memory and operations are estimated before a run starts.
 """
 
 from __future__ import annotations
@@ -30,8 +26,7 @@ from app.models.catalogue import ModelError
 from app.models.layout import CONFIG_NAME, LM_NAME, CheckpointFiles, read_layout
 from app.research.corpus.tokens import Corpus
 from app.research.nano.frontend import PIECES_NAME, unigram
-from app.research.training.kame.loss import LossFunction
-from app.research.training.kame.run_folder import RunFolder, TrainSettings, fuse_adapters
+from app.research.training.kame.run import LossFunction, RunFolder, TrainSettings, fuse_adapters
 from app.research.training.kame.trainer import Batches, checkpoints, load_weights, read_settings
 
 
@@ -40,16 +35,22 @@ def merge_run(run: RunFolder, target: Path, *, compact: bool = False) -> Path:
 
     `compact`: as for `write_weights`.
     """
+    checkpoint, lm = _newest(run)
+    if run.start().rank:
+        fuse_adapters(lm)
+    files = run.files()
+    write_weights(target, lm, run.config(), files, files.generation, compact=compact)
+    return checkpoint
+
+
+def _newest(run: RunFolder) -> tuple[Path, KameLM]:
+    """Returns a run's newest checkpoint, and the model with its weights. Raises ModelError."""
     found = checkpoints(run.folder)
     if not found:
         raise ModelError(f"The run in {run.folder} has no checkpoint yet. Train it first.")
     lm = run.model()
     load_weights(found[-1], lm)
-    if run.start().rank:
-        fuse_adapters(lm)
-    files = run.files()
-    write_weights(target, lm, run.config(), files, files.generation, compact=compact)
-    return found[-1]
+    return found[-1], lm
 
 
 def write_weights(
@@ -106,12 +107,8 @@ def evaluate_run(
     run: RunFolder, corpora: Sequence[Corpus], progress: Callable[[str], None] = lambda line: None
 ) -> dict[str, float]:
     """The mean losses over all dialogues; `…_without` are those with the oracle taken away. Raises ModelError."""
-    found = checkpoints(run.folder)
-    if not found:
-        raise ModelError(f"The run in {run.folder} has no checkpoint yet. Train it first.")
-    lm = run.model()
-    load_weights(found[-1], lm)
-    settings = read_settings(found[-1])
+    checkpoint, lm = _newest(run)
+    settings = read_settings(checkpoint)
     losses = LossFunction(lm.eval(), settings.weights, run.silence())
     return mean_losses(lm, losses, Batches(corpora, 4, 0), settings.train_audio, progress)
 
@@ -217,16 +214,12 @@ class Cost:
     memory: float
     operations: float
 
-    def sentence(self, measured: float = 0.0, frames: float = 0.0) -> str:
-        """The estimate in words. `measured`: frames a second that this machine makes; `frames`: of the whole run."""
-        text = (
+    def sentence(self) -> str:
+        """Returns the estimate in words."""
+        return (
             f"{self.weights / 1e6:,.1f} M weights, {self.trained / 1e6:,.1f} M of them trained; about "
-            f"{self.memory / 1e9:.1f} GB of memory in each process, {self.operations:.1e} operations in all"
+            f"{self.memory / 1e9:.1f} GB of memory in each process, {self.operations:.1e} operations in all."
         )
-        if measured and frames:
-            hours = frames / measured / 3600
-            text += f"; at {measured:,.0f} frames a second {hours:.1f} hours"
-        return text + "."
 
 
 def cost_of(lm: KameLM, settings: TrainSettings, frames: int, processes: int = 1) -> Cost:
@@ -243,11 +236,8 @@ def cost_of(lm: KameLM, settings: TrainSettings, frames: int, processes: int = 1
     depth_width = lm.depformer_text_emb.embedding_dim if lm.depformer_text_emb is not None else 0
     bf16 = settings.precision == "bf16"
     share = settings.weights.audio_share if settings.train_audio else 0.0
-    activations = (
-        _ACTIVATIONS["bf16" if bf16 else "fp32"]
-        * positions
-        * (layers * lm.dim + share * depth_layers * lm.dep_q * depth_width)
-    )
+    activations = _ACTIVATIONS[settings.precision] * positions
+    activations *= layers * lm.dim + share * depth_layers * lm.dep_q * depth_width
     activations += 4.0 * positions * (lm.text_card + share * lm.dep_q * lm.card) * 2
     copies = 2.0 * weights if bf16 else 0.0
     memory = _BESIDE * ((4.0 * weights + 12.0 * trained + copies) / processes) + activations

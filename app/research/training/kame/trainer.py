@@ -1,15 +1,11 @@
-"""Runs the steps of a training: batch, loss, gradient, optimiser, checkpoint.
+"""Runs the steps of a training: batch, loss, gradient, optimiser, checkpoint, on one or several processes.
 
-Draws batches of dialogues from a corpus, in an order that only the seed and the number of the step decide.
+Batches of dialogues are drawn in an order that only the seed and the number of the step decide. A checkpoint holds all
+that a run needs to go on exactly as if it had not stopped, in safetensors and JSON. It holds whole tensors, whatever
+number of processes wrote them, so a run may go on with another number.
 
-Several processes, as `torchrun` starts them on the cards of one or more machines: FSDP2 shards the model over them.
-
-Without torchrun there is one process, and nothing here does anything.
-
-Saves all that a run needs to go on exactly as if it had not stopped, and reads it.
-
-The files are safetensors and JSON. They hold whole tensors, whatever number of processes wrote them, so a run may go on
-with another number.
+`torchrun` starts several processes on the cards of one or more machines: FSDP2 shards the model over them. Without it
+there is one process, and nothing is shared out.
 """
 
 from __future__ import annotations
@@ -45,8 +41,7 @@ from torch.distributed.tensor import DTensor
 from app.frontend.kame.model import KameLM
 from app.models.catalogue import ModelError
 from app.research.corpus.tokens import Corpus
-from app.research.training.kame.loss import LossFunction
-from app.research.training.kame.run_folder import LossWeights, TrainSettings, is_trained
+from app.research.training.kame.run import LossFunction, LossWeights, TrainSettings, is_trained
 
 NONE = -1
 """The token of a place that holds nothing: behind a dialogue that is shorter than the longest of its batch."""

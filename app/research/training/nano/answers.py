@@ -2,9 +2,8 @@
 
 The model begins to speak just after the question. If no trustworthy answer is there yet it says so (“Let me see.”),
 waits, and then reads the newest revision. When a newer one arrives in the middle of the answer, it goes over to that at
-the end of a word. If none comes for some seconds, it says that it does not know.
-
-The model's own speech: texts spoken by the voice, as codes and words frame by frame.
+the end of a word. If none comes for some seconds, it says that it does not know. Its own speech are texts spoken by the
+voice, as codes and words frame by frame.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """Makes the corpora for Nano KAME, as tokens in shards: text to learn reading from, and spoken dialogues.
 
-Dialogues in which nobody asks: the model reads whatever the oracle says, as text alone or aloud.
-
-As text alone it learns to read any words, before it learns to speak: the words are random, so that nothing helps but to
-look where the oracle has the word that was read last, and to read the one after it. Aloud it learns to pronounce:
-hardly any sentence comes twice, since what comes often is learnt by heart instead.
-
-Reads questions with answers that are no facts, and common words: a model is to read more than numbers and names.
+In two of them nobody asks, and the model reads whatever the oracle says. As text alone it learns to read any words,
+before it learns to speak: the words are random, so that nothing helps but to look where the oracle has the word that
+was read last, and to read the one after it. Aloud it learns to pronounce: hardly any sentence comes twice, since what
+comes often is learnt by heart instead. Questions with answers that are no facts, and common words, are read from files:
+a model is to read more than numbers and names.
 """
 
 from __future__ import annotations
@@ -15,6 +13,8 @@ import json
 import random
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +31,8 @@ from app.research.training.kame.trainer import NONE
 from app.research.training.nano.answers import LATE, AnswerPlan, Bank, SpeechBank, UnspokenBank
 from app.research.training.nano.dialogues import (
     LENGTH,
-    Dialogue,
     DialogueMaker,
     Speaker,
-    SpokenQuestion,
     speak_questions,
 )
 from app.research.training.nano.facts import Fact, draw_fact
@@ -79,8 +77,8 @@ class ReadingMaker:
         self._first = [name[1:] for name in names if name.startswith(SPACE) and name[1:].isalnum()]
         self._later = [name for name in names if name.isalpha()]
 
-    def make(self, draw: random.Random) -> Dialogue:
-        """Draws one dialogue."""
+    def make(self, draw: random.Random) -> np.ndarray:
+        """Draws one dialogue, as `DialogueMaker.make` does."""
         text = np.full(LENGTH, self._vocabulary.padding, np.int64)
         oracle = np.full(LENGTH, self._vocabulary.padding, np.int64)
         own = np.full((self._own_books, LENGTH), NONE if self._bank is None else SILENT, np.int64)
@@ -100,7 +98,7 @@ class ReadingMaker:
                 own[:, frame : frame + length] = spoken.codes[:length].T
             at = stop + draw.randint(0, 6)
         heard = np.full((self._heard_books, LENGTH), NONE, np.int64)
-        return Dialogue(np.concatenate([text[None], own, heard, oracle[None]]).astype(np.int16))
+        return np.concatenate([text[None], own, heard, oracle[None]]).astype(np.int16)
 
     def _revisions(self, draw: random.Random, at: int) -> list[TimedRevision]:
         """One answer, or several that replace each other."""
@@ -187,90 +185,55 @@ SHARD_DIALOGUES = 50
 Progress = Callable[[str], None]
 
 
-def make_reading_corpus(
-    folder: Path, loaded: Loaded, *, dialogues: int, seed: int = 0, progress: Progress = lambda line: None
-) -> Corpus:
-    """Writes shards of text alone. Raises ModelError when the folder holds another corpus."""
-    corpus = _opened(folder, loaded)
-    layout = corpus.layout
-    vocabulary = Vocabulary(layout.padding, layout.start)
-    maker = ReadingMaker(loaded.pieces, vocabulary, layout.own_books, layout.heard_books)
-    _fill(corpus, maker.make, dialogues, seed, progress)
-    return corpus
-
-
-def make_aloud_corpus(
-    folder: Path,
-    loaded: Loaded,
-    voice: Path,
-    texts: Sequence[str],
-    words: Sequence[str],
-    *,
-    dialogues: int,
-    seed: int = 0,
-    progress: Progress = lambda line: None,
-) -> Corpus:
-    """Writes shards in which texts, words and facts are read aloud.
-
-    Raises VoiceError, and ModelError when the folder holds another corpus.
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many dialogues each corpus has. `questions`: how many are spoken; each is asked many times, with other
+    answers.
     """
-    codec = _codec(loaded)
-    corpus = _opened(folder, loaded)
-    layout = corpus.layout
-    if not _missing(corpus, dialogues, seed):
-        return corpus
-    with LatentVoice(voice) as speaking:
-        maker = ReadingMaker(
-            loaded.pieces,
-            Vocabulary(layout.padding, layout.start),
-            layout.own_books,
-            layout.heard_books,
-            bank=SpeechBank(speaking.speak, codec),
-            texts=texts,
-            words=words,
-        )
-        _fill(corpus, maker.make, dialogues, seed, progress)
-    return corpus
+
+    readings: int
+    aloud: int
+    dialogues: int
+    questions: int
 
 
-def make_fact_corpus(
+def make_corpora(
     folder: Path,
     loaded: Loaded,
     voice: Path,
     speakers: Sequence[tuple[float, Speaker]],
     general: Sequence[tuple[str, str]],
-    *,
-    dialogues: int,
-    questions: int,
+    sizes: Sizes,
     seed: int = 0,
     progress: Progress = lambda line: None,
 ) -> Corpus:
-    """Writes the shards that are not there yet. `general`: questions with answers that are no facts.
+    """Writes the shards that are not there yet, and returns the last corpus.
 
-    `questions`: how many are spoken; each is asked many times, with other answers. Raises VoiceError,
-    and ModelError when the folder holds another corpus.
+    `reading` is text alone, in `aloud` texts, words and facts are read, and in `corpus` somebody asks. `general`:
+    questions with answers that are no facts. Raises VoiceError, and ModelError when the folder holds another corpus.
     """
-    codec = _codec(loaded)
-    corpus = _opened(folder, loaded)
-    layout = corpus.layout
-    if not _missing(corpus, dialogues, seed):
-        return corpus
-    draw = random.Random(seed)
-    facts = [draw_fact(draw, test=False) for _ in range(questions)]
-    asked = [Fact(question, answer, "") for question, answer in general]
-    spoken = speak_questions([*facts, *asked], speakers, seed, progress)
-    others: list[tuple[SpokenQuestion, str]] = [(question, question.fact.answer) for question in spoken[len(facts) :]]
+    codec, pieces = _codec(loaded), loaded.pieces
+    layout = Layout(
+        codec.shape.own_books, codec.shape.heard_books, loaded.lm.text_padding_token_id, loaded.lm.text_initial_token_id
+    )
+    shape = pieces, Vocabulary(layout.padding, layout.start)
+    books = layout.own_books, layout.heard_books
+
+    def spoken_maker() -> DialogueMaker:
+        draw = random.Random(seed)
+        facts = [draw_fact(draw, test=False) for _ in range(sizes.questions)]
+        asked = [Fact(question, answer, "") for question, answer in general]
+        spoken = speak_questions([*facts, *asked], speakers, seed, progress)
+        others = [(question, question.fact.answer) for question in spoken[len(facts) :]]
+        return DialogueMaker(bank, codec, *shape, spoken[: len(facts)], others)
+
+    _fill(folder / "reading", layout, sizes.readings, lambda: ReadingMaker(*shape, *books), seed, progress)
     with LatentVoice(voice) as speaking:
-        maker = DialogueMaker(
-            SpeechBank(speaking.speak, codec),
-            codec,
-            loaded.pieces,
-            Vocabulary(layout.padding, layout.start),
-            spoken[: len(facts)],
-            others,
-        )
-        _fill(corpus, maker.make, dialogues, seed, progress)
-    return corpus
+        bank = SpeechBank(speaking.speak, codec)
+        texts = [answer for _, answer in general]
+        aloud = partial(ReadingMaker, *shape, *books, bank=bank, texts=texts, words=common_words())
+        _fill(folder / "aloud", layout, sizes.aloud, aloud, seed, progress)
+        return _fill(folder / "corpus", layout, sizes.dialogues, spoken_maker, seed, progress)
 
 
 def _codec(loaded: Loaded) -> VoiceCodec:
@@ -279,27 +242,25 @@ def _codec(loaded: Loaded) -> VoiceCodec:
     return loaded.mimi
 
 
-def _opened(folder: Path, loaded: Loaded) -> Corpus:
-    shape, lm = _codec(loaded).shape, loaded.lm
-    layout = Layout(shape.own_books, shape.heard_books, lm.text_padding_token_id, lm.text_initial_token_id)
+def _fill(
+    folder: Path,
+    layout: Layout,
+    dialogues: int,
+    make_maker: Callable[[], ReadingMaker | DialogueMaker],
+    seed: int,
+    progress: Progress,
+) -> Corpus:
+    """Writes the shards of a corpus that are not there yet."""
     folder.mkdir(parents=True, exist_ok=True)
     corpus = open_corpus(folder) if (folder / MANIFEST).exists() else Corpus(folder, layout)
     if corpus.layout != layout:
         raise ModelError(f"The corpus in {folder} is for another model. Choose another folder.")
-    return corpus
-
-
-def _missing(corpus: Corpus, dialogues: int, seed: int) -> list[str]:
     names = [f"{seed:03d}-{number:05d}" for number in range(-(-dialogues // SHARD_DIALOGUES))]
-    return [name for name in names if f"{name}.npz" not in corpus.hashes]
-
-
-def _fill(
-    corpus: Corpus, make: Callable[[random.Random], Dialogue], dialogues: int, seed: int, progress: Progress
-) -> None:
-    """Writes the shards that are not there yet."""
-    missing = _missing(corpus, dialogues, seed)
-    for number, name in enumerate(missing):
+    missing = [name for name in names if f"{name}.npz" not in corpus.hashes]
+    maker = make_maker() if missing else None
+    for number, name in enumerate(missing, 1):
+        assert maker is not None
         draw = random.Random(f"{seed} {name}")
-        corpus.add(name, [make(draw).tokens for _ in range(SHARD_DIALOGUES)])
-        progress(f"dialogues: {(number + 1) * SHARD_DIALOGUES} of {len(missing) * SHARD_DIALOGUES}")
+        corpus.add(name, [maker.make(draw) for _ in range(SHARD_DIALOGUES)])
+        progress(f"dialogues: {number * SHARD_DIALOGUES} of {len(missing) * SHARD_DIALOGUES}")
+    return corpus

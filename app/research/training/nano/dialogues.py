@@ -1,8 +1,7 @@
 """Puts dialogues together: the user's questions as sound, the oracle as it comes in, and the answers.
 
-Spoken questions of many voices: the voice of the app at other rates and pitches, and speech programs that are there.
-
-flite and espeak-ng, where they are installed, bring further voices that cost next to nothing.
+Questions are spoken by many voices: the voice of the app at other rates and pitches, and, where they are installed,
+flite and espeak-ng, which bring further voices that cost next to nothing.
 """
 
 from __future__ import annotations
@@ -171,13 +170,6 @@ class SpokenQuestion:
     word_ends: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Dialogue:
-    """One dialogue as tokens. `tokens`: `[text, own codes, user's codes, oracle]` by frames, int16."""
-
-    tokens: np.ndarray
-
-
 class DialogueMaker:
     """Makes dialogues out of spoken questions."""
 
@@ -194,8 +186,8 @@ class DialogueMaker:
         self._pieces, self._vocabulary = pieces, vocabulary
         self._questions, self._general = questions, general
 
-    def make(self, draw: random.Random) -> Dialogue:
-        """Draws one dialogue."""
+    def make(self, draw: random.Random) -> np.ndarray:
+        """Draws one dialogue as tokens: `[text, own codes, user's codes, oracle]` by frames, int16."""
         codec, frames = self._codec, LENGTH
         text = np.full(frames, self._vocabulary.padding, np.int64)
         own = np.zeros((frames, codec.shape.own_books), np.int64)
@@ -224,7 +216,7 @@ class DialogueMaker:
         with torch.no_grad():
             user = codec.encode(torch.from_numpy(heard)[None, None])[0].T.numpy()
         columns = np.concatenate([text[:, None], own, user, oracle[:, None]], axis=1)
-        return Dialogue(columns.T.astype(np.int16))
+        return columns.T.astype(np.int16)
 
     def _question(self, draw: random.Random) -> tuple[SpokenQuestion, Fact]:
         if self._general and draw.random() < 0.35:

@@ -1,8 +1,7 @@
 """Makes the folder that training a Nano KAME starts from: the codec of a voice, a vocabulary, and a shape.
 
-The shape of Nano KAME: KAME's streams and parts, small enough for two cores.
-
-Fits the codec's quantisers: principal components, then k-means for each codebook over what is left.
+The codec's quantisers are fitted by principal components, then k-means for each codebook over what is left. The shape
+has KAME's streams and parts, small enough for two cores.
 """
 
 from __future__ import annotations

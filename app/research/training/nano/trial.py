@@ -1,9 +1,8 @@
 """Tries a trained model on questions that it was not trained on: what it says, when it begins, and whom it follows.
 
 Each trial is one spoken question before a model in a fresh stream, with an oracle that comes after the question as a
-back-end's would, with none, or with one that changes while the answer is being spoken.
-
-Scores trials: whether the value that the oracle told is in the text and in the speech, and how soon it began.
+back-end's would, with none, or with one that changes while the answer is being spoken. It is scored whether the value
+that the oracle told is in the text and in the speech, and how soon the model began.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from app.frontend.base import FrontEndInput, OracleAsked, OracleWords, SetDials
 from app.frontend.kame.spoken_words import Vocabulary
 from app.frontend.kame.stream import KameStream, StreamMemory
 from app.frontend.kame.stream_engine import StreamEngine
-from app.research.benches.reader import normalised
+from app.research.benches.recordings import normalised
 from app.research.training.nano.dialogues import SpokenQuestion
 from app.research.training.nano.facts import Fact
 
@@ -63,29 +62,20 @@ class TrialScore:
     step_seconds: list[float] = field(default_factory=list)
 
     def table(self) -> str:
-        """The results as text."""
+        """Returns the results as text."""
         head = ["oracle", "trials", "text right", "heard right", "first sound p50 / p90, s", "broke in", "silent"]
         rows = []
         for score in self.kinds:
             heard = "–" if score.spoken_right is None else f"{score.spoken_right / score.trials:.0%}"
             p50, p90 = (quantile(score.first_sounds, share, 2) for share in (0.5, 0.9))
-            rows.append(
-                [
-                    score.kind,
-                    score.trials,
-                    f"{score.text_right / score.trials:.0%}",
-                    heard,
-                    f"{p50} / {p90}",
-                    score.broke_in,
-                    score.silent,
-                ]
-            )
+            right = (f"{score.text_right / score.trials:.0%}", heard)
+            rows.append((score.kind, score.trials, *right, f"{p50} / {p90}", score.broke_in, score.silent))
         p50, p99 = (quantile(self.step_seconds, share, 4) * 1e3 for share in (0.5, 0.99))
         times = f"A step took {p50:.1f} ms, p99 {p99:.1f} ms; {self.speaker}; {machine()}."
         return "\n".join([*markdown(head, rows), "", times])
 
     def document(self) -> dict[str, Any]:
-        """The results as JSON."""
+        """Returns the results as JSON."""
         return {
             "kinds": {
                 score.kind: {

@@ -12,18 +12,14 @@ from xml.etree import ElementTree
 import pytest
 
 from app.cli import parser
-from app.research.benches.comparison import compare
-from app.research.benches.comparison_page import page
-from app.research.benches.duplex.metrics import OverlapFigures
-from app.research.benches.duplex.run import DuplexResult, Scored
+from app.research.benches.comparison import compare, page
+from app.research.benches.duplex.run import DuplexResult, OverlapFigures, Scored
 from app.research.benches.mtbench.asking import Answer
 from app.research.benches.mtbench.judge import Judgement
-from app.research.benches.mtbench.plan import Plan
-from app.research.benches.mtbench.questions import load_questions
+from app.research.benches.mtbench.plan import Plan, System, load_questions
 from app.research.benches.mtbench.run import MtBenchResult
 from app.research.benches.mtbench.scores import summarise
-from app.research.benches.mtbench.systems import System
-from app.research.benches.rivals.measure import Measured, Outcome, RivalsResult
+from app.research.benches.rivals.run import Measured, Outcome, RivalsResult
 from app.session.errors import UserError
 
 pytestmark = pytest.mark.slow

@@ -12,15 +12,15 @@ import pytest
 
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
-from app.research.benches import busy
 from app.research.benches.first_word import run, stage
-from app.research.benches.first_word.asking import Talk, measured_talk
-from app.research.benches.first_word.measures import (
+from app.research.benches.first_word.asking import (
     Measured,
     Span,
+    Talk,
     calibrated,
     find,
     measure,
+    measured_talk,
     sound_spans,
     words_said,
 )
@@ -264,15 +264,15 @@ def test_results_of_another_kind_are_not_continued(tmp_path: Path) -> None:
 def test_a_busy_machine_is_refused_after_a_wait() -> None:
     waits: list[float] = []
     loads = iter([2.0, 1.1, 0.6])
-    assert busy.wait_until_idle(read_load=lambda: next(loads), sleep=waits.append) == 0.6
+    assert stage.wait_until_idle(read_load=lambda: next(loads), sleep=waits.append) == 0.6
     assert len(waits) == 2
     with pytest.raises(UserError, match=r"busy \(load 1\.5\).*--busy"):
-        busy.wait_until_idle(patience=20, read_load=lambda: 1.5, sleep=waits.append)
+        stage.wait_until_idle(patience=20, read_load=lambda: 1.5, sleep=waits.append)
 
 
 def test_own_work_is_not_counted_as_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a second of this process's own time counts for the machine and for itself."""
-    machine = busy.psutil.cpu_times()
+    machine = stage.psutil.cpu_times()
     times = [(machine, 100.0), (machine._replace(user=machine.user + 5.0), 103.0)]
     clock = iter([0.0, 4.0])
 
@@ -283,10 +283,10 @@ def test_own_work_is_not_counted_as_others(monkeypatch: pytest.MonkeyPatch) -> N
         def cpu_times(self) -> tuple[float, ...]:
             return (times.pop(0)[1], 0.0, 0.0, 0.0, 0.0)
 
-    monkeypatch.setattr(busy.psutil, "cpu_times", lambda: times[0][0])
-    monkeypatch.setattr(busy.psutil, "Process", Process)
-    monkeypatch.setattr(busy.time, "monotonic", lambda: next(clock))
-    assert busy.OtherWork().cores() == 0.5  # 5 s of the machine's, 3 of them its own, in 4 s
+    monkeypatch.setattr(stage.psutil, "cpu_times", lambda: times[0][0])
+    monkeypatch.setattr(stage.psutil, "Process", Process)
+    monkeypatch.setattr(stage.time, "monotonic", lambda: next(clock))
+    assert stage.OtherWork().cores() == 0.5  # 5 s of the machine's, 3 of them its own, in 4 s
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from app.models.catalogue import find_model
-from app.research.benches.live_recognition import LEAD_SECONDS
-from app.research.benches.recognisers import Listened, RecogniserResult, RecognisersResult, _lags, words_wrong
+from app.research.benches.recognition import (
+    LEAD_SECONDS,
+    Listened,
+    RecogniserResult,
+    RecognisersResult,
+    _lags,
+    words_wrong,
+)
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 from app.backend.base import ChatMessage, ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.models.selection import Speed
-from app.research.benches.simulated_parts import SimulatedBackend
+from app.research.benches.timed_parts import SimulatedBackend
 from app.session.clock import run_simulated
 
 pytestmark = pytest.mark.slow

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.models.catalogue import ModelError
+from app.platform.children import child_environment
 from app.research.corpus.scripts import read_items
 
 pytestmark = pytest.mark.slow
@@ -84,3 +87,17 @@ def test_a_row_of_another_form_is_named(tmp_path: Path, form: Any, row: dict[str
     path.write_text(json.dumps(row))
     with pytest.raises(ModelError, match=r"Row 1 of items\.jsonl"):
         read_items(path, form)
+
+
+def test_only_tokens_need_torch_and_say_so(tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"question": "What is the capital of Norway?", "answer": "It is Oslo."}\n', "utf-8")
+    without_torch = (
+        "import sys; sys.modules['torch'] = None; from app.cli.parser import main; sys.exit(main(sys.argv[1:]))"
+    )
+    make = ["corpus", "make", str(tmp_path / "corpus"), "--items", str(questions), "--as-they-are", "--steps"]
+    for step, code, words in (("scripts", 0, "1 scripts made"), ("tokens", 2, "packages that aren't installed (torch")):
+        command = [sys.executable, "-c", without_torch, *make, step]
+        done = subprocess.run(command, capture_output=True, text=True, env=child_environment())
+        assert done.returncode == code, done.stderr
+        assert words in done.stdout + done.stderr

@@ -14,20 +14,21 @@ from app.backend.base import BackendError, ChatRequest
 from app.backend.prices import Price
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.cli.parser import main
-from app.research.corpus.asking import Asker, Prompt, price_of
-from app.research.corpus.check import check_dialogues, stats_of
+from app.research.corpus.check import check_dialogues
 from app.research.corpus.dialogue import CorpusFolder, exchanges
 from app.research.corpus.make import (
+    Asker,
+    Prompt,
     make_oracle,
     make_scripts,
     make_speech,
     make_tokens,
     oracle_prompts,
+    price_of,
     read_scripts,
     script_prompts,
 )
-from app.research.corpus.scripts import Item, fault_of, script_of
-from app.research.corpus.speaking import SpeakingOptions, speak_script
+from app.research.corpus.scripts import Item, SpeakingOptions, fault_of, script_of, speak_script
 from tests.support.scripted import ScriptedVoice
 from tests.support.tiny_kame import make_checkpoint
 
@@ -90,8 +91,8 @@ async def test_from_questions_to_a_corpus_that_passes_its_check(tmp_path: Path) 
     dialogues = list(corpus)
     result = check_dialogues(dialogues)
     assert result.ok and not result.faults, result.table()
-    stats = stats_of(dialogues)
-    assert stats.questions == 3 and stats.levels[5] == 3 and sum(stats.levels[:5]) > 6
+    true = sum(event.true for dialogue in dialogues for event in dialogue.events)
+    assert result.exchanges == 3 and true == 3 and result.events > 9
     samples = corpus.sound(dialogues[0])
     for question, reply_ in exchanges(dialogues[0].words):
         for utterance, channel in ((question, 1), (reply_, 0)):
@@ -271,7 +272,6 @@ async def test_the_commands_check_count_export_and_import(tmp_path: Path, capsys
     await made(tmp_path / "corpus", ScriptedBackend(reply))
     for words, expected in (
         (["check", str(tmp_path / "corpus")], "can be trained on"),
-        (["stats", str(tmp_path / "corpus")], "2 dialogues"),
         (["export", str(tmp_path / "corpus"), str(tmp_path / "kame"), "--as", "kame"], "2 dialogues"),
         (["export", str(tmp_path / "corpus"), str(tmp_path / "moshi"), "--as", "moshi"], "2 dialogues"),
         (["import", str(tmp_path / "again"), str(tmp_path / "kame"), "--from", "kame"], "2 dialogues"),

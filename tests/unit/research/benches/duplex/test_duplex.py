@@ -11,19 +11,19 @@ import pytest
 import soundfile
 
 from app.conversation import events as e
-from app.research.benches.duplex.metrics import (
-    Word,
+from app.research.benches.duplex.run import (
     backchannels,
     behaviour,
     divergence,
     loudness,
     overlap_figures,
     pitch,
+    run_duplex,
+    score,
     takes_over,
     turn_latency,
 )
-from app.research.benches.duplex.run import read_words, run_duplex, score, words_of, write_output
-from app.research.benches.duplex.samples import find_samples
+from app.research.benches.duplex.samples import Word, find_samples, read_words, words_of, write_output
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,20 +19,30 @@ from app.research.benches.mtbench.asking import (
     content_words,
     has_fact,
     known_facts,
-    read_answer,
     relevance_gap,
 )
 from app.research.benches.mtbench.judge import UNJUDGED, Calibration, Judgement, judge_request, score_in, template_of
-from app.research.benches.mtbench.plan import Lines, Plan, Spending, Tools, once_for_all, write_down
-from app.research.benches.mtbench.questions import CATEGORIES, load_questions
+from app.research.benches.mtbench.plan import (
+    CATEGORIES,
+    Lines,
+    Plan,
+    Spending,
+    System,
+    Tools,
+    check_systems,
+    estimate,
+    load_questions,
+    once_for_all,
+    with_delays,
+    write_down,
+)
 from app.research.benches.mtbench.run import run_mtbench
-from app.research.benches.mtbench.scores import summarise
-from app.research.benches.mtbench.systems import System, check_systems, estimate, with_delays
-from app.research.benches.mtbench.tables import best_routes
+from app.research.benches.mtbench.scores import best_routes, summarise
 from app.research.commands.bench_mtbench import question_numbers, systems
 from app.services.backends import parse_routes, write_routes
 from app.session.control import BackendChoice
 from app.session.errors import UserError
+from app.untrusted.records import build
 
 pytestmark = pytest.mark.slow
 
@@ -181,16 +192,16 @@ def test_latencies_are_told_raw_and_clamped() -> None:
 
 def test_a_file_of_results_survives_a_kill_in_the_middle_of_a_line(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
-    lines = Lines(file, read_answer, Answer.document)
+    lines = Lines(file, partial(build, Answer), Answer.document)
     answers = [Answer("typed", 0, 101, turn, "", "Ünd so.") for turn in (1, 2)]
     lines.add(*answers)
     whole = file.read_bytes()
     file.write_bytes(whole + b'{"system": "typed", "ru')
-    again = Lines(file, read_answer, Answer.document)
+    again = Lines(file, partial(build, Answer), Answer.document)
     assert again.records == answers and file.read_bytes() == whole
     file.write_bytes(b"nonsense\n" + whole)
     with pytest.raises(UserError, match="Line 1"):
-        Lines(file, read_answer, Answer.document)
+        Lines(file, partial(build, Answer), Answer.document)
 
 
 def test_results_of_other_questions_are_not_mixed(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def _set(folder: Path, *, as_csv: bool = False) -> Path:
 @pytest.mark.parametrize("as_csv", [False, True])
 def test_big_bench_audio_is_read(tmp_path: Path, as_csv: bool) -> None:
     items = load_big_bench_audio(_set(tmp_path, as_csv=as_csv))
-    assert [(item.category, item.answer) for item in items] == [("web of lies", "yes"), ("object counting", "7")]
+    assert [(item.form, item.answer) for item in items] == [("web of lies", "yes"), ("object counting", "7")]
     assert len(items[0].samples) == 24_000 and len(load_big_bench_audio(tmp_path, 1)) == 1
 
 
@@ -146,7 +146,7 @@ def test_a_part_of_big_bench_audio_has_all_categories(tmp_path: Path) -> None:
         {"category": kind, "official_answer": "yes", "file_name": "0.wav"} for kind in ("a", "b", "c") for _ in range(5)
     ]
     (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert [item.category for item in load_big_bench_audio(tmp_path, 4)] == ["a", "b", "c", "a"]
+    assert [item.form for item in load_big_bench_audio(tmp_path, 4)] == ["a", "b", "c", "a"]
 
 
 def test_a_set_that_is_none_is_told(tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ import pytest
 from app.conversation.frame import SAMPLE_RATE
 from app.platform.installation import resource
 from app.research.benches.rivals import run as run_module
-from app.research.benches.rivals.measure import Item, Measured, Outcome, RivalsResult, ask, figures
 from app.research.benches.rivals.process import ASSISTANTS, Assistant, AssistantProcess, RecordingLoudspeaker, chosen
-from app.research.benches.rivals.run import run_rivals
+from app.research.benches.rivals.run import Item, Measured, Outcome, RivalsResult, ask, figures, run_rivals
 from app.session.errors import UserError
 
 pytestmark = pytest.mark.slow
@@ -61,7 +60,7 @@ def parrot(tmp_path: Path) -> AssistantProcess:
 
 
 def test_an_answer_is_timed_by_what_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.research.benches.rivals.measure.SETTLE_SECONDS", 0.7)
+    monkeypatch.setattr("app.research.benches.rivals.run.SETTLE_SECONDS", 0.7)
     with parrot(tmp_path) as process:
         whole = ask(process, item())
         cut = ask(process, item(pause=1.2))
@@ -97,7 +96,7 @@ def test_what_is_flushed_was_not_played() -> None:
 
 def test_all_are_asked_and_one_that_fails_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "FIRST_SECONDS", 0.1)
-    monkeypatch.setattr("app.research.benches.rivals.measure.SETTLE_SECONDS", 0.7)
+    monkeypatch.setattr("app.research.benches.rivals.run.SETTLE_SECONDS", 0.7)
     programs = {"parrot": PARROT, "broken": "raise SystemExit(1)"}
     monkeypatch.setattr(run_module, "_command", lambda one, progress: [sys.executable, "-c", programs[one.name]])
     result = run_rivals(

@@ -18,9 +18,15 @@ from app.frontend.kame.generator import KameGen
 from app.models.catalogue import ModelError
 from app.models.layout import read_layout
 from app.research.corpus.tokens import Corpus, Layout, open_corpus
-from app.research.training.kame.loss import LossFunction, inputs_of
 from app.research.training.kame.report import cost_of, figure, mean_losses, read_curves
-from app.research.training.kame.run_folder import LossWeights, TrainSettings, add_adapters, fuse_adapters
+from app.research.training.kame.run import (
+    LossFunction,
+    LossWeights,
+    TrainSettings,
+    add_adapters,
+    fuse_adapters,
+    inputs_of,
+)
 from app.research.training.kame.trainer import CURVES, Batches, Trainer, checkpoints, joined_processes, rate_at
 from tests.support.closed_network import run_closed, why_not
 from tests.support.tiny_kame import LM, make_checkpoint

@@ -1,0 +1,418 @@
+"""`bench hearing` and `bench recognisers`: the words of live recognition, what they cost, and how late they come.
+
+Recordings of people are processed frame by frame as in a session, in the sound's own time. For `bench hearing` the
+final words of all turns of a recording are joined and compared with its transcription, as are the recogniser's words
+for the whole recording at once: the difference is what live recognition costs.
+
+`bench recognisers` measures each installed recogniser: words wrong, lag, processor time, memory and load time. There
+the words of a decode are as late as its processor time. The lag of a word is the time from its end until it first stood
+in a partial and stayed. Whisper's alignment of the whole recording tells where a word ends, to about a tenth of a
+second. `python -m app.research.benches.recognition KEY LANGUAGE` prints the load time and the memory of one recogniser
+as a line of JSON: a process of its own keeps other recognisers' memory out of the figure.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+import jiwer
+import numpy as np
+
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.conversation.turn import TurnTracker
+from app.conversation.words import fold
+from app.diagnostics.tables import Progress, markdown, no_progress, paragraphs
+from app.models.catalogue import Model, find_model, models_of
+from app.models.locations import is_here, model_path
+from app.platform.children import python_module_command, quiet_child
+from app.platform.hardware import resident_bytes
+from app.research.benches.recordings import (
+    SPEAKER_PARTS,
+    Reader,
+    Recording,
+    compare,
+    load_questions,
+    load_recordings,
+    normalised,
+)
+from app.research.benches.timed_parts import Listener, SpeechModels, TimedTranscriber, speech_models
+from app.stt import open_decoder
+from app.stt.base import TranscriberError, TranscriptUpdate
+from app.stt.endpointing_weights import end_weights
+from app.stt.selection import choose_recogniser
+from app.stt.streaming import RATE, Decoder
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The words recognised in a recording: those of its turns, and those of one pass over all of it."""
+
+    recording: Recording
+    turns: tuple[str, ...]
+    one_pass: str
+
+    @property
+    def live(self) -> str:
+        """The words of all turns."""
+        return " ".join(text for text in self.turns if text)
+
+    @property
+    def lost_beginning(self) -> bool:
+        """Whether the first words of the one pass, if the transcription has them too, are missing live."""
+        one, live, said = normalised(self.one_pass), normalised(self.live), normalised(self.recording.text)
+        if not one or not said:
+            return False
+        if not live:
+            return True
+        first = jiwer.process_words(" ".join(one), " ".join(live)).alignments[0][0]
+        missing = one[: first.ref_end_idx] if first.type == "delete" else ()
+        return bool(missing) and missing[-1] in said[: first.ref_end_idx + 1]
+
+
+@dataclass(slots=True)
+class LiveRecognitionResult:
+    """The words of all recordings; `decodes`: how often the recogniser ran, in `decode_seconds` of processor time."""
+
+    heard: list[Heard] = field(default_factory=list)
+    seconds: float = 0.0
+    decodes: int = 0
+    decode_seconds: float = 0.0
+    left_out: list[str] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """Returns the result for JSON."""
+        spoken = [one for one in self.heard if normalised(one.recording.text)]
+        live = compare((one.recording.text, one.live) for one in spoken)
+        one_pass = compare((one.recording.text, one.one_pass) for one in spoken)
+        lost = [one.recording.name for one in spoken if one.lost_beginning]
+        return {
+            "recordings": len(spoken),
+            "words": sum(len(normalised(one.recording.text)) for one in spoken),
+            "seconds": round(self.seconds, 1),
+            "live_error_rate": round(live.wer, 4),
+            "one_pass_error_rate": round(one_pass.wer, 4),
+            "apart": round(live.wer - one_pass.wer, 4),
+            "live": _errors(live),
+            "one_pass": _errors(one_pass),
+            "beginnings_lost": len(lost),
+            "lost": lost,
+            "turns": sum(len(one.turns) for one in spoken),
+            "decodes": self.decodes,
+            "decode_seconds_per_second": round(self.decode_seconds / max(1e-9, self.seconds), 3),
+            "left_out": self.left_out,
+        }
+
+    def table(self) -> str:
+        """Returns the result as a Markdown table."""
+        d = self.document()
+        rows = [
+            ("recordings", d["recordings"]),
+            ("words spoken", d["words"]),
+            ("word error rate live, %", f"{100 * d['live_error_rate']:.1f}"),
+            ("word error rate of one pass, %", f"{100 * d['one_pass_error_rate']:.1f}"),
+            ("apart, points", f"{100 * d['apart']:.1f}"),
+            *((f"words {what}, live / one pass", f"{d['live'][what]} / {d['one_pass'][what]}") for what in d["live"]),
+            ("beginnings lost", f"{d['beginnings_lost']} ({100 * d['beginnings_lost'] / d['recordings']:.1f} %)"),
+            ("turns", d["turns"]),
+            ("processor seconds of recognising per second of sound", d["decode_seconds_per_second"]),
+        ]
+        return "\n".join([*markdown(("heard live", ""), rows), *paragraphs(self.left_out)])
+
+
+def _errors(found: jiwer.WordOutput) -> dict[str, int]:
+    return {"wrong": found.substitutions, "missing": found.deletions, "added": found.insertions}
+
+
+LEAD_SECONDS, TAIL_SECONDS = 0.6, 3.0
+"""Before and after each recording comes noise as loud as the recording's own room."""
+ROOM_QUANTILE = 0.05
+"""The room's level is that of the quietest twentieth of a recording's blocks of 20 ms."""
+
+
+class CountingDecoder:
+    """Counts the decodes of a decoder and the processor time they take; `last`: seconds of the last one."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self.decodes, self.seconds, self.last = 0, 0.0, 0.0
+
+    @property
+    def language(self) -> str:
+        return self._decoder.language
+
+    def close(self) -> None:
+        self._decoder.close()
+
+    def decode(self, samples: np.ndarray) -> str:
+        began = self._spent()
+        words = self._decoder.decode(samples)
+        self.last = self._spent() - began
+        self.decodes, self.seconds = self.decodes + 1, self.seconds + self.last
+        return words
+
+    def _spent(self) -> float:
+        # A decoder that works in a child process counts the child's time itself.
+        return time.process_time() + getattr(self._decoder, "child_seconds", 0.0)
+
+
+def in_its_room(samples: np.ndarray, seed: int = 0) -> np.ndarray:
+    """Puts noise as loud as the recording's room before and after it; returns whole frames."""
+    blocks = samples[: len(samples) // 480 * 480].reshape(-1, 480)
+    room = float(np.quantile(np.sqrt(np.square(blocks).mean(axis=1)), ROOM_QUANTILE))
+    rng = np.random.default_rng(seed)
+    lead, tail = (rng.standard_normal(round(s * SAMPLE_RATE)) * room for s in (LEAD_SECONDS, TAIL_SECONDS))
+    whole = np.concatenate([lead, samples, tail]).astype(np.float32)
+    return np.pad(whole, (0, -len(whole) % FRAME_SAMPLES))
+
+
+def recognise_live(samples: np.ndarray, models: SpeechModels, *, answers: bool = False) -> tuple[str, ...]:
+    """The final words of each turn in a recording. `answers`: the app speaks from `FIRST_SOUND_SECONDS` after each
+    turn's end until it is interrupted.
+    """
+    tracker = TurnTracker(end_weights())
+    listener = Listener(models.voice_detector(), models.transcriber(), tracker, answers=answers)
+    for _ in listener.listen(in_its_room(samples)):
+        pass
+    return tuple(words for _, words in sorted(listener.finals.items()))
+
+
+def run_live_recognition(
+    folder: Path,
+    *,
+    part: int | None = None,
+    peak: float | None = None,
+    cases: int = 0,
+    answers: bool = False,
+    progress: Progress = no_progress,
+) -> LiveRecognitionResult:
+    """Recognises the recordings in `folder`, or the first `cases` of them if it is not 0. `part`, `peak`: see
+    `load_recordings`; `answers`: see `recognise_live`. Raises TranscriberError.
+    """
+    recordings = load_recordings(folder, part=part, peak=peak)[: cases or None]
+    if not recordings:
+        raise TranscriberError(f"There is nothing to listen to: no recording in {folder} fits. Leave out --part.")
+    with speech_models() as models:
+        result, counting = LiveRecognitionResult(left_out=models.left_out), CountingDecoder(models.decoder)
+        live = replace(models, decoder=counting)
+        for number, recording in enumerate(recordings, 1):
+            progress(f"recording {number} of {len(recordings)}")
+            turns = recognise_live(recording.samples, live, answers=answers)
+            result.heard.append(Heard(recording, turns, models.transcribe(recording.samples)))
+            result.seconds += len(recording.samples) / SAMPLE_RATE
+    result.decodes, result.decode_seconds = counting.decodes, counting.seconds
+    return result
+
+
+def main(argv: list[str]) -> int:
+    """Loads the recogniser `argv[0]` for the language `argv[1]` and prints its figures."""
+    before, began = resident_bytes(), time.perf_counter()
+    decoder = open_decoder(find_model(argv[0]), argv[1])
+    decoder.decode(np.zeros(RATE, np.float32))
+    took = time.perf_counter() - began
+    held = resident_bytes() - before + getattr(decoder, "child_bytes", 0)
+    print(json.dumps({"seconds": round(took, 2), "bytes": held}))
+    decoder.close()
+    return 0
+
+
+Ends = list[tuple[str, float]]
+"""The words of a recording, each with the second at which it ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listened:
+    """One recording as recognised: the words that were said and recognised, the seconds that each word lagged, the
+    processor seconds that were spent, and the seconds of sound.
+    """
+
+    said: str
+    heard: str
+    lags: tuple[float, ...]
+    spent: float
+    seconds: float
+
+
+@dataclass(slots=True)
+class RecogniserResult:
+    """Figures of one recogniser, by kind of speech."""
+
+    model: Model
+    load_seconds: float
+    held_bytes: int
+    listened: dict[str, list[Listened]] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Returns the result for JSON."""
+        everything = [one for some in self.listened.values() for one in some]
+        lags = [lag for one in everything for lag in one.lags]
+        return {
+            "recogniser": self.model.key,
+            "words_wrong": {kind: round(words_wrong(some), 4) for kind, some in self.listened.items()},
+            "partial_lag": round(float(np.median(lags)), 3) if lags else None,
+            "processor_seconds_per_second": round(
+                sum(one.spent for one in everything) / max(1e-9, sum(one.seconds for one in everything)), 3
+            ),
+            "memory_bytes": self.held_bytes,
+            "load_seconds": self.load_seconds,
+        }
+
+
+@dataclass(slots=True)
+class RecognisersResult:
+    """Figures of all recognisers; `counts`: how many recordings of each kind."""
+
+    language: str
+    counts: dict[str, int]
+    recognisers: list[RecogniserResult] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """Returns the result for JSON."""
+        rows = [one.document() for one in self.recognisers]
+        return {"language": self.language, "recordings": self.counts, "recognisers": rows}
+
+    def table(self) -> str:
+        """Returns the result as a Markdown table."""
+        rows = [
+            (
+                d["recogniser"],
+                *(f"{100 * d['words_wrong'][kind]:.1f} %" for kind in self.counts),
+                "–" if d["partial_lag"] is None else f"{d['partial_lag']:.2f} s",
+                f"{d['processor_seconds_per_second']:.2f}",
+                f"{d['memory_bytes'] / 1e6:.0f} MB",
+                f"{d['load_seconds']:.1f} s",
+            )
+            for d in (one.document() for one in self.recognisers)
+        ]
+        kinds = (f"words wrong, {kind} ({count})" for kind, count in self.counts.items())
+        head = ("recogniser", *kinds, "partial lag", "processor s per s", "memory", "loaded in")
+        return "\n".join(markdown(head, rows))
+
+
+def words_wrong(listened: Sequence[Listened]) -> float:
+    """The word error rate over all of them."""
+    return float(compare((one.said, one.heard) for one in listened if normalised(one.said)).wer)
+
+
+def run_recognisers(
+    *,
+    people: Path | None = None,
+    folder: Path | None = None,
+    keys: Sequence[str] = (),
+    language: str = "en",
+    cases: int = 0,
+    progress: Progress = no_progress,
+) -> RecognisersResult:
+    """Measures the recognisers `keys`, or all installed ones of `language`.
+
+    `people`, `folder`: recordings as `bench hearing` reads them; of people only those that nothing was fitted to.
+    Without `folder`, and for English, also the app's ten synthetic questions. Raises TranscriberError.
+    """
+    speech = _speech(people, folder, language, cases)
+    if not speech:
+        raise TranscriberError("There is nothing to listen to. Name a folder with recordings in that language.")
+    models = [choose_recogniser(key, language) for key in keys] or [
+        model for model in models_of("stt") if model.speaks(language) and is_here(model.key)
+    ]
+    result = RecognisersResult(language, {kind: len(some) for kind, some in speech.items()})
+    with speech_models(words=language == "en") as judges:
+        align = _aligner(language)
+        ends = {kind: [align(one) for one in some] for kind, some in speech.items()}
+        for model in models:
+            load = _load(model, language)
+            found = RecogniserResult(model, load["seconds"], load["bytes"])
+            result.recognisers.append(found)
+            decoder = CountingDecoder(open_decoder(model, language))
+            try:
+                decoder.decode(np.zeros(RATE, np.float32))
+                for kind, some in speech.items():
+                    found.listened[kind] = []
+                    for number, (recording, known) in enumerate(zip(some, ends[kind], strict=True), 1):
+                        progress(f"{model.label}, {kind}: {number} of {len(some)}")
+                        found.listened[kind].append(_listen(recording, known, decoder, judges))
+            finally:
+                decoder.close()
+    return result
+
+
+def _speech(people: Path | None, folder: Path | None, language: str, cases: int) -> dict[str, list[Recording]]:
+    out: dict[str, list[Recording]] = {}
+    if people is not None:
+        held_out = load_recordings(people, part=SPEAKER_PARTS - 1)
+        # Spread over the callers, who follow each other in the manifest.
+        step = max(1, len(held_out) // cases) if cases else 1
+        out["people"] = held_out[::step][: cases or None]
+    if folder is not None:
+        out["recordings"] = load_recordings(folder)[: cases or None]
+    elif language == "en":
+        out["synthetic"] = [Recording(q.name, q.text, q.samples) for q in load_questions()]
+    return {kind: some for kind, some in out.items() if some}
+
+
+def _load(model: Model, language: str) -> dict[str, Any]:
+    command = python_module_command("app.research.benches.recognition", model.key, language)
+    done = subprocess.run(command, capture_output=True, check=False, **quiet_child())
+    if done.returncode != 0:
+        raise TranscriberError(f"{model.label} could not be loaded. Check it with “models check {model.key}”.")
+    return json.loads(done.stdout)
+
+
+def _listen(recording: Recording, ends: Ends, decoder: CountingDecoder, models: SpeechModels) -> Listened:
+    """Listens with `decoder` in place of the one in `models`."""
+    transcriber = TimedTranscriber(decoder, models.judge, models.words, lambda: decoder.last)
+    listener = Listener(models.voice_detector(), transcriber, TurnTracker(end_weights()))
+    forward, updates = transcriber.on_update, []
+
+    def note(update: TranscriptUpdate) -> None:
+        updates.append((transcriber.now, update.turn, fold(f"{update.stable} {update.unstable}")))
+        forward(update)
+
+    transcriber.on_update = note
+    before = decoder.seconds
+    for _ in listener.listen(in_its_room(recording.samples)):
+        pass
+    heard = " ".join(text for _, text in sorted(listener.finals.items()) if text)
+    seconds = len(recording.samples) / SAMPLE_RATE
+    return Listened(recording.text, heard, tuple(_lags(updates, ends)), decoder.seconds - before, seconds)
+
+
+def _lags(updates: Sequence[tuple[float, int, tuple[str, ...]]], ends: Ends) -> Iterator[float]:
+    """Yields, for each word that was recognised in the end, how long after its end it stood in a partial and stayed.
+
+    `updates`: time, turn and words of each partial and final.
+    """
+    finals = {turn: words for _, turn, words in updates}
+    final = [(turn, place, word) for turn, words in sorted(finals.items()) for place, word in enumerate(words)]
+    blocks = SequenceMatcher(None, [word for *_, word in final], [word for word, _ in ends], autojunk=False)
+    for a, b, size in blocks.get_matching_blocks():
+        for offset in range(size):
+            turn, place, word = final[a + offset]
+            since = None
+            for at, of, words in updates:
+                if of == turn:
+                    there = len(words) > place and words[place] == word
+                    since = (since if since is not None else at) if there else None
+            if since is not None and since < float("inf"):
+                yield since - LEAD_SECONDS - ends[b + offset][1]
+
+
+def _aligner(language: str) -> Callable[[Recording], Ends]:
+    """A function that finds where the words of a recording end."""
+    reader = Reader(model_path(choose_recogniser(language=language).key))
+
+    def ends(recording: Recording) -> Ends:
+        words = reader.words(recording.samples, language, beam_size=1, previous_text=True)
+        return [(" ".join(fold(word)), end) for word, end in words if fold(word)]
+
+    return ends
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
