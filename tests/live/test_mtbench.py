@@ -100,11 +100,10 @@ def compared(moments: Callable[[float], Iterable[Moment]], folder: Path) -> tupl
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # four runs of the real models, which a busy machine takes its time for
+@pytest.mark.timeout(900)  # three runs of the real models, which a busy machine takes its time for
 def test_a_run_that_is_killed_and_resumed_gives_the_same_to_the_byte(tmp_path: Path) -> None:
     # After six answers one of two spoken questions has been asked: nothing of the first may count in the second.
-    chance = random.Random(5)
-    whole, _ = compared(lambda took: [after_answers(6), random_moment(chance, took * 0.5)], tmp_path)
+    whole, _ = compared(lambda _took: [after_answers(6)], tmp_path)
     result = json.loads(whole["results.json"])
     assert result["calibration_auc"] == 1.0 and [one["name"].partition("=")[0] for one in result["systems"]] == [
         "typed",
