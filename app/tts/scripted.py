@@ -1,4 +1,4 @@
-"""A voice for tests: each letter is a tone of fixed length, ready at once."""
+"""A voice for tests, whose clips are tones with a fixed length per character and are ready immediately."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECONDS_PER_LETTER = 0.06
 
 
 class ScriptedVoice:
-    """Speaks in tones of 220 Hz. `fail_on`: a text that it can't speak. `spoken`: the texts so far."""
+    """A voice that plays a 220 Hz tone. Texts containing `fail_on` fail; `spoken` lists the texts received so far."""
 
     name = "scripted"
     rate = volume = 1.0
@@ -23,7 +23,7 @@ class ScriptedVoice:
         self._fail_on = fail_on
 
     def synthesize(self, text: str) -> Future[Clip]:
-        """A finished clip of 60 ms a letter."""
+        """Returns a completed clip of 60 ms per character."""
         self.spoken.append(text)
         future: Future[Clip] = Future()
         if self._fail_on and self._fail_on in text:
