@@ -59,7 +59,7 @@ PROVIDERS: dict[str, FrontEndSpec] = {
 
 @dataclass(frozen=True, slots=True)
 class FrontEndOptions:
-    """The options for creating a front-end, of which each uses those that apply to it.
+    """The options for creating a front-end. Each front-end uses the ones that apply to it.
 
     - `make_voice`: creates the cascade's voice without entering it
     - `answer_mode`, `openings`: when answers start, and whether short openings fill a wait
@@ -105,7 +105,7 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
         return RemoteFrontEnd(options.server, options.server_key)
     from app.frontend.cascade import CascadeFrontEnd
 
-    seed = random.randrange(2**32)  # each session has its own order of openings
+    seed = random.randrange(2**32)  # a different order of openings in each session
     return CascadeFrontEnd(
         options.make_voice(), options.answer_mode, openings=options.openings, seed=seed, code=options.language
     )

@@ -58,7 +58,7 @@ class OracleWords:
 
 @dataclass(frozen=True, slots=True)
 class OracleCompleted:
-    """A revision requested on a partial transcript has turned out to answer the complete turn."""
+    """A revision requested for a partial transcript has turned out to answer the complete turn."""
 
     revision: int
 

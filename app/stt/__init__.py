@@ -5,7 +5,7 @@ Suggested reading order:
 - `base.py`: the protocols, and the updates a transcriber reports.
 - `silero.py`: voice activity detection, window by window.
 - `streaming.py`: the transcriber, which decodes a growing turn repeatedly; `loudness.py`: loudness measurement;
-  `stable_words.py`: which words no longer change.
+  `stable_words.py`: the words on which successive passes agree.
 - `endpointing.py`: whether a turn is finished; `text_endpointing.py` (with `text_endpointing_worker.py`): the part that
   looks at the words; `endpointing_weights.py`: the fitted weights.
 - `whisper_decoder.py` (with `whisper_library.py`), `moonshine.py` (with `moonshine_worker.py`): the decoders;

@@ -22,7 +22,7 @@ RATE = 16_000
 class TranscriptUpdate:
     """The words of a turn so far, which cover its audio up to `heard_until`.
 
-    - `stable`, `unstable`: the words that no longer change, and the ones that follow them.
+    - `stable`, `unstable`: the words that only a pause may still correct, and the ones that follow them.
     - `settled`: the update includes everything up to a pause.
     - `final`: the result of `Transcriber.end`, and the turn's last update unless it is resumed.
     - `language`: a two-letter code, empty until the language is detected.

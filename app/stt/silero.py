@@ -34,7 +34,7 @@ QUIET = 0.15
 RESTED = 31
 """Quiet windows (1 s) after which the model has forgotten the last voice. Its state at that point is saved."""
 REFRESH = 8
-"""Windows of further quiet (0.26 s) after which the saved state is restored, again and again.
+"""The saved state is restored after every so many windows of further quiet (0.26 s).
 
 In a long silence the model's state drifts (its largest cell grows from 70 to 490 in 16 s), which delays the detection
 of the next word. Over 294 speech onsets, with room noise at -65 and -50 dBFS, the median delay to a probability of 0.7

@@ -69,7 +69,7 @@ def with_skipped(stable: list[str], words: list[str]) -> list[str]:
     out: list[str] = []
     blocks = SequenceMatcher(None, [fold(word) for word in stable], [fold(word) for word in words], autojunk=False)
     for what, a, b, c, d in blocks.get_opcodes():
-        # A long piece replaced by a word or two is mostly skipped, too.
+        # A long stretch replaced by one or two words was mostly skipped too.
         skipped = what != "insert" and b - a >= SKIPPED_WORDS and (d - c) * 3 <= b - a
         out += stable[a:b] if skipped else words[c:d]
     return out

@@ -214,7 +214,7 @@ class StreamingTranscriber:
         self._turn = self.endpointing.turn = -1
         self._open, self._next = False, None
         self._end_workers()
-        del self._decoder  # a transcriber of an ended session keeps no model
+        del self._decoder  # so that the transcriber of an ended session doesn't keep the model in memory
 
     def _end_workers(self) -> None:
         self._worker.shutdown(wait=True, cancel_futures=True)
@@ -370,7 +370,7 @@ class StreamingTranscriber:
             self._use_words(done, joined(done.window.before, words, done.overlap))
 
     def _use_words(self, done: Pass, words: str) -> None:
-        """Updates or settles the turn's words with those of a pass, and publishes them."""
+        """Updates or settles the turn's words with the result of a pass, and publishes them."""
         # Whisper sometimes stops early, and then the words don't cover the audio up to the end of the pass.
         complete = len(words.split()) >= len(self._words.all.split()) > 0
         pause = self._pause if self._final_due is None else self._final_due

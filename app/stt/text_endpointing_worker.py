@@ -2,7 +2,7 @@
 
 Writes a line when it is ready, then reads texts from standard input, one JSON line each, and replies on standard output
 with two log-odds (see `WordOdds`). Ends when its standard input closes. The model runs on `xllamacpp`, as in the
-embedded back-end, and both share the same memory-mapped model file.
+embedded back-end, and the system keeps only one copy of the model file in memory for both.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def main(argv: list[str]) -> int:
     for line in sys.stdin.buffer:
         out.write(json.dumps(odds(server, str(json.loads(line)))) + "\n")
         out.flush()
-    os._exit(0)  # the engine's threads need not be joined; nothing is on disk
+    os._exit(0)  # the engine's threads needn't be joined, and nothing needs saving
 
 
 def odds(server: Any, text: str) -> tuple[float, float]:

@@ -41,7 +41,7 @@ class ActiveDevice:
         self.device: Device | None = None
         """The open device, or the last one that was open."""
         self.suspended = False
-        """Whether the system has suspended it."""
+        """Whether the system has suspended the device."""
         self._had_stream = False
         self._stream_number: int | None = None
         self._position, self._idle = -1, 0.0
@@ -58,7 +58,7 @@ class ActiveDevice:
 
     @property
     def delivers(self) -> bool:
-        """Whether it has delivered or requested any samples since it was opened."""
+        """Whether the device has delivered or requested any samples since it was opened."""
         return self._position > 0
 
     def open(self, device: Device, by_name: bool) -> None:
@@ -129,7 +129,7 @@ class ActiveDevice:
         return "slow" if self._is_slow(opened) else "works"
 
     def _check_stream(self, state: PulseState) -> tuple[bool, bool]:
-        """Whether the sound server has dropped the stream, and whether it has suspended the device."""
+        """Returns whether the sound server has dropped the stream, and whether it has suspended the device."""
         has_stream, placed = self._find_stream(state)
         if not has_stream:
             # A brief absence is normal: ALSA's plugin opens a new stream after an underrun.

@@ -52,7 +52,7 @@ class Device:
     pulse_name: str = ""
     """The sound server's identifier; empty for a device listed by PortAudio itself."""
     muted: bool = field(default=False, compare=False)
-    """Whether it is muted in the system, if known."""
+    """Whether the device is muted in the system, if known."""
 
     @property
     def is_default(self) -> bool:

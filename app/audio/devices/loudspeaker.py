@@ -103,7 +103,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
     def __init__(self, name: str | None = None, device: Device | None = None) -> None:
         super().__init__(name, device)
         self.xruns = 0
-        """How often PortAudio reported that the device ran empty in the middle of speech."""
+        """How often PortAudio reported that the device ran empty in mid-speech."""
         self.position = 0
         """Samples requested by the device, at its own rate; increases as long as it works."""
         self.tap = Ring(1)

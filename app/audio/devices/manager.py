@@ -1,4 +1,4 @@
-"""Keeps a session's microphone and loudspeaker working while devices come and go.
+"""Keeps a session's microphone and loudspeaker working while devices appear and disappear.
 
 `DeviceManager` provides a source and a sink for the whole session. A single thread, the device thread, opens and closes
 all devices: it detects lost ones, opens substitutes, and returns to the preferred ones when they are back. Reading and

@@ -97,7 +97,7 @@ class PacedListener:
     def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
         self._now = now
         self.written = self.flushed = self.underruns = 0
-        self._dry_at = 0.0  # when what was written will have been played
+        self._dry_at = 0.0  # when the queue will be empty
 
     @property
     def queued(self) -> int:

@@ -213,7 +213,7 @@ class DeviceSlot:
             self.refuse(device, messages.silent(self.kind, device.name))
             self.refused.delay(self.lost_at)
 
-    # Which device to use
+    # Choosing the device
 
     def needs_switch(self, state: PulseState, now: float, grace: float) -> bool:
         """Records where the sound server has moved our stream, and returns whether to open another device.
@@ -292,7 +292,7 @@ class DeviceSlot:
     def _own_default(self, listed: Sequence[Device]) -> str:
         return next((device.name for device in listed if device.is_default_for(self.kind)), "")
 
-    # What to report
+    # Reporting
 
     def report(self, now: float, state: PulseState | None) -> None:
         """Notifies the user of changes that have lasted long enough."""

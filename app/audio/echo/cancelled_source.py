@@ -90,7 +90,7 @@ class EchoMeter:
         active = far > FAR_ACTIVE
         echo = near[active].mean() - floor
         if follows < self.FOLLOWS or echo < floor:
-            self.erle_db = None  # headphones, or nothing but noise
+            self.erle_db = None  # headphones, or only noise
             self._sum_near = self._sum_out = 0.0
             self._judge(False)
             return

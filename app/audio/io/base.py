@@ -133,7 +133,7 @@ class AudioSink(Protocol):
 
     @property
     def name(self) -> str:
-        """The name of the device or file, for the user."""
+        """The user-facing name of the device or file."""
         ...
 
     @property
@@ -166,12 +166,12 @@ class AudioSink(Protocol):
 
     @property
     def overruns(self) -> int:
-        """Samples lost because the queue was full; the oldest are dropped first."""
+        """Samples lost because the queue was full (the oldest are dropped first)."""
         ...
 
     @property
     def underruns(self) -> int:
-        """How often the queue ran empty in the middle of speech."""
+        """How often the queue ran empty in mid-speech."""
         ...
 
     def write(self, samples: np.ndarray) -> None:

@@ -86,9 +86,9 @@ class OracleFeed:
         self._enabled = enabled
         self._revisions = Revisions()
         self._fed: int | None = None  # tokens of the revision already fed; None: start over
-        self._void = 0  # the order up to which revisions are refused
+        self._void = 0  # revisions up to this order are refused
         self._holding = False
-        self._held = 0  # the revision whose words are held
+        self._held = 0  # the revision whose words are held back
 
     def receive(self, item: OracleInput, answering: int | None = None) -> None:
         """Handles one input. `answering`: the turn being answered, if any."""

@@ -149,7 +149,7 @@ class RemoteFrontEnd:
         if connection.failed:
             raise FrontEndError(connection.failed)
         marks = [mark for item in inputs for mark in self._receive(item)]
-        faded = any(isinstance(item, floor.Silence) for item in inputs)  # the loudspeaker has done so
+        faded = any(isinstance(item, floor.Silence) for item in inputs)  # by the loudspeaker
         flush = faded or any(mark.what == "interrupted" for mark in marks)
         connection.send(frame.samples)
         received = connection.take()
@@ -193,7 +193,7 @@ class RemoteFrontEnd:
                 case e.AssistantEnded():
                     words.append(None)
                 case e.TranscriptPartial() | e.TranscriptFinal():
-                    pass  # this machine's own recogniser has the user's words
+                    pass  # this machine has its own recogniser
                 case e.Failure(sentence=sentence):
                     relayed.append(e.Failure(at, "frontend", _said_by_server(sentence)))
                 case e.OracleRequested():

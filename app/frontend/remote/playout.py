@@ -38,9 +38,10 @@ class Received:
 
 
 class Playout:
-    """A queue of frames that starts playback once `depth` frames are queued. Each gap increases `depth`, slowly undone.
+    """A queue of frames that starts playback once `depth` frames are queued.
 
-    To catch up, it skips silent frames. Audible frames are only dropped if more than `MOST_WAITING` are queued.
+    `depth` grows with each gap and shrinks slowly. To catch up, silent frames are skipped; audible ones are only
+    dropped if more than `MOST_WAITING` frames are queued.
     """
 
     def __init__(self) -> None:

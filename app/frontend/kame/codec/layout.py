@@ -16,7 +16,7 @@ WINDOW = 480
 """Samples in a mel frame's window, which ends with the frame: it covers the previous 10 ms but no future samples."""
 FFT = 512
 LOWEST, HIGHEST = 60.0, 7600.0
-"""Hz."""
+"""Frequency range of the mel filters in Hz."""
 QUIETEST = 1e-7
 """Power floor of a band, about -70 dBFS."""
 START_LEVEL = math.log(10 ** (-26 / 10))

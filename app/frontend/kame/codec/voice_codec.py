@@ -78,7 +78,7 @@ class ResidualQuantiser(nn.Module):
         codes = []
         for index, book in enumerate(self.books):
             first = self.reserved if index == 0 else 0
-            # The nearest entry: |x - b|² without |x|², which is the same for all.
+            # The nearest entry: |x - b|² without the constant |x|².
             code = (book[first:].square().sum(1) - 2 * rest @ book[first:].T).argmin(-1) + first
             codes.append(code)
             rest = rest - book[code]
