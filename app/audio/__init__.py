@@ -1,13 +1,13 @@
-"""Audio input and output: microphones, loudspeakers and sound files, all as 24 kHz mono float32.
+"""Audio input and output: microphones, loudspeakers and audio files, all as 24 kHz mono float32.
 
-The only package that imports sounddevice. README.md beside this file explains it at length.
+The only package that imports sounddevice. README.md in this folder has a detailed description.
 
-- `io`: the protocols of sources and sinks, the ring buffer, resampling, sound files
-- `echo`: removes the app's own voice from the microphone's sound
-- `devices`: lists, opens, watches and replaces devices; `devices.duplex` puts everything together
+- `io`: the source and sink protocols, the ring buffer, resampling, audio files
+- `echo`: removes the app's own voice from the microphone signal
+- `devices`: lists, opens, watches and replaces devices; `devices.duplex` combines everything
 
-Each folder imports only those above it. The user's sound travels from the microphone's callback through a ring to
-`EchoCancelledSource`, which the frame thread reads in frames of 80 ms. The app's voice travels from the frame thread
-through `DriftCompensatingSink` and a ring to the loudspeaker's callback, and from there also, by the tap, to
-`EchoCancelledSource`.
+Each subpackage imports only the ones listed before it. The user's audio travels from the microphone's callback through
+a ring buffer to `EchoCancelledSource`, which the frame thread reads in frames of 80 ms. The app's voice travels from
+the frame thread through `DriftCompensatingSink` and a ring buffer to the loudspeaker's callback, and from there also
+through the tap to `EchoCancelledSource`.
 """

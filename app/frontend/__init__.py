@@ -1,18 +1,19 @@
-"""The front-ends: they take the user's sound and the oracle, and speak, one 80 ms frame at a time.
+"""The front-ends, which receive the user's audio and the oracle and produce speech, one 80 ms frame at a time.
 
-To be read in this order (`README.md` describes how it works):
+Suggested reading order (`README.md` describes how they work):
 
-- `base.py`: the protocol, its inputs and what a step gives.
+- `base.py`: the protocol, its inputs and the result of a step.
 - `cascade.py`: the CPU front-end, which reads the oracle aloud with a synthetic voice.
-- `revisions.py`: the oracle revisions it knows, newest last.
+- `revisions.py`: the oracle revisions known to it, newest last.
 - `clause_choice.py`: which clause of which revision comes next.
-- `clause_synthesis.py`, `openings.py`: what is synthesised ahead.
-- `clause_playback.py`: clauses into frames.
-- `kame/`: the GPU front-ends, KAME and Moshi (the only package that imports torch).
+- `clause_synthesis.py`, `openings.py`: speech that is synthesised in advance.
+- `clause_playback.py`: playback of clauses as frames.
+- `kame/`: the GPU front-ends KAME and Moshi (the only package that imports torch).
 - `remote/`: a voice server on another machine.
 
-A session posts `OracleAsked`, `OracleWords` and commands about the floor, and calls `FrontEnd.step` with each frame;
-`FrontEndStep` carries sound, words and marks back. This module makes a front-end by its name, and imports it only then.
+A session sends `OracleAsked`, `OracleWords` and floor commands, and calls `FrontEnd.step` with every frame. The
+returned `FrontEndStep` contains audio, words and marks. The functions below create a front-end by name and import its
+module only when it is used.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ from app.tts.base import Voice
 
 @dataclass(frozen=True, slots=True)
 class FrontEndSpec:
-    """A front-end as users choose it.
+    """A front-end that users can choose.
 
-    - `weights`: it has weights of its own, and needs a graphics card
-    - `elsewhere`: another machine does its work
-    - `make`: makes one that research adds, not entered yet, which the window doesn't offer; None for the product's own
+    - `label`: its user-facing name
+    - `weights`: it has model weights and needs a graphics card
+    - `elsewhere`: it runs on another machine
+    - `make`: creates a front-end added by research, which the window doesn't offer; None for the product's own
     """
 
     label: str
@@ -45,7 +47,7 @@ class FrontEndSpec:
 
 
 CODEC_VOICE = "piper-joe"
-"""The voice whose decoder the voice codec uses."""
+"""The voice whose decoder is used by the voice codec."""
 
 PROVIDERS: dict[str, FrontEndSpec] = {
     "cascade": FrontEndSpec("Embedded voice (CPU)"),
@@ -57,12 +59,18 @@ PROVIDERS: dict[str, FrontEndSpec] = {
 
 @dataclass(frozen=True, slots=True)
 class FrontEndOptions:
-    """What front-ends are made of; each uses what concerns it.
+    """The options for creating a front-end. Each front-end uses the ones that apply to it.
 
-    `make_voice`: makes the cascade's voice, not entered yet. `weights`: the folder of a model's weights. `precision`
-    "auto": the best that fits. `device` "auto": the CUDA card. `context`: frames that are remembered; 0: the model's
-    own. `reserved`: bytes of the graphics card that speech recognition takes. `server` and `server_key`: the address of
-    a voice server, and the key that it wants.
+    - `make_voice`: creates the cascade's voice without entering it
+    - `answer_mode`, `openings`: when answers start, and whether short openings fill a wait
+    - `language`: the language in which the session starts
+    - `weights`: the folder with a model's weights
+    - `precision`: "auto" for the best one that fits
+    - `device`: "auto" for the CUDA card
+    - `context`: number of frames remembered; 0 for the model's own
+    - `reserved`: bytes of graphics memory needed by speech recognition
+    - `dials`: the initial delays
+    - `server`, `server_key`: the address of a voice server, and its access key
     """
 
     make_voice: Callable[[], Voice]
@@ -80,7 +88,7 @@ class FrontEndOptions:
 
 
 def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
-    """Makes the front-end `name`, not entered yet. Raises FrontEndError if it can't run here."""
+    """Creates the front-end `name` without entering it. Raises FrontEndError if it can't run here."""
     if name not in PROVIDERS:
         raise FrontEndError(f"There is no front-end called “{name}”. There are: {', '.join(PROVIDERS)}.")
     make_own = PROVIDERS[name].make
@@ -97,14 +105,14 @@ def make_frontend(name: str, options: FrontEndOptions) -> FrontEnd:
         return RemoteFrontEnd(options.server, options.server_key)
     from app.frontend.cascade import CascadeFrontEnd
 
-    seed = random.randrange(2**32)  # each session has its own order of openings
+    seed = random.randrange(2**32)  # a different order of openings in each session
     return CascadeFrontEnd(
         options.make_voice(), options.answer_mode, openings=options.openings, seed=seed, code=options.language
     )
 
 
 def require_torch() -> None:
-    """Raises FrontEndError if the graphics card's packages aren't installed."""
+    """Raises FrontEndError if the packages for GPU front-ends aren't installed."""
     missing = [package for package in ("torch", "moshi", "safetensors", "sentencepiece") if find_spec(package) is None]
     if missing:
         raise FrontEndError(
@@ -114,7 +122,7 @@ def require_torch() -> None:
 
 
 def free_card_bytes() -> int | None:
-    """Free bytes on the CUDA card that would be used; None without a card, or without torch for it."""
+    """Returns the free bytes on the CUDA card that would be used, or None without a card or torch."""
     try:
         require_torch()
     except FrontEndError:

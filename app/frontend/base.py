@@ -1,7 +1,7 @@
-"""The front-end protocol: one frame in and one frame out every 80 ms, without ever waiting.
+"""The front-end protocol: one frame in and one frame out every 80 ms, without ever blocking.
 
-The GPU model (`kame`) and the CPU cascade (`cascade`) implement it. Only plain data crosses it in both directions, so a
-front-end could run in a child process.
+It is implemented by the GPU model (`kame`) and the CPU cascade (`cascade`), among others. Inputs and results are plain
+data, except for voices.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from app.tts.base import Voice
 
 @dataclass(frozen=True, slots=True)
 class OracleAsked:
-    """Revision `revision` has been requested for the user's `words` in `turn`; `complete`: these are all of the turn's.
+    """A revision has been requested for the user's `words` in `turn`.
 
-    The newest revision is the one for which this came last. Numbers only identify: a revision keeps its number when
-    it is handed over in mid-answer, so a smaller number may be the newer one, and no front-end may compare numbers.
-    If this comes again for a number that is known, that revision becomes the newest one and keeps the text it has.
+    The newest revision is the one for which this was sent last. Front-ends must not compare revision numbers: a
+    revision keeps its number when it is handed over in mid-answer, so a smaller number may be newer. If this is sent
+    again for a known number, that revision becomes the newest and keeps its text.
 
-    `wanted`: the user has chosen this back-end while another one's answer is being spoken, and waits for it. `paused`:
-    the user was silent then, so the words may be complete. `expected`: seconds until its first clause, as this
-    back-end's earlier answers took; 0: not known. `language`: of the words, by its two letters.
+    - `complete`: the words are all of the turn's
+    - `wanted`: the user chose this back-end while another one's answer was being spoken, and is waiting for it
+    - `paused`: the user was silent at the time, so the words may be complete
+    - `expected`: seconds until the first clause, based on the back-end's earlier answers; 0 if unknown
+    - `language`: the language of the words as a two-letter code
     """
 
     revision: int
@@ -43,9 +45,9 @@ class OracleAsked:
 
 @dataclass(frozen=True, slots=True)
 class OracleWords:
-    """The next whole words of a revision, spacing included. The first ones replace the older oracle.
+    """The next whole words of a revision, including spacing. The first ones replace the previous oracle.
 
-    `posted_at`: the session time at which the session passed them on.
+    `posted_at`: the session time at which the session sent them.
     """
 
     revision: int
@@ -56,14 +58,14 @@ class OracleWords:
 
 @dataclass(frozen=True, slots=True)
 class OracleCompleted:
-    """A revision requested on a partial transcript has turned out to answer the complete turn."""
+    """A revision requested for a partial transcript has turned out to answer the complete turn."""
 
     revision: int
 
 
 @dataclass(frozen=True, slots=True)
 class OracleDone:
-    """A revision has no more words. `failed`: its stream broke."""
+    """A revision has no more words. `failed`: its stream was interrupted."""
 
     revision: int
     failed: bool = False
@@ -71,14 +73,14 @@ class OracleDone:
 
 @dataclass(frozen=True, slots=True)
 class SetAnswerMode:
-    """Change when answers begin."""
+    """Changes when answers start."""
 
     answer_mode: AnswerMode
 
 
 @dataclass(frozen=True, slots=True)
 class SetOpenings:
-    """Switches the short openings that fill a wait for the answer on or off."""
+    """Turns the short openings that fill the wait for an answer on or off."""
 
     on: bool
 
@@ -87,8 +89,8 @@ class SetOpenings:
 class SetDials:
     """Changes two delays, in frames of 80 ms.
 
-    `delay`: how long the front-end is silent after each turn of the user before it may answer. `lead`: how much
-    later than the transcriber it gets the user's sound, so that the oracle is ahead of it.
+    `delay`: how long the front-end stays silent after each user turn before it may answer. `lead`: by how much its copy
+    of the user's audio lags behind the transcriber's, so that the oracle arrives first.
     """
 
     delay: int = 0
@@ -97,10 +99,10 @@ class SetDials:
 
 @dataclass(frozen=True, slots=True)
 class SetVoice:
-    """Changes the voice from the next clause on; with the present voice, its rate or volume has changed.
+    """Changes the voice from the next clause on. Sending the current voice means that its rate or volume has changed.
 
-    The voice is entered already. The front-end exits it in the end; the one before belongs to the sender again once
-    the step is over.
+    The voice must already be entered; the front-end exits it at the end. The sender owns the previous voice again after
+    the step.
     """
 
     voice: Voice
@@ -112,9 +114,9 @@ FrontEndInput = OracleInput | FloorCommand | SetAnswerMode | SetOpenings | SetDi
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Words whose sound ends at sample `end` of this step's frame (1 to 1920).
+    """Words whose audio ends at sample `end` of this step's frame (1 to 1920).
 
-    `revision`: the one they are of; 0: of none. `glued`: they follow the words before without a space.
+    `revision`: the revision they come from, or 0 for none; `glued`: no space precedes them.
     """
 
     text: str
@@ -130,9 +132,9 @@ CorrectionKind = Literal["continued", "corrected"]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A change of what the assistant does, at this step.
+    """A change in what the assistant does at this step.
 
-    `opened`: it fills the wait with words that are no part of the answer. `mended`: it goes over to another revision,
+    `opened`: it fills the wait with words that aren't part of the answer. `mended`: it switches to another revision,
     with the transition `how`.
     """
 
@@ -144,7 +146,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class OraclePosition:
-    """How far a revision has been fed to a model: tokens taken so far, and tokens that wait for their frame."""
+    """How far a revision has been fed to a model: the tokens consumed so far, and those still queued."""
 
     revision: int
     taken: int
@@ -153,9 +155,9 @@ class OraclePosition:
 
 @dataclass(frozen=True, slots=True)
 class ContextGauge:
-    """Frames that the front-end's context holds, of those that it can hold.
+    """How many frames the front-end's context holds, and how many it can hold.
 
-    `restarted`: at this step a fresh stream has started, primed with `primed` frames of the conversation.
+    `restarted`: a fresh stream started at this step, primed with `primed` frames of the conversation.
     """
 
     frames: int
@@ -166,12 +168,14 @@ class ContextGauge:
 
 @dataclass(frozen=True, slots=True)
 class FrontEndStep:
-    """The result of one step: sound, the words whose sound ends in it, and what changed.
+    """The result of one step: audio, the words that end in it, and what changed.
 
-    `samples`: float32, shape (1920,), 24 kHz. `flush`: what was given out before and has not been played is to be
-    thrown away, so that the assistant falls silent now. `problem`: a sentence for the user about what could not be
-    said, or empty. `oracle` and `context`: of front-ends that have them. `relayed`: events of a session elsewhere that
-    hears and speaks for this one, with this session's times and turns.
+    - `samples`: float32, shape (1920,), 24 kHz
+    - `said`, `marks`: the words that end in this frame, and the changes in what the assistant does
+    - `flush`: discard earlier output that hasn't been played, so that the assistant falls silent immediately
+    - `problem`: a user-facing message about anything that couldn't be spoken, or empty
+    - `oracle`, `context`: set by front-ends that have them
+    - `relayed`: events from a remote session that runs on behalf of this one, with this session's times and turns
     """
 
     samples: np.ndarray
@@ -185,14 +189,14 @@ class FrontEndStep:
 
 
 class FrontEndError(Exception):
-    """A front-end can't be loaded, or can't go on; `str(error)` is a sentence for the user."""
+    """A front-end can't be loaded or can't continue; `str(error)` is a user-facing message."""
 
 
 class FrontEnd(Protocol):
-    """Steps once every 80 ms, all on one thread. A context manager: entering loads, exiting frees.
+    """A front-end, which steps once every 80 ms on one thread. A context manager that loads on entry and frees on exit.
 
-    `hears_oracle`: whether it uses what a back-end says. `needs`: what it takes of a graphics card, in a sentence;
-    empty for one that runs on the processor.
+    `hears_oracle`: whether it uses the answers of a back-end. `needs`: a message stating its graphics card
+    requirements; empty if it runs on the CPU.
     """
 
     name: str
@@ -201,12 +205,12 @@ class FrontEnd(Protocol):
 
     @property
     def voice(self) -> Voice | None:
-        """The voice that it speaks with; None if speaking is part of its model."""
+        """The voice that it uses, or None if speech is part of its model."""
         ...
 
     @property
     def speaking(self) -> bool:
-        """Whether an answer is being spoken, or is held."""
+        """Whether an answer is being spoken or is on hold."""
         ...
 
     @property
@@ -216,25 +220,25 @@ class FrontEnd(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether it has nothing to say, and waits only for the user."""
+        """Whether it has nothing to say and is waiting for the user."""
         ...
 
     def ready(self, heard: str) -> bool:
-        """Whether it could answer at once if the user's turn ended now with the words `heard` (empty: not known yet).
+        """Whether it could answer immediately if the user's turn ended now with the words `heard` (empty: unknown).
 
-        Also True where waiting would bring an answer no nearer.
+        Also True if waiting wouldn't produce an answer any sooner.
         """
         ...
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
-        """Steps with the user's frame and the inputs since the last step, in order; never waits.
+        """Processes the user's frame and the inputs since the last step, in order, without blocking.
 
-        Raises FrontEndError when it can't go on; the inputs are then for the front-end that takes its place.
+        Raises FrontEndError if it can't continue; the inputs then go to the front-end that replaces it.
         """
         ...
 
     def unheard(self, samples: int, words: int) -> None:
-        """After a `flush`: the last `samples` samples and `words` words given out were never played."""
+        """Reports, after a `flush`, that the last `samples` samples and `words` words of output were never played."""
         ...
 
     def __enter__(self) -> FrontEnd: ...

@@ -1,9 +1,10 @@
-"""The CPU front-end: reads the oracle aloud, and goes over to a better revision in mid-answer.
+"""The CPU front-end, which reads the oracle aloud and can switch to a better revision in mid-answer.
 
-With the answer mode `after` it waits for an answer to the complete turn. With `thinking` it starts as soon as the
-turn has ended and the newest revision is stable (`app.conversation.stability`), fills a longer wait with a short
-opening, and goes over to a better revision at a clause's end, or at a word's end where the user has chosen another
-back-end. Clauses are synthesised ahead, the first one while the user still talks. Time is the frames' own.
+In the answer mode `after`, it waits for an answer to the complete turn. In the mode `thinking`, it starts as soon as
+the turn has ended and the newest revision is stable (`app.conversation.stability`), and fills a longer wait with a
+short opening. It switches to a better revision at the end of a clause, or at the end of a word if the user has chosen
+another back-end. Clauses are synthesised in advance, the first one while the user is still speaking. All times come
+from the frames.
 """
 
 from __future__ import annotations
@@ -40,14 +41,17 @@ from app.frontend.revisions import Revisions
 from app.tts.base import Voice, VoiceError
 
 WORTH_CUTTING = SAMPLE_RATE
-"""A clause that has less than a second to go is said to its end."""
+"""A clause with less than a second left is always finished."""
 
 
 class CascadeFrontEnd:
-    """Speaks through `voice`, in either of the module docstring's answer modes.
+    """A front-end that speaks with a TTS voice.
 
-    `openings`: whether a wait is filled with one; their order follows from `seed`. `code`: the language that the
-    session starts in.
+    - `voice`: the voice.
+    - `answer_mode`: see the module docstring.
+    - `openings`: whether openings fill a wait.
+    - `seed`: determines the order of the openings.
+    - `code`: the language in which the session starts.
     """
 
     name = "cascade"
@@ -69,12 +73,12 @@ class CascadeFrontEnd:
         self._chooser = ClauseChooser(self._revisions, answer_mode)
         self._ahead = ClauseSynthesis(voice)
         self._playback = ClausePlayback()
-        self._answer = SpokenAnswer(floor.TakeFloor(0))  # to the turn that is answered, or was last
-        self._at = 0.0  # when the present step's frame ends
-        self._waits_since = 0.0  # from when on the user waits for the answer
+        self._answer = SpokenAnswer(floor.TakeFloor(0))  # to the current or last answered turn
+        self._at = 0.0  # when the current step's frame ends
+        self._waits_since = 0.0  # since when the user has been waiting for the answer
         self._has_floor = False
-        self._unanswered = False  # the floor was ours, and no back-end had anything to say
-        self._started = False  # an opening or something of this answer has sounded
+        self._unanswered = False  # we had the floor, but no back-end had an answer
+        self._started = False  # an opening or part of this answer has been played
         self._held = False
         self._marks: list[Mark] = []
         self._problem = ""
@@ -105,9 +109,11 @@ class CascadeFrontEnd:
         return not self._has_floor
 
     def ready(self, heard: str) -> bool:
-        """Whether the newest revision answers `heard`, or starts like the one before, and its first clause is
-        synthesised; or an opening is, which covers the wait for an answer that is far away. Always in the mode
-        `after`, which asks once the turn has ended.
+        """Whether an answer to `heard` could start now.
+
+        True if the newest revision answers `heard`, or is stable if `heard` is empty, and its first clause is
+        synthesised; or if an opening is prepared that can cover a long wait. Always True in the mode `after`, which
+        asks back-ends only once the turn has ended.
         """
         if self._chooser.answer_mode == "after":
             return True
@@ -133,7 +139,7 @@ class CascadeFrontEnd:
         return FrontEndStep(samples, tuple(said), tuple(self._marks), flush, self._problem)
 
     def unheard(self, samples: int, words: int) -> None:
-        """The last `samples` samples and `words` words given out never sounded: they are still to be said."""
+        """Takes back the last `samples` samples and `words` words, which were never played and are spoken again."""
         if words:
             del self._answer.given[-words:]
         self._playback.take_back(samples)
@@ -141,7 +147,7 @@ class CascadeFrontEnd:
     # -- what arrives ------------------------------------------------------------------------------
 
     def _receive(self, item: FrontEndInput) -> bool:
-        """Handles one input; returns whether what was given out must be thrown away."""
+        """Handles one input. Returns whether unplayed output must be discarded."""
         match item:
             case OracleAsked() | OracleWords() | OracleCompleted() | OracleDone():
                 self._revisions.update(item, self._at, in_use=self._answer.source)
@@ -173,16 +179,16 @@ class CascadeFrontEnd:
                 self._unanswered = unanswered
                 return flush
             case floor.Silence():
-                # Without the floor nothing is being answered, and a question that nobody could answer still may be.
+                # Without the floor nothing is being answered, but an unanswered question may still get an answer.
                 return self._has_floor and self._give_floor_away()
             case floor.Yield(turn):
                 for revision in self._revisions.of_turn(turn):
-                    revision.complete = False  # the turn's words were not all there
+                    revision.complete = False  # the turn wasn't complete
                 return self._give_floor_away()
         return False
 
     def _take_floor(self, ended: floor.TakeFloor) -> None:
-        # Who lets the button go waits from then on.
+        # With push-to-talk, the wait starts when the button is released.
         self._waits_since = self._at if ended.told else ended.speech_end or 0.0
         before = self._answer
         self._answer = SpokenAnswer(ended)
@@ -205,7 +211,7 @@ class CascadeFrontEnd:
     # -- speaking ----------------------------------------------------------------------------------
 
     def _speak(self, out: np.ndarray) -> list[Said]:
-        """Fills `out` with the clauses that are due; returns the words that end in it."""
+        """Fills `out` with the clauses that are due and returns the words that end in it."""
         said: list[Said] = []
         filled = 0
         while filled < len(out):
@@ -222,7 +228,7 @@ class CascadeFrontEnd:
         return said
 
     def _start_clause(self) -> bool:
-        """Starts the next clause if its sound is ready; ends the answer when there is none to come."""
+        """Starts the next clause if its audio is ready. Ends the answer if no clause is left."""
         playback, answer = self._playback, self._answer
         if playback.start_taken_back():
             return True
@@ -245,7 +251,7 @@ class CascadeFrontEnd:
         try:
             playback.start(choice, clip.result())
         except (VoiceError, CancelledError) as error:
-            self._problem = str(error)  # the clause is left out, and the user is told
+            self._problem = str(error)  # the clause is skipped and the user is informed
             return False
         if not self._started:
             self._started = True
@@ -258,9 +264,7 @@ class CascadeFrontEnd:
         return True
 
     def _prepared(self, broke_off: bool) -> ClauseChoice | None:
-        """The clause that an answer starts with at once, since it was synthesised while the user talked; or the one
-        that the clause before was broken off for.
-        """
+        """Returns the prepared clause if it can start the answer now, or if the previous one was cut off for it."""
         choice = self._ahead.choice
         if choice is None:
             return None
@@ -272,16 +276,16 @@ class CascadeFrontEnd:
         return choice if starts else None
 
     def _start_opening(self) -> bool:
-        """Starts an opening once the silence would grow too long and nothing of the answer can be heard."""
+        """Starts an opening if the silence would become too long and the answer hasn't started."""
         ended, asked = self._answer.ended, self._revisions.of_turn(self._answer.turn)
         if self._started or not self._fills_waits or not self._has_floor:
             return False
         if ended.speech_end is None or not asked:
-            return False  # it was typed; or no back-end was asked: it may have been a cough
+            return False  # typed input, or no back-end was asked (possibly a cough)
         ahead = self._ahead.choice if self._ahead.busy else None
         coming = ahead is not None and self._chooser.may_speak(self._revisions.get(ahead.revision), self._answer)
         longest = longest_silence(told=ended.told, coming=coming, far=is_far(asked[-1], self._at))
-        # What is given out at this step sounds after its frame.
+        # The output of this step is played after its frame.
         if self._at + FRAME_SECONDS - self._waits_since <= longest or (opening := self._openings.take()) is None:
             return False
         text, clip = opening
@@ -295,8 +299,8 @@ class CascadeFrontEnd:
         return self._uses_openings and self._chooser.answer_mode == "thinking"
 
     def _synthesise_ahead(self) -> None:
-        """Requests the clause that comes next before it is due."""
-        if self._held or self._playback.broke_off:  # what it broke off for is synthesised
+        """Requests synthesis of the next clause before it is due."""
+        if self._held or self._playback.broke_off:  # the clause it was cut off for is already requested
             return
         playing, choice = self._playback.current, None
         if not self._has_floor:

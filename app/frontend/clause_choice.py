@@ -1,4 +1,4 @@
-"""Chooses the clause of which oracle revision is said next, and whether the current one is broken off for it."""
+"""Chooses which clause of which oracle revision is spoken next, and whether the current clause is cut off for it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from app.frontend.revisions import Revisions
 
 @dataclass(frozen=True, slots=True)
 class ClauseChoice:
-    """Clause number `index` of revision `revision`, spoken as `text`; an opening is of revision 0.
+    """Clause number `index` of a revision, spoken as `text`. An opening has revision 0.
 
-    `bridge`: the words of correction that it starts with. `cuts`: the current clause is broken off for it.
+    `bridge`: the correction phrase at its start, if any; `cuts`: the current clause is cut off for it.
     """
 
     revision: int
@@ -30,10 +30,14 @@ class ClauseChoice:
 
 @dataclass(slots=True)
 class SpokenAnswer:
-    """What has been said in the turn that has `ended` so.
+    """What has been spoken in answer to a turn.
 
-    `source`: the revision in use, and `next_clause` its next clause; 0 before any. `corrections`: bridges said so far.
-    `audible`: something of the answer itself has sounded.
+    - `ended`: the command that ended the user's turn.
+    - `given`: the words output so far.
+    - `corrections`: the number of bridges spoken so far.
+    - `source`: the revision in use, 0 if none.
+    - `next_clause`: the index of its next clause.
+    - `audible`: part of the answer itself has been played.
     """
 
     ended: TakeFloor
@@ -45,17 +49,17 @@ class SpokenAnswer:
 
     @property
     def turn(self) -> int:
-        """The user's turn that is answered."""
+        """The user's turn being answered."""
         return self.ended.turn
 
     @property
     def words(self) -> list[str]:
-        """The words given out in this turn, without those of an opening."""
+        """The words output in this turn, excluding those of an opening."""
         return [word.text for word in self.given if word.revision]
 
 
 class ClauseChooser:
-    """Chooses among `revisions`. `answer_mode` may be changed at any time."""
+    """Chooses clauses from `revisions`. `answer_mode` may be changed at any time."""
 
     def __init__(self, revisions: Revisions, answer_mode: AnswerMode) -> None:
         self.answer_mode: AnswerMode = answer_mode
@@ -70,31 +74,31 @@ class ClauseChooser:
         return revision.number == answer.source or is_stable(revision, self._revisions, answer.ended)
 
     def will_hold(self, revision: KnownRevision, heard: str) -> bool:
-        """Whether a revision could be spoken if the turn ended with the words `heard` (empty: not known)."""
+        """Whether a revision could be spoken if the turn ended with the words `heard` (empty: unknown)."""
         if heard:
             return same_words(revision.asked, heard)
         return is_stable(revision, self._revisions, TakeFloor(revision.turn))
 
     def next_clause(self, answer: SpokenAnswer) -> ClauseChoice | None:
-        """The clause to say after what was said."""
+        """Returns the next clause to speak, if any."""
         return self._choose(answer, answer.words, self._candidates(answer))
 
     def clause_ahead(self, answer: SpokenAnswer, unsaid: Sequence[str]) -> ClauseChoice | None:
-        """The clause to synthesise now, to be said after the words `unsaid` of the current clause."""
+        """Returns the clause to synthesise now, which will follow the words `unsaid` of the current clause."""
         return self._choose(answer, [*answer.words, *unsaid], self._candidates(answer, early=True))
 
     def first_clause(self, before: SpokenAnswer) -> ClauseChoice | None:
-        """The clause to synthesise while the user still talks: an answer may begin with it."""
+        """Returns the clause to synthesise while the user is still speaking, as an answer may start with it."""
         newest = self._revisions.newest
         if newest is None:
             return None
-        # The user may be going on with a turn that was answered too early: then what was said stays.
+        # The user may be continuing a turn that was answered too early. Then the words already spoken remain.
         given = before.given if newest.turn == before.turn else []
         answer = SpokenAnswer(before.ended, given, audible=before.audible)
         return self._choose(answer, answer.words, self._candidates(answer, early=True, turn=newest.turn))
 
     def cutting_clause(self, answer: SpokenAnswer, current: ClauseChoice) -> ClauseChoice | None:
-        """The clause that `current` is broken off for: the user has chosen its back-end since, and it disagrees."""
+        """Returns a clause to cut `current` off for, if the user has since chosen a back-end that disagrees with it."""
         candidates = self._candidates(answer)
         if not candidates or not candidates[0].wanted:
             return None
@@ -106,14 +110,14 @@ class ClauseChooser:
         return choice if choice is not None and choice.bridge else None
 
     def exhausted(self, answer: SpokenAnswer) -> bool:
-        """Whether the turn's newest revision has seen all of the turn and is whole, so that nothing more comes."""
+        """Whether the turn's newest revision is finished and answers the complete turn, so no more words follow."""
         asked = self._revisions.of_turn(answer.turn)
         return bool(asked) and asked[-1].done and asked[-1].complete
 
     def _candidates(self, answer: SpokenAnswer, *, early: bool = False, turn: int | None = None) -> list[KnownRevision]:
-        """The revisions to choose from, best first: the newest with words, then the one in use.
+        """Returns the revisions to choose from, best first: the newest with words, then the one in use.
 
-        `early`: also those that an answer may start with later. `turn`: theirs, if it is not the answered one.
+        `early`: include revisions with which an answer may start later; `turn`: a turn other than the one answered.
         """
         early = early and not answer.audible and self.answer_mode == "thinking"
         fitting = [
@@ -131,9 +135,9 @@ class ClauseChooser:
     def _choose(
         self, answer: SpokenAnswer, said: Sequence[str], candidates: Sequence[KnownRevision], *, cuts: bool = False
     ) -> ClauseChoice | None:
-        """The clause to say after `said`: of the first candidate that can be joined to it.
+        """Returns the clause that follows `said`, from the first candidate that can be joined to it.
 
-        `cuts`: in mid-sentence, wherever that is.
+        `cuts`: the current clause may be cut off in mid-sentence.
         """
         for revision in candidates:
             clauses = revision.clauses
@@ -152,7 +156,7 @@ class ClauseChooser:
             if join.action == "wait" or join.next_clause >= len(clauses):
                 continue
             if join.action == "correct" and self._in_sentence(answer, said) and not revision.wanted:
-                continue  # a sentence that was started is finished before another answer is started
+                continue  # finish the current sentence before starting another answer
             clause = " ".join(clauses[join.next_clause].split()[join.skip :])
             if join.bridge:
                 last = "x" if cuts else said[-1] if said else ""
@@ -161,7 +165,7 @@ class ClauseChooser:
         return None
 
     def _in_sentence(self, answer: SpokenAnswer, said: Sequence[str]) -> bool:
-        """Whether what was said stops in mid-sentence, and the revision in use can go on with it."""
+        """Whether the spoken words end in mid-sentence and the revision in use can continue them."""
         current = self._revisions.get(answer.source)
         if current is None or not said or ends_sentence(said[-1]):
             return False
@@ -169,7 +173,7 @@ class ClauseChooser:
 
     @staticmethod
     def _all_said(newest: KnownRevision, answer: SpokenAnswer) -> bool:
-        """Whether the newest revision is whole and holds nothing more, so that the rest of the one in use is void."""
+        """Whether the newest revision is finished and fully spoken, which makes the rest of the one in use obsolete."""
         if not newest.done:
             return False
         clauses = newest.clauses

@@ -1,4 +1,4 @@
-"""Plays synthesised clauses into frames, breaks one off between two words, and takes back what was not played."""
+"""Plays synthesised clauses into frames, can cut one off between two words, and takes back audio that wasn't played."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from app.frontend.clause_choice import ClauseChoice
 from app.tts.base import Clip
 
 FADE_SAMPLES = 240
-"""10 ms: a voice cut off without a fade clicks."""
+"""10 ms: cutting off a voice without a fade causes a click."""
 
 CUT_REACH = SAMPLE_RATE * 120 // 1000
 CUT_WITHIN = SAMPLE_RATE * 6 // 10
-"""A clause is broken off in the quietest place of the next 0.6 s, at most 120 ms beside a word's end."""
+"""A clause is cut off at the quietest place within the next 0.6 s that is at most 120 ms from the end of a word."""
 
 
 @dataclass(slots=True)
 class PlayingClause:
     """A clause and how far it has been played: up to sample `position` and word number `word` of `clip`.
 
-    `cut`: where it is broken off, and how many of its words have been said by then.
+    `cut`: the sample at which it is cut off, and how many of its words are spoken by then.
     """
 
     choice: ClauseChoice
@@ -33,18 +33,18 @@ class PlayingClause:
 
     @property
     def rest(self) -> int:
-        """Samples that are still to be played."""
+        """The number of samples left to play."""
         return len(self.clip.samples) - self.position
 
     def place_cut(self, wanted: bool) -> None:
-        """Chooses the next quiet place to break the clause off, or none if that is not `wanted` any more."""
+        """Chooses the next quiet place to cut the clause off, or removes the cut if it is no longer `wanted`."""
         if not wanted:
             self.cut = None
         elif self.cut is None:
             self.cut = quiet_cut(self.clip, self.position, self.word)
 
     def play(self, out: np.ndarray) -> tuple[int, list[tuple[str, int]]]:
-        """Writes the next samples to `out`; returns their number, and the words that end in them with their ends."""
+        """Writes the next samples to `out`. Returns their number, and the words that end in them with their ends."""
         stop = self.cut[0] if self.cut is not None else len(self.clip.samples)
         count = min(len(out), stop - self.position)
         out[:count] = self.clip.samples[self.position : self.position + count]
@@ -61,7 +61,7 @@ class PlayingClause:
         return count, said
 
     def rewind(self, samples: int = 0) -> None:
-        """Goes back by `samples`, and on to the start of the word there: nobody resumes in the middle of one."""
+        """Goes back by `samples`, and further to the start of the word there, so as not to resume inside a word."""
         self.position = max(0, self.position - samples)
         words = self.clip.words
         self.word = sum(1 for word in words if word.end <= self.position)
@@ -75,31 +75,31 @@ class PlayingClause:
 
 
 class ClausePlayback:
-    """Plays one clause after the other, and keeps the one before in case its end has to be played again."""
+    """Plays clauses one after another, keeping the previous one in case its end has to be replayed."""
 
     def __init__(self) -> None:
         self.current: PlayingClause | None = None
         self.broke_off = False
-        """Whether the clause before was broken off and the one it was broken off for has not started."""
+        """Whether the previous clause was cut off and its replacement hasn't started yet."""
         self._previous: PlayingClause | None = None
-        self._taken_back: PlayingClause | None = None  # started, and not heard at all
+        self._taken_back: PlayingClause | None = None  # started, but not played at all
 
     def clear(self) -> None:
-        """Forgets all clauses."""
+        """Discards all clauses."""
         self.current = self._previous = self._taken_back = None
         self.broke_off = False
 
     def start(self, choice: ClauseChoice, clip: Clip) -> None:
-        """Plays this clause from now on."""
+        """Starts playing this clause."""
         self.current = PlayingClause(choice, clip)
 
     def start_taken_back(self) -> bool:
-        """Plays the clause that was taken back, if there is one."""
+        """Starts the clause that was taken back, if any. Returns whether there was one."""
         self.current, self._taken_back = self._taken_back, None
         return self.current is not None
 
     def play(self, out: np.ndarray) -> tuple[int, list[tuple[str, int]]]:
-        """As `PlayingClause.play`, for the current clause, which is over when its last sample has been played."""
+        """Calls `PlayingClause.play` for the current clause, which ends when its last sample has been played."""
         playing = self.current
         assert playing is not None
         played = playing.play(out)
@@ -113,11 +113,11 @@ class ClausePlayback:
         return played
 
     def take_back(self, samples: int) -> None:
-        """Plays the last `samples` samples again, which were thrown away before they sounded."""
+        """Takes back the last `samples` samples, which were discarded before being played, to play them again."""
         playing = self.current
         played = playing.position if playing is not None else 0
         if played < samples and self._previous is not None:
-            # The silence reaches back into the clause before: that one is resumed, and this one comes again.
+            # The discarded samples reach into the previous clause: resume that one, then play this one again.
             if playing is not None:
                 playing.position = playing.word = 0
                 self._taken_back = playing
@@ -129,11 +129,10 @@ class ClausePlayback:
 
 
 def quiet_cut(clip: Clip, position: int, word: int) -> tuple[int, int] | None:
-    """Where `clip` is best broken off after sample `position`, at which its word number `word` is being said: a
-    sample, and how many words have been said by then. None if there is no such place.
+    """Returns the best place to cut `clip` off after sample `position`, where word number `word` is being spoken.
 
-    Words are placed by their letters, so the pause between two of them may lie a little beside that: the cut is where
-    the sound is quietest near it.
+    The result is a sample and how many words are spoken by then, or None if there is no such place. Word positions are
+    estimates, so the cut is placed where the audio near the end of a word is quietest.
     """
     best: tuple[float, int, int] | None = None
     for place in range(word, len(clip.words) - 1):
@@ -152,6 +151,6 @@ def quiet_cut(clip: Clip, position: int, word: int) -> tuple[int, int] | None:
 
 
 def _fade_out(samples: np.ndarray, left: int) -> None:
-    """Fades out sound that is broken off `left` samples after the first of these."""
+    """Fades out audio that is cut off `left` samples after the first of these, in place."""
     until_end = left - np.arange(len(samples), dtype=np.float32)
     samples *= np.clip(until_end / FADE_SAMPLES, 0.0, 1.0)

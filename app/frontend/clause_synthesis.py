@@ -1,4 +1,4 @@
-"""Synthesises the clause that comes next before it is due."""
+"""Synthesises the next clause before it is due."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.tts.base import Clip, Voice
 
 
 class ClauseSynthesis:
-    """Holds at most one clause that `voice` is synthesising or has synthesised."""
+    """Holds at most one clause that is being synthesised by `voice` or is ready."""
 
     def __init__(self, voice: Voice) -> None:
         self.voice = voice
@@ -23,11 +23,11 @@ class ClauseSynthesis:
 
     @property
     def audible(self) -> bool:
-        """Whether the clause is synthesised, and did not fail."""
+        """Whether the clause has been synthesised successfully."""
         return self.choice is not None and is_audible(self._clip)
 
     def request(self, choice: ClauseChoice) -> Future[Clip]:
-        """Synthesises a clause, in place of the one before if that has other words."""
+        """Synthesises a clause, replacing the previous one if its text differs."""
         if self.choice is not None and self.choice.text != choice.text:
             self._clip.cancel()
         if self.choice is None or self.choice.text != choice.text:
@@ -36,11 +36,11 @@ class ClauseSynthesis:
         return self._clip
 
     def clear(self) -> None:
-        """Forgets the clause, which is being said now."""
+        """Discards the clause, once it is being played."""
         self.choice = None
 
     def set_voice(self, voice: Voice) -> None:
-        """Uses another voice, or this one as it sounds now: what was synthesised ahead is synthesised again."""
+        """Sets another voice, or the same one with changed settings, and resynthesises the clause."""
         self.voice = voice
         if self.choice is not None:
             self._clip.cancel()
@@ -48,5 +48,5 @@ class ClauseSynthesis:
 
 
 def is_audible(clip: Future[Clip]) -> bool:
-    """Whether a clip is there, and was neither cancelled nor failed."""
+    """Whether a clip is ready and was neither cancelled nor failed."""
     return clip.done() and not clip.cancelled() and clip.exception() is None

@@ -1,6 +1,6 @@
-"""Short openings that fill the wait for an answer, such as “Let me see.”, and after how long a silence one is due.
+"""Short openings that fill the wait for an answer, such as “Let me see.”, and how long a silence must be for one.
 
-They commit to nothing, and fit after a question, a request and a statement. They are synthesised ahead.
+They are non-committal, suit questions, requests and statements, and are synthesised in advance.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from app.frontend.clause_synthesis import is_audible
 from app.tts.base import Clip, Voice
 
 SILENCE = 0.5
-"""Seconds without a sound, since the button's release, that an opening keeps from growing longer."""
+"""Longest silence in seconds after the button is released, before an opening starts."""
 
 SILENCE_GUESSED = 0.76
-"""The same since the end of the user's speech where nobody has said that the turn is over. Of 24 pauses between the
-sentences of MT-Bench's questions in two synthetic voices 14 last longer than 0.45 s and none longer than 0.74 s: an
-opening after 0.5 s would start just as the user goes on."""
+"""The same after the end of the user's speech if the end of the turn is only an estimate. Of 24 pauses between the
+sentences of MT-Bench questions in two synthetic voices, 14 are longer than 0.45 s and none is longer than 0.74 s. An
+opening after 0.5 s would start just as the user continues."""
 
 SILENCE_AT_WORST = 0.9
-"""The same where the answer's first clause is being synthesised: it takes 0.1 to 0.4 s on two cores of a laptop, and an
-opening would delay it by a second."""
+"""The same while the answer's first clause is being synthesised. That takes 0.1 to 0.4 s on two laptop cores, and an
+opening would delay the answer by a second."""
 
 FAR_SECONDS = 0.8
-"""An answer that is so far away is opened at once: an opening takes about a second, and a slow back-end's first clause
-more than that. As soon as a turn's end is known, an answer that is ready would sound, too."""
+"""If the answer is expected later than this, an opening starts immediately. It takes about a second, which is less than
+the first clause of a slow back-end. A ready answer would also start as soon as the end of the turn is known."""
 
 
 def is_far(newest: KnownRevision, at: float, heard: str = "") -> bool:
-    """Whether at time `at` the newest revision's first clause is not expected before an opening has been said.
+    """Whether the newest revision's first clause isn't expected before an opening started at time `at` would end.
 
-    `heard`: the turn's words where they are known; if the revision was not asked about them, another one will be.
+    `heard`: the turn's words, if known. If the revision was requested for other words, a new one will be requested.
     """
     if heard and not same_words(newest.asked, heard):
         return newest.expected > FAR_SECONDS
@@ -42,10 +42,10 @@ def is_far(newest: KnownRevision, at: float, heard: str = "") -> bool:
 
 
 def longest_silence(*, told: bool, coming: bool, far: bool) -> float:
-    """Seconds that a silence may last before it is opened.
+    """Returns how many seconds of silence to allow before an opening.
 
-    `told`: the user has said that the turn is over. `coming`: the answer's first clause is being synthesised. `far`: it
-    is not expected before `FAR_SECONDS`.
+    `told`: the user has signalled the end of the turn; `coming`: the answer's first clause is being synthesised; `far`:
+    the first clause isn't expected within `FAR_SECONDS`.
     """
     if coming:
         return SILENCE_AT_WORST
@@ -53,7 +53,7 @@ def longest_silence(*, told: bool, coming: bool, far: bool) -> float:
 
 
 class Openings:
-    """A language's openings as clips of `voice`, one after the other in an order that follows from `seed`."""
+    """The openings in one language, spoken by `voice`, in an order determined by `seed`."""
 
     def __init__(self, voice: Voice, seed: int, code: str = ENGLISH) -> None:
         self.code = code
@@ -65,40 +65,40 @@ class Openings:
         self._clips: dict[str, Future[Clip]] = {}
 
     def turn_to(self, code: str) -> Openings:
-        """The openings of another language by the same voice; these, if it is theirs."""
+        """Returns the openings in language `code` by the same voice; this object if the language is the same."""
         return self if code == self.code else Openings(self._voice, self._seed, code)
 
     def spoken_by(self, voice: Voice) -> Openings:
-        """The same openings by another voice, from the next one on; none of them is synthesised yet."""
+        """Returns the same openings by another voice, starting with the next one and not yet synthesised."""
         other = Openings(voice, self._seed, self.code)
         other._next = self._next
         return other
 
     @property
     def preparing(self) -> bool:
-        """Whether the next one is being synthesised."""
+        """Whether the next opening is being synthesised."""
         clip = self._clips.get(self._order[self._next])
         return clip is not None and not clip.done()
 
     @property
     def prepared(self) -> bool:
-        """Whether the next one is synthesised, and did not fail."""
+        """Whether the next opening has been synthesised successfully."""
         clip = self._clips.get(self._order[self._next])
         return clip is not None and is_audible(clip)
 
     def prepare(self) -> None:
-        """Synthesises the next one, unless that was done already."""
+        """Starts synthesising the next opening if necessary."""
         text = self._order[self._next]
         if text not in self._clips:
             self._clips[text] = self._voice.synthesize(text)
 
     def take(self) -> tuple[str, Clip] | None:
-        """The next one's text and sound if that is ready; then the one after it is next."""
+        """Returns the text and clip of the next opening if it is ready, and advances to the one after it."""
         text = self._order[self._next]
         clip = self._clips.get(text)
         if clip is None or not clip.done():
             return None
         self._next = (self._next + 1) % len(self._order)
         if not is_audible(clip) or not len(clip.result().samples):
-            return None  # the voice can't say it: the problem is reported with the answer
+            return None  # synthesis failed; the problem is reported with the answer
         return text, clip.result()

@@ -1,4 +1,4 @@
-"""Keeps the newest oracle revisions of a front-end, in the order in which they were asked."""
+"""Keeps the newest oracle revisions of a front-end, in the order in which they were requested."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from app.conversation.words import fold
 from app.frontend.base import OracleAsked, OracleCompleted, OracleInput, OracleWords
 
 KEPT = 9
-"""Revisions that are kept besides the one in use: older ones are neither spoken nor compared with any more."""
+"""How many revisions to keep besides the one in use. Older ones are no longer spoken or compared."""
 
 
 class Revisions:
-    """Revisions by their number, oldest first. Only `KnownRevision.order` decides which of two is newer."""
+    """Revisions by number, oldest first. Only `KnownRevision.order` determines which of two is newer."""
 
     def __init__(self) -> None:
         self._known: dict[int, KnownRevision] = {}
@@ -23,20 +23,20 @@ class Revisions:
         return iter(self._known.values())
 
     def get(self, number: int) -> KnownRevision | None:
-        """The revision `number`; None if it is not known (any more)."""
+        """Returns the revision `number`, or None if it isn't known (any more)."""
         return self._known.get(number)
 
     @property
     def newest(self) -> KnownRevision | None:
-        """The revision that was asked last."""
+        """The revision requested last."""
         return next(reversed(self._known.values()), None)
 
     def of_turn(self, turn: int) -> list[KnownRevision]:
-        """The revisions of a turn, oldest first."""
+        """Returns the revisions of a turn, oldest first."""
         return [revision for revision in self if revision.turn == turn]
 
     def update(self, item: OracleInput, at: float = 0.0, *, in_use: int = 0) -> KnownRevision | None:
-        """Takes one input; returns the revision that it concerns, None if it is refused. Arguments as for `ask`."""
+        """Processes one input and returns its revision, or None if it is refused. `at`, `in_use`: see `ask`."""
         if isinstance(item, OracleAsked):
             return self.ask(item, at, in_use=in_use)
         if isinstance(item, OracleWords):
@@ -49,9 +49,9 @@ class Revisions:
         return revision
 
     def ask(self, asked: OracleAsked, at: float = 0.0, *, in_use: int = 0) -> KnownRevision:
-        """Makes a revision the newest one, asked at session time `at`; one that is known keeps its text.
+        """Makes a revision, requested at session time `at`, the newest one. A known revision keeps its text.
 
-        `in_use`: a revision to keep, however old it is.
+        `in_use`: a revision to keep even if it is old.
         """
         before = self._known.pop(asked.revision, None)
         self._order += 1
@@ -76,9 +76,9 @@ class Revisions:
         return revision
 
     def add(self, words: OracleWords) -> KnownRevision | None:
-        """Adds words to their revision; None if they are refused.
+        """Adds words to their revision and returns it, or None if they are refused.
 
-        They are where the revision is not known, and where a newer one of the same turn has words already.
+        Words are refused if the revision isn't known, or if a newer one of the same turn already has words.
         """
         revision = self._known.get(words.revision)
         if revision is None:

@@ -1,20 +1,20 @@
-"""Speech recognition: voice activity, the words of the user's turns, and how likely a turn is finished.
+"""Speech recognition: voice activity detection, transcription of the user's turns, and endpointing.
 
-To be read in this order:
+Suggested reading order:
 
-- `base.py`: the protocols, and what a transcriber reports.
-- `silero.py`: voice activity, window by window.
-- `streaming.py`: the transcriber, which decodes the growing turn again and again; `loudness.py`: how loud the sound is;
-  `stable_words.py`: which words no longer change.
-- `endpointing.py`: whether a turn is finished; `text_endpointing.py` (with
-  `text_endpointing_worker.py`) judges the words, `endpointing_weights.py` has the weights.
-- `whisper_decoder.py` (`whisper_library.py`), `moonshine.py` (`moonshine_worker.py`): the
-  decoders; `transcript_cleanup.py`: what is dropped from their text.
-- `selection.py`: which recogniser; `pooled.py`: from models of the pool to a transcriber, Smart Turn
-  among them, which judges whether a turn sounds finished.
+- `base.py`: the protocols, and the updates a transcriber reports.
+- `silero.py`: voice activity detection, window by window.
+- `streaming.py`: the transcriber, which decodes a growing turn repeatedly; `loudness.py`: loudness measurement;
+  `stable_words.py`: the words on which successive passes agree.
+- `endpointing.py`: whether a turn is finished; `text_endpointing.py` (with `text_endpointing_worker.py`): the part that
+  looks at the words; `endpointing_weights.py`: the fitted weights.
+- `whisper_decoder.py` (with `whisper_library.py`), `moonshine.py` (with `moonshine_worker.py`): the decoders;
+  `transcript_cleanup.py`: removes hallucinations from their text.
+- `selection.py`: the choice of recogniser; `pooled.py`: builds a transcriber from pooled models, including Smart Turn,
+  which estimates from the audio whether a turn is finished.
 
-A session pushes each frame and calls `begin`, `pause` and `end` for each turn; a pass over the turn's sound gives
-words, which become `TranscriptUpdate`s. This module makes a transcriber by its recogniser, and imports that only then.
+A session pushes every frame and calls `begin`, `pause` and `end` for each turn. Each pass over the turn's audio yields
+words, reported as `TranscriptUpdate`s. The functions below import a recogniser's module only when it is used.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from app.stt.base import Decoder, Transcriber, TranscriberError
 
 @dataclass(frozen=True, slots=True)
 class RecogniserSpec:
-    """An engine: `module` has `open_decoder`, `lend_decoder` and `name_of`.
+    """A recognition engine. `module` provides `open_decoder`, `lend_decoder` and `name_of`.
 
-    `needs`: the package that it imports and that may not be installed.
+    `needs`: the optional package that the engine imports, if any.
     """
 
     label: str
@@ -50,9 +50,9 @@ ENGINES = {
 
 
 def make_transcriber(key: str, language: str, call_soon: Callable[[Callable[[], None]], object]) -> Transcriber:
-    """Makes a transcriber with the recogniser `key` (empty: the app's choice) for `language` or "auto".
+    """Creates a transcriber that uses the recogniser `key` (empty: chosen automatically) for `language` or "auto".
 
-    Raises TranscriberError when there is none, or it can't be run.
+    Raises TranscriberError if no recogniser fits or its engine isn't installed.
     """
     from app.models.locations import model_path
     from app.stt.pooled import make_streaming
@@ -69,7 +69,7 @@ def make_transcriber(key: str, language: str, call_soon: Callable[[Callable[[], 
 
 
 def open_decoder(model: Model, language: str = "en") -> Decoder:
-    """Loads the decoder of a recogniser of the catalogue. Raises TranscriberError."""
+    """Loads the decoder for a recogniser from the catalogue. Raises TranscriberError."""
     from app.models.locations import model_path
 
     return _module(model).open_decoder(model_path(model.key), language)

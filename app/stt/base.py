@@ -1,6 +1,6 @@
 """The protocols of speech recognition: voice activity, decoder, endpointing, and the streaming transcriber.
 
-A transcriber's calls are made on the event loop's thread and return at once; it works on threads of its own.
+A transcriber's methods are called on the event loop's thread and don't block; the work happens on its own threads.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from app.conversation.frame import Frame
 from app.conversation.voice import VoiceWindow
 
 RATE = 16_000
-"""Samples a second of the sound that recognisers and judges take."""
+"""Sample rate, in Hz, of the audio for recognisers and endpointing."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptUpdate:
-    """The words of a turn so far, which account for its sound up to `heard_until`; the `stable` ones don't change.
+    """The words of a turn so far, which cover its audio up to `heard_until`.
 
-    `settled`: the user was silent at its end. `final`: the result of `Transcriber.end`; nothing more of this turn comes
-    unless it is resumed. `language`: its two letters; empty while it is not detected yet.
+    - `stable`, `unstable`: the words that only a pause may still correct, and the ones that follow them.
+    - `settled`: the update includes everything up to a pause.
+    - `final`: the result of `Transcriber.end`, and the turn's last update unless it is resumed.
+    - `language`: a two-letter code, empty until the language is detected.
     """
 
     turn: int
@@ -36,98 +38,98 @@ class TranscriptUpdate:
 
 
 class TranscriberError(Exception):
-    """Speech recognition failed; `str(error)` is a sentence for the user."""
+    """Speech recognition failed; `str(error)` is a user-facing message."""
 
 
 class VoiceActivity(Protocol):
-    """Detects voice, on the frame thread, in well under a millisecond a frame."""
+    """Detects voice. Runs on the frame thread, so it takes well under a millisecond per frame."""
 
     def hear(self, frame: Frame) -> Sequence[VoiceWindow]:
-        """The windows that this sound completes (none to three), oldest first.
+        """Returns the windows that this audio completes (zero to three), oldest first.
 
-        A frame may come in parts, each as a `Frame` of its index with fewer samples, whose `at` is still the whole
-        frame's: an implementation that supports parts counts samples.
+        A frame may arrive in parts: `Frame`s that share its index and `at` but have fewer samples. An implementation
+        that supports this must count samples instead of relying on `at`.
         """
         ...
 
 
 class EndOfTurn(Protocol):
-    """Judges from the sound whether a speaker has finished."""
+    """Estimates from the audio whether a speaker has finished."""
 
     def probability(self, samples: np.ndarray) -> float:
-        """Probability in [0, 1] that the turn ends here. `samples`: float32, 16 kHz, at most 8 s."""
+        """Returns the probability in [0, 1] that the turn ends here. `samples`: float32, 16 kHz, at most 8 s."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WordOdds:
-    """Log-odds: `close` of a closing mark or the end after the words, `over` of the turn's end after that mark."""
+    """Log-odds that a closing mark or the end follows the words (`close`), and that the turn ends after it (`over`)."""
 
     close: float
     over: float
 
 
 class WordsJudge(Protocol):
-    """Judges from English words whether they make a whole turn."""
+    """Estimates whether English words form a complete turn."""
 
     def odds(self, text: str) -> WordOdds | None:
-        """What it makes of `text`; None if it can't tell."""
+        """Returns the odds for `text`, or None if they can't be computed."""
         ...
 
 
 class Decoder(Protocol):
-    """Turns sound into words."""
+    """Transcribes audio."""
 
     @property
     def language(self) -> str:
-        """Of the words, by its two letters; empty while it is not detected yet."""
+        """The language of the words as a two-letter code, empty until it is detected."""
         ...
 
     def decode(self, samples: np.ndarray) -> str:
-        """The words of `samples`: float32 at 16 kHz."""
+        """Returns the words in `samples` (float32, 16 kHz)."""
         ...
 
     def close(self) -> None:
-        """Frees what it holds; nothing is decoded afterwards."""
+        """Frees the decoder's resources; it can't be used afterwards."""
         ...
 
 
 class Transcriber(Protocol):
-    """Streaming speech recognition of one session. A context manager: entering loads, leaving frees."""
+    """Streaming speech recognition for one session. A context manager that loads the models and frees them on exit."""
 
     on_update: Callable[[TranscriptUpdate], None]
     on_finished: Callable[[int, float, float], None]
-    """Called with (turn, probability that it is finished, speech_end) once a pause is judged, and when that changes."""
+    """Called with (turn, probability that it is finished, speech_end) for each pause, and when the estimate changes."""
     on_failure: Callable[[str], None]
 
     @property
     def name(self) -> str:
-        """The name that the user is shown."""
+        """The name shown to the user."""
         ...
 
     @property
     def shed(self) -> int:
-        """How many passes over the sound were skipped because the last one was still running."""
+        """How many passes over the audio were skipped because the previous one was still running."""
         ...
 
     @property
     def busy(self) -> bool:
-        """Whether a result for what was pushed so far is still to come."""
+        """Whether results for audio already pushed are still pending."""
         ...
 
     def push(self, frame: Frame, voiced: bool) -> None:
-        """Takes the next frame of the user's sound; `voiced`: voice was detected in it."""
+        """Accepts the next frame of the user's audio; `voiced`: voice was detected in it."""
         ...
 
     def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
-        """Starts a turn, whose voice was first detected at session time `at`.
+        """Starts a turn in which voice was first detected at session time `at`.
 
-        `silent_since`: since when the assistant's own voice was silent, so that the sound since then is the user's.
+        `silent_since`: when the assistant last stopped speaking; audio after that is the user's alone.
         """
         ...
 
     def pause(self, turn: int, speech_end: float) -> None:
-        """The user paused: settles the words so far, and judges whether the turn is finished."""
+        """Settles the words so far when the user pauses, and estimates whether the turn is finished."""
         ...
 
     def resume(self, turn: int) -> None:
@@ -135,11 +137,11 @@ class Transcriber(Protocol):
         ...
 
     def end(self, turn: int, speech_end: float) -> None:
-        """Ends the turn; its final words follow as an update."""
+        """Ends the turn. Its final words follow in an update."""
         ...
 
     def discard(self, turn: int) -> None:
-        """Ends the turn without its words."""
+        """Ends the turn without reporting final words."""
         ...
 
     def __enter__(self) -> Transcriber: ...

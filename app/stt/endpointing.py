@@ -1,4 +1,4 @@
-"""Judges at a pause how likely the turn is finished: by its sound and, where it is English, by its words."""
+"""Estimates at a pause how likely the turn is finished, from its audio and, in English, from its words."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from app.stt.base import EndOfTurn, WordsJudge
 from app.stt.text_endpointing import WordOdds, probability, probability_by_sound
 
 COVERED_SECONDS = 0.16
-"""Words that account for this much less than the sound are judged: only the fading end of the last one is missing."""
+"""Words may lag the audio by this much and still be judged: only the decay of the last one is missing."""
 
 
 class Endpointing:
-    """Judges one turn at a time, on two workers. `on_finished`: as `Transcriber.on_finished`.
+    """Judges one turn at a time, on two worker threads. `on_finished` is called like `Transcriber.on_finished`.
 
-    `turn` and `pause` (the speech_end of the pause that is going on) are set by the owner, and so is `language`, that
-    of the newest words.
+    The owner sets `turn`, `pause` (the speech_end of the current pause) and `language` (that of the latest words).
     """
 
     def __init__(
@@ -33,27 +32,27 @@ class Endpointing:
         self._sound_judge: EndOfTurn | None = None
         self._words_judge: WordsJudge | None = None
         self._sound_jobs = 0
-        self._text, self._text_until = "", -1e9  # the turn's words, and the time up to which they account for the sound
+        self._text, self._text_until = "", -1e9  # the turn's words, and the time up to which they cover the audio
         self._judged_words: tuple[str, WordOdds | None] = ("", None)
-        self._judging_words = ""  # the newest words are next
+        self._judging_words = ""  # the latest words are judged after these
         self.judged_sound: tuple[float, float] | None = None
-        """The pause that was judged last, and the probability by its sound."""
+        """The pause judged last, and the probability from its audio."""
         self._reported: tuple[float, float] | None = None  # the pause, and the probability
 
     # -- life --------------------------------------------------------------------------------------
 
     def start(self, load_words: Callable[[], WordsJudge | None]) -> Future[WordsJudge | None]:
-        """Starts the workers, and loads the judge of the words on one of them."""
+        """Starts the workers and loads the words judge on one of them."""
         self.sound_worker = ThreadPoolExecutor(1, "end-of-turn")
         self.words_worker = ThreadPoolExecutor(1, "end-of-words")
         return self.words_worker.submit(load_words)
 
     def set_judges(self, sound: EndOfTurn | None, words: WordsJudge | None) -> None:
-        """Uses these judges; without one of the sound nothing is judged."""
+        """Sets the judges. Without a sound judge nothing is reported."""
         self._sound_judge, self._words_judge = sound, words
 
     def stop(self, unload: Callable[[], None]) -> None:
-        """Ends the workers, and calls `unload` before waiting for a judge of words that may give no answer."""
+        """Stops the workers. Calls `unload` before waiting for the words judge, which may be stuck."""
         self._text = ""
         self.sound_worker.shutdown(wait=True, cancel_futures=True)
         self.words_worker.shutdown(wait=False, cancel_futures=True)
@@ -63,34 +62,34 @@ class Endpointing:
 
     @property
     def busy(self) -> bool:
-        """Whether a judgement is under way."""
+        """Whether a judgement is in progress."""
         return self._sound_jobs > 0 or bool(self._judging_words)
 
     # -- what is judged ----------------------------------------------------------------------------
 
     def start_turn(self, turn: int) -> None:
-        """Forgets the turn before."""
+        """Starts a turn and discards the state of the previous one."""
         self.turn, self.pause = turn, None
         self._text, self._text_until, self.judged_sound, self._reported = "", -1e9, None, None
 
     def set_words(self, text: str, until: float) -> None:
-        """The turn's words, which account for its sound up to `until`: they are judged before a pause starts."""
+        """Sets the turn's words, which cover its audio up to `until`. They are judged even before a pause starts."""
         self._text, self._text_until = text, until
         self._judge_words()
         self.report()
 
     @property
     def judges_sound(self) -> bool:
-        """Whether there is a judge of the sound."""
+        """Whether a sound judge is set."""
         return self._sound_judge is not None
 
     @property
     def judging_sound(self) -> bool:
-        """Whether a sound is being judged."""
+        """Whether audio is being judged."""
         return self._sound_jobs > 0
 
     def set_sound(self, samples: np.ndarray) -> None:
-        """The end of the turn's sound, at the present pause."""
+        """Judges the end of the turn's audio at the current pause, if there is one."""
         if self.pause is not None:
             self._sound_jobs += 1
             self.sound_worker.submit(self._run_sound, self.turn, self.pause, samples)
@@ -100,7 +99,7 @@ class Endpointing:
         try:
             finished = self._sound_judge.probability(samples)
         except Exception:
-            finished = 0.5  # no opinion: the words and the silence decide alone
+            finished = 0.5  # neutral, so that the words and the silence decide
         self._call_soon(lambda: self._on_sound_judged(turn, pause, finished))
 
     def _on_sound_judged(self, turn: int, pause: float, finished: float) -> None:
@@ -130,7 +129,7 @@ class Endpointing:
     # -- the result --------------------------------------------------------------------------------
 
     def report(self) -> None:
-        """Reports the probability once words and sound of this pause are judged, and whenever it changes."""
+        """Reports the probability once the words and audio of this pause are judged, and whenever it changes."""
         pause = self.pause
         if pause is None or self.judged_sound is None or self.judged_sound[0] != pause:
             return
@@ -140,14 +139,14 @@ class Endpointing:
             self._on_finished(self.turn, finished, pause)
 
     def _probability(self, pause: float, by_sound: float) -> float | None:
-        """The probability by sound and words; None while the words up to `pause` are not known or not judged."""
+        """Returns the probability from audio and words; None until the words up to `pause` are known and judged."""
         if not self._english:
             return probability_by_sound(by_sound)
         words = self.judged_words(pause)
         return probability(*words, by_sound) if words is not None else None
 
     def judged_words(self, pause: float) -> tuple[str, WordOdds | None] | None:
-        """The turn's words and their odds; None while the words up to `pause` are not known or not judged."""
+        """Returns the turn's words and their odds; None until the words up to `pause` are known and judged."""
         if not self._text or self._text_until < pause - COVERED_SECONDS:
             return None
         if self._words_judge is None:

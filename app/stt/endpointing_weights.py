@@ -1,4 +1,4 @@
-"""Reads the fitted weights of endpointing from `resources/turn_ends.json`."""
+"""Reads the fitted endpointing weights from `resources/turn_ends.json`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from app.platform.installation import resource
 
 @cache
 def word_weights(kind: str) -> dict[str, float]:
-    """The weights of words and sound, by name.
+    """Returns the weights for words and audio, by name.
 
-    `kind`: "words"; "words alone" without a language model; "sound alone" where the words aren't judged.
+    `kind`: "words"; "words alone" without a language model; "sound alone" if the words aren't judged.
     """
     return _weights()[kind]
 
 
 @cache
 def end_weights() -> EndWeights:
-    """The weights of the silence, the speaker's pauses, and the probability by words and sound."""
+    """Returns the weights for the silence, the speaker's pauses, and the probability from words and audio."""
     return EndWeights(**_weights()["silence"])
 
 

@@ -1,6 +1,6 @@
-"""Measures the loudness of sound at 16 kHz: finds quiet places to cut it, and levels it for the recogniser.
+"""Measures the loudness of 16 kHz audio, to find quiet places to cut it and to level it for the recogniser.
 
-Whisper's features keep the absolute level: a caller who is 16 dB softer has 2 more words in 100 recognised wrong.
+Whisper's features depend on the absolute level: a caller 16 dB quieter has a word error rate 2 points higher.
 """
 
 from __future__ import annotations
@@ -8,37 +8,37 @@ from __future__ import annotations
 import numpy as np
 
 BLOCK = 320
-"""20 ms at 16 kHz: one measure of loudness."""
+"""Samples per loudness measurement: 20 ms at 16 kHz."""
 SILENCE_BLOCKS = 15
-"""A silence before which another sentence was over: 0.3 s. Between the words of one there is seldom more."""
+"""Silence that separates sentences: 0.3 s. Pauses between the words of one sentence are rarely longer."""
 SOFT_DB = 12.0
-"""Sound this much above the quietest is somebody's voice; a breath is less."""
+"""Level above the quietest parts from which audio counts as voice. Breaths stay below it."""
 
 LOUD_QUANTILE = 0.95
-"""The loud parts: the twentieth of the blocks with the most energy. A click is shorter, and doesn't count."""
+"""The loud parts are the 5 % of the blocks with the most energy. Clicks are too short to matter."""
 TARGET = 0.12
-"""RMS that the loud parts get (-18 dBFS). On 101 recordings of 52 callers words wrong by target: 0.05 21.3 %, 0.1
-20.2 %, 0.15 19.9 %, 0.2 21.3 %, 0.3 22.2 %; as recorded 21.1 %."""
+"""Target RMS of the loud parts (-18 dBFS). Word error rate on 101 recordings of 52 callers by target: 21.3 % at 0.05,
+20.2 % at 0.1, 19.9 % at 0.15, 21.3 % at 0.2, 22.2 % at 0.3; 21.1 % without levelling."""
 MOST_GAIN = 40.0
-"""32 dB: a speaker whose loud parts are at -50 dBFS is still brought to the target."""
+"""32 dB: enough to raise a speaker whose loud parts are at -50 dBFS to the target."""
 LEAST_CONTRAST = 2.0
-"""The loud parts must be 6 dB above the quiet ones: even noise is a room's, and stays as soft as it is."""
+"""The loud parts must be 6 dB above the quiet ones; steady noise is only the room's and isn't amplified."""
 QUIET_QUANTILE = 0.1
 
 
 def loudness(samples: np.ndarray) -> np.ndarray:
-    """The loudness of each whole block of `samples`, in dB."""
+    """Returns the loudness of each whole block of `samples`, in dB."""
     return 10 * np.log10(np.square(_blocks(samples)).mean(axis=1) + 1e-10)
 
 
 def voiced_seconds(samples: np.ndarray) -> float:
-    """How much of `samples` stands out from its quietest tenth, in seconds."""
+    """Returns how many seconds of `samples` are `SOFT_DB` louder than the quietest tenth."""
     db = loudness(samples)
     return float((db > np.quantile(db, 0.1) + SOFT_DB).sum()) * BLOCK / 16_000 if len(db) else 0.0
 
 
 def quietest(samples: np.ndarray) -> int:
-    """The middle of the quietest tenth of a second."""
+    """Returns the sample at the middle of the quietest tenth of a second."""
     db = loudness(samples)
     if len(db) < 5:
         return len(samples) // 2
@@ -47,7 +47,7 @@ def quietest(samples: np.ndarray) -> int:
 
 
 def quiet_before(samples: np.ndarray, at: int) -> int:
-    """A sample in the last silence at or before sample `at`; the first one where there is none."""
+    """Returns a sample in the last silence at or before sample `at`, or 0 if there is no silence."""
     db = loudness(samples)
     silent = db <= np.quantile(db, 0.1) + SOFT_DB if len(db) else db > 0
     run = 0
@@ -59,9 +59,9 @@ def quiet_before(samples: np.ndarray, at: int) -> int:
 
 
 def levelled(samples: np.ndarray) -> np.ndarray:
-    """`samples` (float32) with their loud parts at `TARGET`; unchanged where nobody stands out from the room.
+    """Returns `samples` (float32) with their loud parts at `TARGET`, or unchanged if no voice stands out.
 
-    Peaks that would be beyond full scale are clipped, as a telephone does it.
+    Peaks beyond full scale are clipped, as on a telephone line.
     """
     if len(samples) < 4 * BLOCK:
         return samples

@@ -1,6 +1,6 @@
-"""Moonshine on this machine: English, in a child process (`moonshine_worker`).
+"""Local Moonshine speech recognition, English only, in a child process (`moonshine_worker`).
 
-Its encoder takes sound of any length, so the cost of a pass follows the sound's length, without Whisper's padding.
+The encoder accepts audio of any length, so a pass costs in proportion to its length, without Whisper's padding.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import CHILD_LINE
 
 LEAST_SECONDS = 0.1
-"""Shorter sound holds no word, and the model fails on nearly empty sound."""
+"""Shorter audio can't hold a word, and the model fails on nearly empty input."""
 OF_NOISE = ("you",)
-"""The text that the model gives for any sound without speech: noise at -70 and -40 dBFS, keys, a thump and a breath. It
-gives no probability that nobody speaks, and nobody says this alone."""
+"""The model's output for audio without speech: noise at -70 and -40 dBFS, keystrokes, a thump, a breath. The model
+reports no no-speech probability, and nobody says this word alone."""
 FAILED = (
     "Moonshine, the speech recognition, could not be started, so nothing can be heard. Get it again: “models remove "
     "moonshine-tiny.en”, then “models get moonshine-tiny.en”. Or choose another one."
@@ -34,10 +34,10 @@ STOPPED = "Moonshine, the speech recognition, has stopped: {cause}. Choose anoth
 
 
 class MoonshineDecoder:
-    """Runs the child process; `weights`: their folder, inside the package that has the library.
+    """A `Decoder` that runs Moonshine in a child process. `weights`: a folder inside the library's package.
 
-    `child_seconds`: the processor time of all passes so far; `child_bytes`: the memory of the child. Not safe for two
-    threads at once. Raises TranscriberError.
+    `child_seconds`: the CPU time of all passes so far; `child_bytes`: the child's memory. Not thread-safe. Raises
+    TranscriberError if the child can't be started.
     """
 
     language = "en"
@@ -54,7 +54,10 @@ class MoonshineDecoder:
         self.child_bytes = read_json(ready, CHILD_LINE)["memory"]
 
     def decode(self, samples: np.ndarray) -> str:
-        """The words of `samples`: float32, 16 kHz. A child that died is started again once."""
+        """Returns the words in `samples` (float32, 16 kHz). Restarts the child once if it has died.
+
+        Raises TranscriberError if the child stops, and RuntimeError if it reports an error.
+        """
         seconds = len(samples) / RATE
         if seconds < LEAST_SECONDS:
             return ""
@@ -77,25 +80,25 @@ class MoonshineDecoder:
         return "" if fold(text) == OF_NOISE else text
 
     def alive(self) -> bool:
-        """Whether the child runs."""
+        """Whether the child is running."""
         return self._child.alive()
 
     def close(self) -> None:
-        """Ends the child."""
+        """Stops the child."""
         self._child.close()
 
 
 def open_decoder(model: Path, language: str = "en") -> MoonshineDecoder:
-    """The decoder over the weights in `model`, for English alone. Raises TranscriberError."""
+    """Loads the decoder with the weights in `model`. English only. Raises TranscriberError."""
     return MoonshineDecoder(model)
 
 
 def lend_decoder(lent: ExitStack, model: Path, language: str) -> MoonshineDecoder:
-    """The decoder over `model` from the pool, which `lent` returns to it."""
+    """Borrows the decoder for `model` from the pool; closing `lent` returns it."""
     kind = MoonshineDecoder
     return lent.enter_context(MODELS.borrow("stt", kind, model, alive=kind.alive, close=kind.close))
 
 
 def name_of(model: Path) -> str:
-    """The recogniser's name in reports."""
+    """Returns the recogniser's name for reports."""
     return "moonshine tiny.en"

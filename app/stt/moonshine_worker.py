@@ -1,9 +1,9 @@
 """The child process that recognises speech with Moonshine's own library, until its input ends.
 
-The library and its weights are one package, which the user has downloaded, with an ONNX Runtime of its own: in a
-separate process it can't conflict with the app's. Standard input: four bytes with a length, and so many bytes of
-float32 at 16 kHz. Standard output: a line `{"text": …, "seconds": …}` with the words and the processor time, or
-`{"error": …}`.
+The library and its weights come as one downloaded package that includes its own ONNX Runtime, which can't conflict with
+the app's in a separate process. When ready, the child writes `{"memory": …}`. Each request on standard input is a
+four-byte little-endian length followed by that many bytes of float32 audio at 16 kHz. The reply is a line
+`{"text": …, "seconds": …}` with the words and the CPU time, or `{"error": …}`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
 
 
 def _open(weights: Path) -> Any:
-    # Importing the package itself would import its download code.
+    # A stand-in for the package, because importing the real one would import its download code.
     package = ModuleType("moonshine_voice")
     package.__path__ = [str(weights.parents[1])]
     sys.modules["moonshine_voice"] = package

@@ -1,8 +1,8 @@
-"""Makes a session's transcriber from models of the pool, which get them back when the session ends.
+"""Builds a session's transcriber from pooled models, which go back to the pool when the session ends.
 
-Among them is Smart Turn v3 (BSD-2-Clause), which judges on the CPU, from the last 8 s of sound, whether a turn sounds
-finished. Its file is read from the wheel that contains it; none of that package's code is run. Input: log-mel
-spectrogram as for Whisper, 80 x 800, of sound that is normalised and padded in front, as the model was trained.
+One of them is Smart Turn v3 (BSD-2-Clause), which estimates on the CPU, from the last 8 s of audio, whether a turn is
+finished. The model file is read from the wheel that contains it; none of that package's code is run. Its input is an
+80 x 800 log-mel spectrogram as for Whisper. As in training, the audio is padded at the front and normalised.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SECONDS = 8
 
 
 class SmartTurn:
-    """An `EndOfTurn` judge over `model` (an ONNX file). 30 to 60 ms a call on one core."""
+    """An `EndOfTurn` judge that runs the ONNX file `model`. A call takes 30 to 60 ms on one core."""
 
     def __init__(self, model: Path) -> None:
         self._model = open_onnx(model)
@@ -48,10 +48,14 @@ def make_streaming(
     *,
     english: bool = True,
 ) -> StreamingTranscriber:
-    """Makes a transcriber over the decoder of `lend_decoder`, which enters the models it borrows into the given stack.
+    """Creates a transcriber that uses the decoder returned by `lend_decoder`.
 
-    `english`: the words may be English, so the small language model that ships with the app judges them, too. Without
-    the judge of the sound the silence alone decides when a turn is over.
+    - `name`: the recogniser's name.
+    - `lend_decoder`: borrows the decoder; it enters what it borrows into the exit stack it receives.
+    - `call_soon`: passes callbacks to the event loop.
+    - `english`: whether the words may be English, in which case the bundled small language model judges them too.
+
+    If Smart Turn isn't installed, only the length of the silence decides when a turn is over.
     """
     lent, judge = ExitStack(), default_model("endpointing")
 
@@ -63,7 +67,7 @@ def make_streaming(
 
     def load_words() -> WordsJudge | None:
         if not english or not judge.is_file():
-            return None  # words are judged only together with the sound
+            return None  # words are only judged together with the audio
         words, model = text_endpointing.TextEndpointing, default_model("llm")
         return lent.enter_context(
             MODELS.borrow("words", text_endpointing.load, model, alive=words.alive, close=words.close)

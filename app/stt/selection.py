@@ -1,4 +1,4 @@
-"""Chooses a session's recogniser from the catalogue: the one that the user has named, or the best for the language."""
+"""Chooses a session's recogniser from the catalogue: the one named by the user, or the best one for the language."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from app.stt.base import TranscriberError
 from app.stt.whisper_decoder import runs_on_card
 
 SLOWEST_PASS = 0.35
-"""Seconds that a pass over five seconds of sound may take for the app to choose a recogniser by itself. At that length
-the sound is decoded every 0.4 s, and in a pause the words are waited for."""
+"""Longest time in seconds that a pass over 5 s of audio may take for a recogniser to be chosen automatically. Audio of
+up to that length is decoded every 0.4 s, and in a pause the app waits for the words."""
 WORKING_BYTES = 600_000_000
-"""CTranslate2's context on the card, kernels and activations. An allowance, not a measurement."""
+"""Allowance for CTranslate2's context, kernels and activations on the graphics card. Not measured."""
 CHOSEN_ENGINE = "whisper"
-"""The app chooses among models of one engine, which can be told apart by size: the larger one errs less."""
+"""The automatic choice is limited to one engine, because within it a larger model is more accurate."""
 
 
 def choose_recogniser(
@@ -28,9 +28,12 @@ def choose_recogniser(
     here: Callable[[str], bool] = is_here,
     speeds: Mapping[str, Speed] | None = None,
 ) -> Model:
-    """Return the recogniser `key`, or the app's choice for `language`, its two letters or "auto".
+    """Returns the recogniser `key`, or if that is empty, the best one for `language` (a two-letter code or "auto").
 
-    `speeds`: as measured on this machine. Raise TranscriberError with a sentence when there is none.
+    - `here`: whether a model is installed.
+    - `speeds`: the speeds measured on this machine, loaded from disk by default.
+
+    Raises TranscriberError, with a user-facing message, if no recogniser fits.
     """
     if key:
         return _named(key, language, here)
@@ -40,7 +43,7 @@ def choose_recogniser(
     default = [m for m in models if m.key == DEFAULTS["stt"]]
     if quick or default:
         return max(quick or default, key=lambda m: m.bytes)
-    if models:  # none is known to keep up: the smallest one errs more, but is the likeliest to
+    if models:  # none is known to keep up, and the smallest is the most likely to
         return min(models, key=lambda m: m.bytes)
     if language == "en":
         raise TranscriberError(
@@ -55,10 +58,10 @@ def choose_recogniser(
 
 
 def recogniser_card_bytes(key: str, language: str) -> int:
-    """Return the bytes of a graphics card that a session's recogniser takes, weights in float16 as they lie on disk.
+    """Returns how many bytes of graphics memory a session's recogniser needs, based on its float16 weights on disk.
 
-    0 where it runs on the processor, and where there is none, which the session itself will report. `key`, `language`:
-    as for `choose_recogniser`.
+    Returns 0 if it runs on the CPU, or if there is no recogniser, which the session itself reports. `key` and
+    `language` are as in `choose_recogniser`.
     """
     try:
         model = choose_recogniser(key, language)

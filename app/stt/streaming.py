@@ -1,9 +1,9 @@
-"""Streaming recognition: decodes the growing utterance again and again, and settles its words at its pauses.
+"""Streaming recognition, which decodes a growing utterance repeatedly and settles its words at pauses.
 
-A pass decodes the whole turn. Of a turn longer than `WINDOW_SECONDS` it decodes a window, which overlaps the one before
-and is joined to it by the words that both have, so a pass costs the same however long the turn is. There is one worker
-thread and the newest sound wins: a pass that is overtaken is skipped and counted, never queued. `SoundBuffer` keeps the
-user's newest sound at 16 kHz and finds where a turn's sound starts.
+A pass decodes the whole turn. In a turn longer than `WINDOW_SECONDS` it decodes a window that overlaps the previous one
+and is joined to it by their common words, so the cost of a pass doesn't grow with the turn. There is one worker thread,
+and the newest audio takes precedence: a pass that is superseded before it starts is skipped and counted. `SoundBuffer`
+keeps the user's latest audio at 16 kHz and finds the start of a turn in it.
 """
 
 from __future__ import annotations
@@ -25,24 +25,25 @@ from app.stt.stable_words import StableWords, joined
 from app.stt.transcript_cleanup import without_masked_end
 
 PASS_SECONDS = ((0.0, 0.24), (1.5, 0.4), (5.0, 0.64))
-"""(Length of the window, new sound after which it is decoded again.) The first words come at once, since they tell
-speech from laughter. A long window takes twice as long to decode as a short one, and its end is decoded in the pause
-anyway. With 0.24 s up to 5 s and 0.4 s beyond, decoding took most of the app's processor time."""
+"""Pairs of (length of the window, new audio after which it is decoded again), in seconds. The first words are decoded
+early, because they distinguish speech from laughter. A long window takes twice as long to decode as a short one, and
+its end is decoded in the pause anyway. With 0.24 s up to 5 s and 0.4 s beyond, decoding used most of the app's CPU
+time."""
 PAUSE_PASS_SECONDS = 0.28
-"""A pause is decoded once more at this length: the last word's fading end, or a soft word after it, came since."""
+"""Length at which a pause is decoded once more, to include the decay of the last word or a soft word after it."""
 SILENT_SECONDS = 0.03
-"""A pass that is under way when a pause is detected, and reaches so far into it, counts as the pause's first one."""
+"""A pass already running when a pause is detected counts as the pause's first one if it reaches this far into it."""
 WINDOW_SECONDS = 10.0
-"""A longer window is followed by one that starts..."""
+"""Length from which a window is replaced by a new one."""
 OVERLAP_SECONDS = (3.0, 6.0)
-"""... so long before its end, at the quietest place."""
+"""Shortest and longest overlap of a window with the previous one. It starts at the quietest place in that range."""
 LONGEST_SECONDS = 20.0
-"""The most that one pass decodes, where passes were late: Whisper takes 22 s."""
+"""The most audio that one pass decodes, reached when passes are late. Whisper accepts 22 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The turn's sound from sample `start` on (16 kHz, session time).
+    """The turn's audio from sample `start` on (16 kHz, session time).
 
     `before`: the words up to sample `until`, some of which lie in the window.
     """
@@ -56,7 +57,7 @@ class Window:
 class Pass:
     """A pass over `window` up to sample `end`, started at session time `at`.
 
-    `settles`: whether it is to settle the words of the pause that began at `pause`. `more`: there is sound after it.
+    `settles`: it settles the words of the pause that began at `pause`; `more`: there is audio after `end`.
     """
 
     turn: int
@@ -70,41 +71,41 @@ class Pass:
 
     @property
     def overlap(self) -> float:
-        """Share of its sound that `window.before` has the words of."""
+        """The share of the pass's audio whose words are already in `window.before`."""
         return (self.window.until - self.window.start) / max(1, self.end - self.window.start)
 
     def covers(self, pause: float) -> bool:
-        """Whether it was started in this pause, or reaches far enough into it."""
+        """Whether the pass was started in this pause, or reaches far enough into it."""
         return self.pause == pause or reaches_into(self.end, pause)
 
 
 def next_due(length: int) -> float:
-    """Seconds of new sound after which a window of `length` samples is decoded again."""
+    """Returns after how many seconds of new audio a window of `length` samples is decoded again."""
     return next(seconds for least, seconds in reversed(PASS_SECONDS) if length >= least * RATE)
 
 
 def reaches_into(sample: int, pause: float) -> bool:
-    """Whether a pass that ends at `sample` has enough of the pause that starts at `pause` to be its first one."""
+    """Whether a pass that ends at `sample` covers enough of the pause starting at `pause` to be its first one."""
     return sample >= (pause + SILENT_SECONDS) * RATE
 
 
 PREROLL_SECONDS = 0.4
-"""Sound kept before voice was detected, even where the app was speaking: an onset takes 64 to 100 ms to detect, and a
-consonant leads it."""
+"""Audio kept from before voice was detected, even if the app was speaking: detecting an onset takes 64 to 100 ms, and a
+consonant may precede it."""
 LONGEST_PREROLL_SECONDS = 2.5
-"""Where the app was silent, the sound starts in the last silence before that, at most so far back: the detector may
-have missed a soft first word."""
+"""If the app was silent, the audio starts in the last silence before the onset, at most this far back, because the
+detector may have missed a soft first word."""
 
 
 class SoundBuffer:
-    """Sound from sample `first` to before sample `last`, counted at 16 kHz from the start of the session."""
+    """Audio from sample `first` up to but excluding `last`, counted at 16 kHz from the start of the session."""
 
     def __init__(self) -> None:
         self.first = 0
         self.last = 0
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
         self._blocks: deque[np.ndarray] = deque()
-        self._started = False  # it may be in mid-session
+        self._started = False  # pushing may start in mid-session
 
     def push(self, frame: Frame) -> None:
         """Appends a frame (24 kHz)."""
@@ -116,20 +117,20 @@ class SoundBuffer:
         self.last += len(block)
 
     def forget_before(self, sample: int) -> None:
-        """Frees the sound before `sample`, to a block's length."""
+        """Frees the audio before `sample`, in whole blocks."""
         while self._blocks and self.first + len(self._blocks[0]) <= sample:
             self.first += len(self._blocks.popleft())
 
     def sound(self, start: int, end: int) -> np.ndarray:
-        """What is kept from sample `start` to before `end`: float32."""
+        """Returns the buffered audio from sample `start` up to but excluding `end`, as float32."""
         if not self._blocks:
             return np.zeros(0, np.float32)
         return np.concatenate(self._blocks)[max(0, start - self.first) : max(0, end - self.first)]
 
     def onset(self, at: float, silent_since: float, not_before: int) -> int:
-        """The sample at which a turn's sound starts whose voice was detected at session time `at`.
+        """Returns the sample at which a turn starts if its voice was detected at session time `at`.
 
-        `silent_since`: since when the app has been silent. `not_before`: up to there it is an earlier turn's sound.
+        `silent_since`: when the app last stopped speaking; `not_before`: the sample at which the previous turn ends.
         """
         earliest = max(self.first, not_before)
         start = max(earliest, int((at - PREROLL_SECONDS) * RATE))
@@ -140,16 +141,19 @@ class SoundBuffer:
 
 
 LINGER_SECONDS = 2.0
-"""How long the sound of an ended turn is kept, in case the user goes on with it."""
+"""How long the audio of an ended turn is kept in case the user resumes it."""
 JUDGED_SECONDS = 8
-"""The part of a turn's sound that endpointing judges."""
+"""How many seconds at the end of a turn's audio endpointing uses."""
 
 
 class StreamingTranscriber:
-    """A `Transcriber` over a `Decoder`.
+    """A `Transcriber` that uses a `Decoder`.
 
-    `load` loads the decoder and the end-of-turn judge when entered, `load_words` the judge of the words; `unload` frees
-    them. `call_soon` hands a callback from a worker to the event loop (`loop.call_soon_threadsafe`).
+    - `name`: the name shown to the user.
+    - `load`: loads the decoder and the end-of-turn judge when the transcriber is entered.
+    - `call_soon`: passes a callback from a worker thread to the event loop (`loop.call_soon_threadsafe`).
+    - `load_words`: loads the words judge.
+    - `unload`: frees the models.
     """
 
     shed: int
@@ -178,30 +182,30 @@ class StreamingTranscriber:
         self._turn = 0
         self._open = False
         self._ended_at = -1e9
-        self._not_before = 0  # sample before which the sound is an earlier turn's
+        self._not_before = 0  # sample where the previous turn's audio ends
         self._words = StableWords()
         self._window = Window(0)
         self._decoded_until = 0  # sample up to which the last pass reached
-        self._pause: float | None = None  # speech_end of the pause that is going on
-        self._settled_at: float | None = None  # speech_end that the words are settled for
+        self._pause: float | None = None  # speech_end of the current pause
+        self._settled_at: float | None = None  # speech_end for which the words are settled
         self._decoded_again = False  # in this pause
-        self._final_due: float | None = None  # speech_end of the ended turn whose final words are to come
-        self._running = False  # a pass is under way
+        self._final_due: float | None = None  # speech_end of the ended turn whose final words are pending
+        self._running = False  # a pass is in progress
         self._next: Pass | None = None
         self._due_skipped = False
 
     # -- the protocol ------------------------------------------------------------------------------
 
     def __enter__(self) -> StreamingTranscriber:
-        """Loads the models, on the calling thread. Raises TranscriberError."""
+        """Loads the models and waits until they are ready. Raises TranscriberError."""
         self._worker = ThreadPoolExecutor(1, "transcriber")
-        words = self.endpointing.start(self._load_words)  # first: it may start a child, which loads beside the rest
+        words = self.endpointing.start(self._load_words)  # first, as it may start a child that loads in parallel
         try:
             self._decoder, judge = self._load()
             self.endpointing.set_judges(judge, words.result())
         except BaseException:
             if not words.cancel():
-                words.exception()  # what is being loaded is complete before it is freed
+                words.exception()  # wait until it is loaded before freeing it
             self._end_workers()
             raise
         return self
@@ -210,7 +214,7 @@ class StreamingTranscriber:
         self._turn = self.endpointing.turn = -1
         self._open, self._next = False, None
         self._end_workers()
-        del self._decoder  # a transcriber of an ended session keeps no model
+        del self._decoder  # so that the transcriber of an ended session doesn't keep the model in memory
 
     def _end_workers(self) -> None:
         self._worker.shutdown(wait=True, cancel_futures=True)
@@ -288,7 +292,7 @@ class StreamingTranscriber:
     def discard(self, turn: int) -> None:
         if turn == self._turn:
             self._open, self._final_due, self._next = False, None, None
-            self._ended_at, self._not_before = self._now, self._buffer.last  # a user who goes on soon continues it
+            self._ended_at, self._not_before = self._now, self._buffer.last  # resumed if the user continues soon
 
     # -- pauses and windows ------------------------------------------------------------------------
 
@@ -296,12 +300,12 @@ class StreamingTranscriber:
         self._pause = self.endpointing.pause = pause
 
     def _end_pause(self) -> None:
-        """The user speaks again."""
+        """Ends the current pause, when the user speaks again."""
         self._set_pause(None)
         self._words.reopen()
 
     def _decode_pause_again(self) -> None:
-        """Decodes a pause that lasts once more."""
+        """Decodes once more when a pause lasts long enough."""
         assert self._pause is not None
         if self._decoded_again or self._now - self._pause < PAUSE_PASS_SECONDS or self._settled_at != self._pause:
             return
@@ -310,7 +314,7 @@ class StreamingTranscriber:
             self._decode(settle=True)
 
     def _move_window(self, done: Pass) -> None:
-        """Lets the next pass start later, once the turn's words are known up to the end of a long window."""
+        """Advances the start of the window after a long pass, once the words up to the end of that pass are known."""
         window, end = done.window, done.end
         if window is not self._window or end - window.start < WINDOW_SECONDS * RATE:
             return
@@ -322,7 +326,7 @@ class StreamingTranscriber:
     # -- decoding ----------------------------------------------------------------------------------
 
     def _decode(self, *, settle: bool = False) -> None:
-        """Decodes the current window up to now; after the pass that is under way, if there is one."""
+        """Decodes the current window up to now, after the pass in progress if there is one."""
         window, last = self._window, self._buffer.last
         end = min(last, window.start + int(LONGEST_SECONDS * RATE))
         samples = self._buffer.sound(window.start, end)
@@ -341,7 +345,7 @@ class StreamingTranscriber:
         self._worker.submit(self._run, planned)
 
     def _run(self, running: Pass) -> None:
-        """On the worker: decodes, and hands the words to the loop."""
+        """Decodes on the worker thread and passes the words to the event loop."""
         words, language, problem = "", self.endpointing.language, ""
         try:
             words = self._decoder.decode(running.samples)
@@ -366,12 +370,12 @@ class StreamingTranscriber:
             self._use_words(done, joined(done.window.before, words, done.overlap))
 
     def _use_words(self, done: Pass, words: str) -> None:
-        """Updates or settles the turn's words with those of a pass, and publishes them."""
-        # A pass that ends early, as Whisper's do at times, doesn't tell what the sound up to its end holds.
+        """Updates or settles the turn's words with the result of a pass, and publishes them."""
+        # Whisper sometimes stops early, and then the words don't cover the audio up to the end of the pass.
         complete = len(words.split()) >= len(self._words.all.split()) > 0
         pause = self._pause if self._final_due is None else self._final_due
         if done.more or pause is None or not done.covers(pause):
-            # The user still speaks, or speaks again: the newest words may be half of a longer one.
+            # The user is speaking, so the last word may be cut off.
             stable, unstable = self._words.update(without_masked_end(words))
             if complete or done.more:
                 self._move_window(done)
@@ -381,7 +385,7 @@ class StreamingTranscriber:
                 self._decode(settle=done.settles)
             return
         if self._settled_at == pause and same_words(words, self._words.all):
-            return  # the second pass over this pause has found nothing new
+            return  # the second pass over this pause found nothing new
         self._words.settle(words)
         if complete:
             self._move_window(done)

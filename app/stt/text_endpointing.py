@@ -1,9 +1,9 @@
-"""Judges whether English words make a whole turn, by what a small language model expects after them.
+"""Estimates whether English words form a complete turn, using the predictions of a small language model.
 
-A model that was trained to answer knows where a user's turn ends. Its next-token probabilities after the words tell how
-likely a closing mark or the turn's end is, and how likely the turn's end is after that mark. The model that ships with
-the app is used as it is. Marks in the text are removed first, since a recogniser sets them wherever the voice rests:
-without them it errs less.
+A chat model has learned where a user's turn ends. Its next-token probabilities give the likelihood of a closing mark or
+the end of the turn after the words, and of the end of the turn after that mark. The model that ships with the app is
+used without fine-tuning. Punctuation is removed from the text first, because recognisers insert it at every pause, and
+the estimate is more accurate without it.
 
 The model runs in a child process (`text_endpointing_worker`), which ends with the app.
 """
@@ -30,7 +30,7 @@ _MARKS = ".?!…,;:- "
 
 
 def without_marks(text: str) -> str:
-    """`text` without marks, and without the capitals after them but the first: the form that the model is given."""
+    """Returns `text` as the model receives it: no punctuation between words, and a capital only at the start."""
     out: list[str] = []
     for word in text.split():
         if out and out[-1][-1] in ".?!…,-":
@@ -46,10 +46,10 @@ def without_marks(text: str) -> str:
 
 
 def probability(text: str, odds: WordOdds | None, sound: float) -> float:
-    """The probability that a turn ends with `text`: a logistic regression on words and sound at a pause.
+    """Returns the probability that a turn ends with `text`: a logistic regression on the words and audio at a pause.
 
-    `odds` None: without a language model only the kind of the words (`completeness`) counts. `sound`: the probability
-    by the sound. `app.research.training.endpointing` has fitted the weights.
+    `odds`: the language model's odds, or None to use only the type of utterance (`completeness`). `sound`: the
+    probability from the audio. The weights are fitted by `app.research.training.endpointing`.
     """
     weights = word_weights("words" if odds is not None else "words alone")
     total = sum(weights[name] * value for name, value in clues(text, odds, sound).items())
@@ -57,19 +57,19 @@ def probability(text: str, odds: WordOdds | None, sound: float) -> float:
 
 
 def probability_by_sound(sound: float) -> float:
-    """The probability that a turn ends here by its sound alone, for languages whose words aren't judged."""
+    """Returns the end-of-turn probability from the audio alone, for languages whose words aren't judged."""
     weights = word_weights("sound alone")
     return 1 / (1 + math.exp(-weights["always"] - weights["sound"] * sound_clue(sound)))
 
 
 def sound_clue(sound: float) -> float:
-    """The bounded log-odds of the probability by the sound."""
+    """Returns the log-odds of the probability from the audio, clipped to [0.01, 0.99] first."""
     sound = min(0.99, max(0.01, sound))
     return math.log(sound / (1 - sound))
 
 
 def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
-    """The inputs of the regression, by name."""
+    """Returns the regression's inputs by name."""
     kind, words = completeness(text), fold(text)
     values = {
         "always": 1.0,
@@ -90,12 +90,12 @@ def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
 
 
 _OFTEN_MISHEARD = (("it",), ("you",), ("that",))
-"""What a recogniser makes of an "a", a "the" or a "to" with nothing after it: "what's the best way to | get from the"
+"""Words that recognisers often produce for a trailing "a", "the" or "to": "what's the best way to | get from the"
 becomes "… from it"."""
 
 
 def load(model: Path | None = None) -> TextEndpointing | None:
-    """Starts the judge with `model`, by default the one that ships with the app; None where that can't be run."""
+    """Starts the judge with `model` (by default the bundled one), or returns None if it can't be run."""
     model = model or default_model("llm")
     if not model.is_file() or importlib.util.find_spec("xllamacpp") is None:
         return None
@@ -108,14 +108,15 @@ def load(model: Path | None = None) -> TextEndpointing | None:
 
 
 class TextEndpointing:
-    """A `WordsJudge` over the language model in `model` (GGUF), in a child process. Safe between threads.
+    """A `WordsJudge` that runs the language model in the GGUF file `model` in a child process. Thread-safe.
 
-    Call `open` first. A first text takes some 10 ms a word on one core, one that continues the last some 20 ms.
+    Call `open` first. On one core, a new text takes about 10 ms per word, and one that continues the previous text
+    about 20 ms in total.
     """
 
     KEPT = 32
     STUCK_SECONDS = 1.0
-    """A child that has not answered for so long is stuck."""
+    """A child that hasn't replied within this time is considered stuck."""
 
     def __init__(self, model: Path) -> None:
         self._child = ChildWorker("app.stt.text_endpointing_worker", str(model))
@@ -131,7 +132,7 @@ class TextEndpointing:
             raise
 
     def odds(self, text: str) -> WordOdds | None:
-        """The odds of `text`, as `WordsJudge.odds`; None, too, while the child can't be started again."""
+        """Returns the odds for `text`, or None if it has no words or the child has failed and can't be restarted."""
         said = without_marks(text)
 
         def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> WordOdds:
@@ -152,12 +153,12 @@ class TextEndpointing:
             return self._known.get(said)
 
     def alive(self) -> bool:
-        """Whether the child runs; may wait for a pending answer."""
+        """Whether the child is running. May wait for a pending reply, up to `STUCK_SECONDS`."""
         if not self._lock.acquire(timeout=self.STUCK_SECONDS):
             return False
         self._lock.release()
         return self._child.alive()
 
     def close(self) -> None:
-        """Ends the child."""
+        """Stops the child."""
         self._child.close()

@@ -1,8 +1,8 @@
-"""The child process that computes what a language model expects after a user's words.
+"""The child process that computes what a language model predicts after a user's words.
 
-Writes a line when it is ready, then reads texts from standard input, one line of JSON each, and answers on standard
-output with two log-odds (`WordOdds`). Ends when its standard input closes. The engine of the wheel `xllamacpp` runs the
-model, as for the embedded back-end; the system keeps one copy of the file for both.
+Writes a line when it is ready, then reads texts from standard input, one JSON line each, and replies on standard output
+with two log-odds (see `WordOdds`). Ends when its standard input closes. The model runs on `xllamacpp`, as in the
+embedded back-end, and the system keeps only one copy of the model file in memory for both.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ EXAMPLES = (
     ("What's the capital of Norway", "Oslo."),
     ("So, um, my brother is coming on Friday, what should I cook for him?", "A roast."),
 )
-"""Turns of a conversation before the one in question: they show the model how people ask aloud, that a statement or two
-may come first, and that a statement or an answer may be all. With questions alone, the area under the ROC curve of both
-odds' sum was 0.73 on the pauses of 200 sentences of real callers and 0.967 on synthetic questions; with these it is
-0.775 and 0.972. They are evaluated once."""
+"""Few-shot turns that precede the one being judged. They show the model how people ask questions aloud, that statements
+may come first, and that a statement or an answer can be a complete turn. With questions only, the ROC AUC of the sum of
+both odds was 0.73 on the pauses in 200 sentences by real callers and 0.967 on synthetic questions; with these examples
+it is 0.775 and 0.972. They are evaluated only once."""
 ASKED = (
     "".join(
         f"<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n{reply}<|im_end|>\n" for user, reply in EXAMPLES
@@ -37,17 +37,17 @@ ASKED = (
     + "<|im_start|>user\n"
 )
 END_TOKEN = 2
-"""`<|im_end|>` of the SmolLM2 family."""
+"""`<|im_end|>` in the SmolLM2 family."""
 QUESTION_MARKS = ("?", "?\n", '?"', "?'", " ?")
 STOPS = (".", "!", ".\n", '."')
 BREAKS = ("\n", "\n\n")
-"""A new line counts as the end, too: many of the texts that the model was trained on go on with one."""
+"""A newline counts as the end too, since many of the model's training texts continue with one."""
 LOOKED_AT = 100
-"""Likeliest tokens that are counted; 400 take 10 ms longer."""
+"""How many of the most likely tokens are counted; 400 take 10 ms longer."""
 LEAST_CLOSE, LEAST_OVER = -8.0, -6.0
 LONGEST, STEP = 400, 200
-"""Characters that are evaluated, from the end: up to so many, and their start moves on by so many at once. A text that
-starts as the last one did continues from it; a start that moved with each word would be evaluated again each time."""
+"""At most `LONGEST` characters at the end of the text are evaluated, and their start moves in steps of `STEP`. Texts
+with the same start can reuse the previous evaluation, which would be impossible if the start moved with every word."""
 
 
 def main(argv: list[str]) -> int:
@@ -59,8 +59,8 @@ def main(argv: list[str]) -> int:
     params.model.path = argv[0]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.n_parallel = 1
-    params.n_ctx = 896  # the examples (230), and a token a character at worst
-    params.cache_ram_mib = 0  # else it keeps the state of every text, up to 8 GB
+    params.n_ctx = 896  # the examples (230), and at worst one token per character
+    params.cache_ram_mib = 0  # otherwise the state of every text is kept, up to 8 GB
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [secrets.token_urlsafe(16)]
@@ -72,7 +72,7 @@ def main(argv: list[str]) -> int:
 
 
 def odds(server: Any, text: str) -> tuple[float, float]:
-    """Log-odds of a closing mark or the end after `text`, and of the end after the likelier mark."""
+    """Returns the log-odds of a closing mark or the end after `text`, and of the end after the more likely mark."""
     text = last_part(text)
     asks, stops, ends = _next(server, text)
     after = _next(server, text + ("?" if asks >= stops else "."))[2]
@@ -80,13 +80,13 @@ def odds(server: Any, text: str) -> tuple[float, float]:
 
 
 def last_part(text: str) -> str:
-    """The end of `text` that is evaluated: whole words, and at most `LONGEST` characters."""
+    """Returns the end of `text` that is evaluated: whole words, at most `LONGEST` characters."""
     skipped = -(-max(0, len(text) - LONGEST) // STEP) * STEP
     return text[skipped:].partition(" ")[2] if skipped else text
 
 
 def _next(server: Any, text: str) -> tuple[float, float, float]:
-    """How likely a question mark, another closing mark, and the turn's end or a new line come next."""
+    """Returns the probabilities that a question mark, another closing mark, or the end of the turn comes next."""
     request = {"prompt": ASKED + text, "n_predict": 1, "n_probs": LOOKED_AT, "temperature": 0}
     reply = server.handle_completions({**request, "cache_prompt": True})
     likely = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]

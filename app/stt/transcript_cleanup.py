@@ -1,8 +1,8 @@
-"""Cleans up a recogniser's text: hallucinated words, loops, and marks of sounds that are no words.
+"""Removes hallucinated words, loops, and labels of non-speech sounds from a recogniser's text.
 
-Trained on subtitles, Whisper takes noise for what often stands under a picture without speech: "Thank you.", "you". It
-also writes human sounds as subtitles do, "(laughs)", "[coughing]" or "ha ha ha", unless it is kept from opening a
-bracket, as it is by default; kept from it, it makes words up ("Thank you.", "I can't.").
+Trained on subtitles, Whisper turns noise into captions that often accompany scenes without speech: "Thank you.", "you".
+It also transcribes human sounds the way subtitles do: "(laughs)", "[coughing]" or "ha ha ha". By default, opening
+brackets are suppressed, which makes it invent words instead ("Thank you.", "I can't.").
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import re
 from app.conversation.words import fold
 
 NO_SPEECH, NO_SPEECH_ALONE = 0.5, 0.9
-"""Whisper's probability that nobody speaks, above which unlikely words are dropped, and all words. Over 40 recordings
-of real callers, whole and their first 1.5 s, it is at most 0.47, and over short words in a synthetic voice 0.35; over
-50 pieces of room noise, coughs, laughter and hiss the median is 0.9."""
+"""No-speech probabilities of Whisper above which unlikely words, or all words, are dropped. On 40 recordings of real
+callers, whole and cut to 1.5 s, it is at most 0.47, and on short synthetic words 0.35. On 50 clips of room noise,
+coughs, laughter and hiss the median is 0.9."""
 LEAST_LOG_PROBABILITY = -1.0
-"""Mean log-probability of a token below which words are unlikely (OpenAI's own threshold). Over the same speech it is
-at least -1.2, together with a `NO_SPEECH` below 0.2; in noise mostly below -1.5."""
+"""Mean log-probability per token below which words are unlikely (OpenAI's threshold). On the same speech it is at least
+-1.2, combined with a no-speech probability below 0.2; in noise it is mostly below -1.5."""
 FASTEST_SPEECH = 3.6
-"""Words a second beyond which repeated phrases are the model's and not the speaker's (fast talk: 3 to 3.5)."""
+"""Words per second above which repetitions come from the model, not the speaker. Fast speech has 3 to 3.5."""
 MOST_REPEATS = 3
-"""A word or phrase that is said more often in a row than this is a loop, however slow."""
+"""A word or phrase repeated more often than this is a loop, however slow it is."""
 
 _OFTEN = {
     ("thank", "you"),
@@ -39,26 +39,28 @@ _OFTEN = {
     ("all", "right"),
     ("i'm", "sorry"),
 }
-"""English words that the model makes of noise so often that it finds them likely."""
+"""English words that the model hallucinates so often that it rates them as likely."""
 
 OPENINGS = (" (", " [", " *")
-"""What a mark starts with: after a space, so that "f(x)" stays as improbable as it is."""
+"""Tokens that open a sound label. They include a space, so that brackets as in "f(x)" stay suppressed."""
 CLOSINGS = (")", "]", "*")
 
 _MARK = re.compile(r"(?<!\S)(?:\([^()]*\)|\[[^\[\]]*\]|\*\w[^*]*\*)[.,!?]*|^\s*(?:\([^()]*|\[[^\[\]]*|\*[^*]*)$")
-"""Also one that was never closed, if nothing stands before it."""
+"""Also matches a label that is never closed, if no text precedes it."""
 _SPEECH_MARK = re.compile(r"speak|speech|talk|voice|word|foreign|whisper|un\w*int|inaud|indistinct|crosstalk", re.I)
 _LAUGHTER = re.compile(r"\w{0,4}?(?:(?:ha+){2,}|(?:he+){2,}|(?:hi+){2,}|(?:ho+){2,})h?|hah?|heh")
 _EXCLAIMED = re.compile(r"e?u+r?gh+|a+r*gh+|e+w+|a+h*choo+|ahem|phew+|hmph|oo+f")
-"""How a groan, a sneeze or a cleared throat is spelt."""
+"""Spellings of groans, sneezes and throat clearing."""
 _WORD = re.compile(r"[^\W_]+")
 
 
 def spoken_words(text: str, seconds: float, no_speech: float, log_probability: float, *, english: bool = True) -> str:
-    """`text` without hallucinated words, as decoded from `seconds` of sound.
+    """Returns `text` without hallucinated words.
 
-    `no_speech`, `log_probability`: Whisper's own two measures of doubt. What is often made of noise is known for
-    `english` only.
+    - `text`: the words decoded from `seconds` of audio.
+    - `no_speech`: Whisper's no-speech probability.
+    - `log_probability`: the mean log-probability per token.
+    - `english`: also drop words that are typically hallucinated, which are only known for English.
     """
     words = fold(text)
     if not words or no_speech > NO_SPEECH_ALONE:
@@ -69,14 +71,16 @@ def spoken_words(text: str, seconds: float, no_speech: float, log_probability: f
 
 
 def without_masked_end(text: str) -> str:
-    """`text` without a last word that is masked ("f*ck"): the model often writes one for a word that is cut in two."""
+    """Returns `text` without a masked last word ("f*ck"), which the model often produces for a word that is cut off."""
     head, _, last = text.rstrip().rpartition(" ")
     return head if re.search(r"\w\*+\w", last) else text
 
 
 def without_loops(text: str, seconds: float) -> str:
-    """`text` with each loop reduced to one repetition: a phrase that occurs more than `MOST_REPEATS` times in a row, or
-    more than nobody could speak in `seconds`. What follows the loop stays.
+    """Returns `text` with each loop reduced to one repetition, keeping the words after it.
+
+    A loop is a phrase that occurs more than `MOST_REPEATS` times in a row, or at least twice if the text is too long to
+    have been spoken in `seconds`.
     """
     words = text.split()
     keys = [fold(word) for word in words]
@@ -94,12 +98,12 @@ def without_loops(text: str, seconds: float) -> str:
 
 
 def names_speech(text: str) -> bool:
-    """Whether a mark in `text` says that somebody speaks ("[inaudible]", "(speaking in foreign language)")."""
+    """Whether a label in `text` stands for speech ("[inaudible]", "(speaking in foreign language)")."""
     return any(_SPEECH_MARK.search(mark) for mark in _MARK.findall(text))
 
 
 def without_sounds(text: str) -> str:
-    """`text` without marks of sounds, and without sounds that are spelt as words ("Hahaha", "Ugh")."""
+    """Returns `text` without sound labels and without sounds spelt as words ("Hahaha", "Ugh")."""
     return " ".join(word for word in _MARK.sub(" ", text).split() if not _is_spelt_sound(word))
 
 

@@ -1,17 +1,16 @@
-"""Decodes sound with a Whisper model through faster-whisper, fast enough to do it again and again.
+"""Decodes audio with a Whisper model through faster-whisper, fast enough for repeated passes.
 
-Whisper expects 30 s of sound; CTranslate2 also takes less. Sound plus 8 s of silence is as accurate as 30 s, and with
-less silence the model starts to repeat itself. Only the first second of that silence is encoded with the sound; the
-rest is the encoder's result for silence, computed once. On 119 sentences of people on the telephone and 24 synthetic
-questions tiny.en gets 22.3 and 2.1 % of the words wrong so, against 21.9 and 2.1 % with 8 s encoded, in 0.66 of the
-processor time (0.61 where the sound breaks off, as in a pass while the user speaks). With one second alone: 27.7 and
-6.6 %.
+Whisper expects 30 s of audio, but CTranslate2 accepts less. Audio plus 8 s of silence is as accurate as 30 s; with less
+silence the model starts to repeat itself. Only the first second of the silence is encoded with the audio, and the rest
+comes from an encoding of silence that is computed once. On 119 telephone sentences and 24 synthetic questions, this
+gives tiny.en a word error rate of 22.3 % and 2.1 %, compared with 21.9 % and 2.1 % when all 8 s are encoded, in 0.66
+of the CPU time (0.61 if the audio breaks off in mid-speech). With one second of silence alone: 27.7 % and 6.6 %.
 
-In English, Whisper may write laughter and other sounds as subtitles do: on 302 sentences of 78 callers on the telephone
-that changes no word, and a laugh is no longer decoded as words. How it writes them is known for English only; in other
-languages it is kept from doing so, as is Whisper's default.
+In English, Whisper may write laughter and other sounds the way subtitles do. On 302 sentences by 78 telephone callers
+this changes no words, and laughter is no longer decoded as words. The labels are only known for English, so in other
+languages they stay suppressed, which is Whisper's default.
 
-Detects the language of a session from the recogniser's probabilities, pass after pass.
+The language of a session is detected from the recogniser's probabilities over successive passes.
 """
 
 from __future__ import annotations
@@ -32,29 +31,30 @@ from app.stt.transcript_cleanup import CLOSINGS, OPENINGS, names_speech, spoken_
 from app.stt.whisper_library import faster_whisper
 
 FIRST, CLEARLY = 0.8, 0.9
-"""Probability from which a language is kept for the session, and from which another one replaces it. Whisper base on
-the first two seconds of 34 sentences of people in English, 16 in German and 22 in Spanish by synthetic voices: 0.89 or
-more for English, never 0.06 for another language; 3 of the others are taken for a third language with 0.8 or more. On
-three seconds none is."""
+"""Probability at which a language is adopted for the session, and at which another one replaces it. With Whisper base
+on the first 2 s of 34 human English sentences, and of 16 German and 22 Spanish synthetic ones, English gets 0.89 or
+more and no other language reaches 0.06 there. Three of the others are mistaken for a third language with 0.8 or more,
+but none on the first 3 s."""
 LEAST_SECONDS = 1.4
-"""So much voice is in two seconds of speech. On the first second one in three Spanish sentences and two in three
-German ones are taken for another language: until then the likeliest is taken for the words, and not kept."""
+"""Seconds of voice required to adopt a language, about as much as 2 s of speech contain. On the first second alone, one
+in three Spanish sentences and two in three German ones are misidentified, so until then the most likely language is
+used for the words but not kept."""
 
 
 def answerable() -> frozenset[str]:
-    """The languages that the app and some voice of the catalogue speak: in others there could be no answer."""
+    """Returns the languages supported by both the app and a voice in the catalogue; others can't be answered aloud."""
     return frozenset(language for model in models_of("tts") for language in model.languages).intersection(CODES)
 
 
 class LanguageDetection:
-    """Follows which of `languages` is spoken; `known` is empty until one was detected."""
+    """Tracks which of `languages` is spoken. `known` is empty until one is detected."""
 
     def __init__(self, languages: frozenset[str]) -> None:
         self.known = ""
         self._languages = languages
 
     def update(self, probabilities: Mapping[str, float], seconds: float) -> str:
-        """Take a pass's probabilities, over sound with `seconds` of voice; return the language to transcribe it in."""
+        """Adds the probabilities of a pass with `seconds` of voice and returns the language to transcribe it in."""
         among = {language: p for language, p in probabilities.items() if language in self._languages}
         total = sum(among.values())
         if total <= 0.0:
@@ -66,27 +66,27 @@ class LanguageDetection:
 
 
 PADDING_SECONDS = 1
-"""Silence that is encoded after the sound."""
+"""Silence that is encoded together with the audio."""
 SILENCE_SECONDS = 7
-"""Encoded silence that follows."""
+"""Precomputed encoding of silence that is appended."""
 ENCODED_PER_SECOND = 50
-"""Whisper's encoder gives one vector for 20 ms."""
+"""Whisper's encoder outputs one vector per 20 ms."""
 LONGEST_SECONDS = 22
-"""Longest stretch that leaves room for the silence within Whisper's 30 s."""
+"""The longest audio that leaves room for the silence within Whisper's 30 s."""
 LARGE_BYTES = 200_000_000
-"""Models beyond Whisper base (145 MB) run on a graphics card where there is one."""
+"""Models larger than Whisper base (145 MB) run on a graphics card if there is one."""
 TOKENS_PER_SECOND = {"en": 8}
-"""People speak at most some 6 tokens of English a second: what is longer repeats itself."""
+"""People speak at most about 6 tokens of English per second; longer output is repetition."""
 TOKENS_PER_SECOND_ELSEWHERE = 12
 """Other languages have shorter tokens."""
 
 
 class LoadedWhisper(NamedTuple):
-    """A loaded model without any state, so that decoders can share it."""
+    """A loaded model without state, which decoders can share."""
 
     whisper: Any
     silence: np.ndarray
-    """The encoder's result for 30 s of silence."""
+    """The encoder's output for 30 s of silence."""
 
     def close(self) -> None:
         """Frees the model."""
@@ -94,10 +94,10 @@ class LoadedWhisper(NamedTuple):
 
 
 class WhisperDecoder:
-    """Decodes with `model`: a folder with a CTranslate2 Whisper model, or one that is loaded. Not thread-safe.
+    """A `Decoder` that runs `model`, a CTranslate2 Whisper model (its folder, or already loaded). Not thread-safe.
 
-    `language`: its two letters, or "auto" to detect it; afterwards that of the last words, or empty. An English-only
-    model always decodes English. Raises ValueError for a language that Whisper doesn't know.
+    `language`: a two-letter code, or "auto" to detect it. The attribute then holds the detected language, or an empty
+    string. An English-only model always decodes English. Raises ValueError if Whisper doesn't know the language.
     """
 
     def __init__(self, model: Path | LoadedWhisper, *, language: str = "en", threads: int = 1) -> None:
@@ -113,9 +113,9 @@ class WhisperDecoder:
         self._suppressed = {"words": list(words_only), "sounds": [t for t in words_only if t not in marks]}
 
     def decode(self, samples: np.ndarray) -> str:
-        """The words of `samples`: float32, 16 kHz, at most `LONGEST_SECONDS`.
+        """Returns the words in the last `LONGEST_SECONDS` of `samples` (float32, 16 kHz).
 
-        The words before are not given as a prompt: with them the small models repeat themselves more.
+        Earlier words aren't used as a prompt, because that makes small models repeat themselves more.
         """
         samples = samples[-RATE * LONGEST_SECONDS :]
         seconds = len(samples) / RATE
@@ -130,7 +130,7 @@ class WhisperDecoder:
         else:
             text = self._generate(encoded, language, seconds, "sounds")
             if names_speech(text):
-                text = self._generate(encoded, language, seconds, "words")  # it can decode that speech
+                text = self._generate(encoded, language, seconds, "words")  # without labels it decodes that speech
             text = without_sounds(text)
         self.language = language if self._detection is None else self._detection.known
         return text
@@ -151,14 +151,14 @@ class WhisperDecoder:
         return self._prompts[language]
 
     def _encode(self, samples: np.ndarray) -> Any:
-        """`samples` encoded, followed by encoded silence from the place that it would have behind them."""
+        """Encodes `samples` and appends the encoded silence for the positions that follow them."""
         encoded = _encoded(self._whisper, np.pad(samples, (0, RATE * PADDING_SECONDS)))
         count = encoded.shape[1]
         silence = self._silence[:, count : count + SILENCE_SECONDS * ENCODED_PER_SECOND]
         return _stored(np.concatenate([encoded, silence], axis=1))
 
     def _generate(self, encoded: Any, language: str, seconds: float, what: Literal["words", "sounds"]) -> str:
-        """The text of the encoded sound. `what` "sounds": it may name sounds that are no words."""
+        """Returns the text of the encoded audio. `what`: "sounds" also allows labels of non-speech sounds."""
         prompt = self._prompt(language)
         result = self._whisper.model.generate(
             encoded,
@@ -176,9 +176,9 @@ class WhisperDecoder:
 
 
 def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> WhisperDecoder:
-    """The decoder over the CTranslate2 folder `model`, or over one that is loaded.
+    """Creates a decoder for `model`, a CTranslate2 folder or a loaded model.
 
-    Raises TranscriberError for a language that Whisper doesn't know.
+    Raises TranscriberError if Whisper doesn't know the language.
     """
     try:
         return WhisperDecoder(model, language=language)
@@ -189,40 +189,41 @@ def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> WhisperDe
 
 
 def lend_decoder(lent: ExitStack, model: Path, language: str) -> WhisperDecoder:
-    """The decoder over a model of the pool, which `lent` returns to it: sessions share models, but not decoders."""
+    """Creates a decoder for a model borrowed from the pool until `lent` closes. Sessions share models, not decoders."""
     return open_decoder(
         lent.enter_context(MODELS.borrow("stt", _load_warm, model, close=LoadedWhisper.close)), language
     )
 
 
 def name_of(model: Path) -> str:
-    """The recogniser's name in reports."""
-    # The packaged tiny.en lies in a folder called "model".
+    """Returns the recogniser's name for reports."""
+    # The bundled tiny.en is in a folder called "model".
     return "whisper " + ("tiny.en" if model.name == "model" else model.name.removeprefix("whisper-"))
 
 
 def runs_on_card(model: Path) -> bool:
-    """Whether `model`, a folder, is tried on a graphics card first."""
+    """Whether the model in the folder `model` is tried on a graphics card first."""
     import ctranslate2
 
     return (model / "model.bin").stat().st_size > LARGE_BYTES and ctranslate2.get_cuda_device_count() > 0
 
 
 def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
-    """Loads `model`, a folder: on a graphics card if it is large and there is one that CTranslate2 can use, else on the
-    processor.
+    """Loads the model in the folder `model`, on a graphics card if it is large and CTranslate2 can use one.
+
+    Otherwise the model runs on the CPU, with `threads` threads.
     """
     places = [("cpu", "int8")]
     if runs_on_card(model):
         places.insert(0, ("cuda", "float16"))
     for device, precision in places:
         try:
-            # One thread: it's faster than two on two cores, and leaves one to the rest of the app.
+            # One thread is faster than two on two cores, and leaves a core for the rest of the app.
             whisper = faster_whisper().WhisperModel(
                 str(model), device=device, compute_type=precision, cpu_threads=threads
             )
             return LoadedWhisper(whisper, _encoded(whisper, np.zeros(RATE * 30, np.float32)))
-        # Also where CUDA's libraries are missing, which shows at the first use, and where a card knows no float16.
+        # Also raised on first use if CUDA's libraries are missing, and for cards without float16.
         except (RuntimeError, ValueError):
             if device == "cpu":
                 raise
@@ -231,7 +232,7 @@ def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
 
 def _load_warm(model: Path) -> LoadedWhisper:
     loaded = load_whisper(model)
-    # The first pass is slow (buffers, caches): it is made before the user speaks.
+    # The first pass is slow (buffers, caches), so it runs before the user speaks.
     WhisperDecoder(loaded).decode(np.zeros(RATE, np.float32))
     return loaded
 

@@ -1,8 +1,7 @@
-"""Imports faster-whisper without PyAV, which it needs only to open sound files.
+"""Imports faster-whisper without PyAV, which it needs only for opening audio files.
 
-Importing faster-whisper imports PyAV. Its wheels carry FFmpeg together with x264 and x265, which are under the GPL, and
-the app gives faster-whisper samples, never a file. So PyAV is not among the packages that the app installs, and where
-it is installed nevertheless it is not loaded.
+Importing faster-whisper imports PyAV, whose wheels bundle FFmpeg with the GPL-licensed x264 and x265. The app only
+passes samples to faster-whisper, never files, so it doesn't install PyAV, and doesn't load it even if it is installed.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ _importing = threading.Lock()
 
 
 class _Absent(ModuleType):
-    """Takes the place of PyAV."""
+    """A stand-in for PyAV."""
 
     def __getattr__(self, name: str) -> object:
         raise AttributeError(f"PyAV is left out of this app, so faster-whisper can't open files (av.{name}).")
 
 
 def faster_whisper(module: str = "") -> ModuleType:
-    """Return the package faster_whisper, or a module of it by its name."""
+    """Returns the faster_whisper package, or one of its modules by name."""
     with _importing:
         absent = "av" not in sys.modules
         if absent:

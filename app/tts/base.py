@@ -1,6 +1,6 @@
-"""The voice protocol: text in, a clip of speech out, later.
+"""The voice protocol, which turns text into clips of speech asynchronously.
 
-A clip is made of what an engine gives: its silence is trimmed, its words are placed, and its loudness is set.
+A clip is made from an engine's output by trimming the silence and aligning the words; `amplified` sets the loudness.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from app.conversation.frame import SAMPLE_RATE
 
 _LEAD_SECONDS = 0.01
 _TAIL_SECONDS = {".": 0.22, "!": 0.22, "?": 0.22, ",": 0.09, ";": 0.12, ":": 0.12, "—": 0.1}
-"""The pause after a clause, by its last mark. Without one it is only a breath: the sentence goes on."""
+"""Pause after a clause by its final punctuation mark. Without one, the sentence continues after a short breath."""
 _BREATH_SECONDS = 0.02
 
 _KNEE = 0.8
-"""Samples up to here stay as they are; louder ones are bent towards 1, which none reaches."""
+"""Amplitude above which samples are soft-limited so that they stay below 1."""
 
 _LEVEL_SAMPLES = SAMPLE_RATE // 100
 _PAUSE_LEVEL = 0.02
 _PAUSE_SECONDS = 0.05
-"""Of a pause within a clause: its level against the loudest sample, and its least length. Chosen on 60 sentences of
-Pico in three languages."""
+"""A pause within a clause: its maximum level relative to the loudest sample, and its minimum length. Tuned on 60
+sentences by Pico in three languages."""
 _LONG_PAUSE_SECONDS = 0.1
-"""Longer than the silence in a consonant such as t."""
+"""Longer than the closure of a stop consonant such as /t/."""
 
 
 def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = None) -> Clip:
-    """Trims an engine's silence to the pause that `text` ends with, and places its words.
+    """Makes a clip of an engine's output, with the final silence cut to the pause implied by the end of `text`.
 
-    `word_ends`: the sample of `samples` after each word; estimated if the engine doesn't give them.
+    `word_ends`: the end of each word as a sample offset in `samples`; estimated if the engine doesn't provide it.
     """
     loud = np.flatnonzero(np.abs(samples) > 0.01)
     if not len(loud):
@@ -50,7 +50,7 @@ def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = 
     if not word_ends or len(word_ends) != len(words):
         return Clip(out, place_words(text, len(voiced), pauses))
     ends = np.maximum.accumulate(np.clip(np.asarray(word_ends) - first, 0, len(voiced))).tolist()
-    # A phoneme's length includes some of the pause after it, and a word has ended where it falls silent.
+    # A phoneme's duration includes part of the pause after it, but the word ends where the silence starts.
     long = [(start, end) for start, end in pauses if end - start > _LONG_PAUSE_SECONDS * SAMPLE_RATE]
     ends = [next((start for start, end in long if start < place <= end), place) for place in ends]
     ends[-1] = len(voiced)
@@ -58,10 +58,10 @@ def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = 
 
 
 def place_words(text: str, samples: int, pauses: Sequence[tuple[int, int]] = ()) -> tuple[SpokenWord, ...]:
-    """Spreads the words of `text` over `samples` samples by their letters.
+    """Distributes the words of `text` over `samples` samples in proportion to their number of letters.
 
-    `pauses`: where the sound is silent within. Each mark of the text (commas and the like) is placed at one of the
-    longest of them; where there are too few, a mark counts as some letters.
+    `pauses`: the silent spans within the audio. Punctuation marks inside the text are matched to the longest ones; if
+    there are fewer pauses than marks, each mark counts as a few letters instead.
     """
     words = text.split()
     marked = [number for number, word in enumerate(words[:-1], 1) if word[-1] in _TAIL_SECONDS]
@@ -80,7 +80,7 @@ def place_words(text: str, samples: int, pauses: Sequence[tuple[int, int]] = ())
 
 
 def find_pauses(samples: np.ndarray) -> list[tuple[int, int]]:
-    """The pauses within speech, from sample to sample, without the silence at its start and end."""
+    """Returns the pauses within speech as (start, end) samples, excluding leading and trailing silence."""
     power = np.convolve(np.square(samples), np.ones(_LEVEL_SAMPLES) / _LEVEL_SAMPLES, "same")
     quiet = np.sqrt(np.maximum(power, 0)) < _PAUSE_LEVEL * np.abs(samples).max()
     edges = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]]).astype(np.int8))).reshape(-1, 2)
@@ -89,9 +89,9 @@ def find_pauses(samples: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _spread(words: Sequence[str], start: int, end: int) -> list[int]:
-    """Where each word ends between two samples."""
+    """Returns the end of each word when `words` fill the samples from `start` to `end`."""
     weights = [_weight(word) for word in words]
-    # The pause after the last word is not part of the stretch.
+    # The pause after the last word lies outside this range.
     if weights:
         weights[-1] = _weight(words[-1].rstrip(".,;:!?…"))
     return [round(place) for place in start + np.cumsum(weights) / max(1, sum(weights)) * (end - start)]
@@ -104,7 +104,7 @@ def _weight(word: str) -> float:
 
 
 def amplified(samples: np.ndarray, gain: float, volume: float = 1.0) -> np.ndarray:
-    """Float32 samples made louder by `gain` decibels and by the factor `volume`, with soft limiting."""
+    """Returns float32 samples amplified by `gain` decibels and the factor `volume`, with soft limiting."""
     factor = 10 ** (gain / 20) * volume
     out = (samples * factor).astype(np.float32)
     loud = np.abs(out) > _KNEE
@@ -115,7 +115,7 @@ def amplified(samples: np.ndarray, gain: float, volume: float = 1.0) -> np.ndarr
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """A word of a clip, from sample `start` to before sample `end`. A pause before it belongs to it."""
+    """A word of a clip, from sample `start` up to but excluding `end`. Includes any pause before the word."""
 
     text: str
     start: int
@@ -124,20 +124,21 @@ class SpokenWord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clip:
-    """Speech: `samples` float32 mono 24 kHz, and the places of its words."""
+    """Speech as `samples` (float32, mono, 24 kHz) and the positions of its words."""
 
     samples: np.ndarray
     words: tuple[SpokenWord, ...]
 
 
 class VoiceError(Exception):
-    """The voice failed; `str(error)` is a sentence for the user."""
+    """The voice failed; `str(error)` is a user-facing message."""
 
 
 class Voice(Protocol):
-    """Synthesises speech. A context manager: entering loads it.
+    """Synthesises speech. A context manager that loads the voice on entry.
 
-    `rate` (1 is its own) and `volume` (a factor) may be changed at any time, and apply from the next text on.
+    `rate` (1 is the voice's normal rate) and `volume` (a factor) may be changed at any time and take effect with the
+    next text.
     """
 
     name: str
@@ -145,10 +146,9 @@ class Voice(Protocol):
     volume: float
 
     def synthesize(self, text: str) -> Future[Clip]:
-        """Starts to synthesise `text` elsewhere, and returns at once.
+        """Starts synthesising `text` in the background and returns immediately.
 
-        Clips are done in the order of the calls; one that is not started yet can be cancelled. The future raises
-        VoiceError.
+        Clips complete in the order of the calls, and pending ones can be cancelled. The future raises VoiceError.
         """
         ...
 

@@ -1,7 +1,7 @@
-"""A voice in a child process, one worker module for each engine, so that synthesis takes no time of this process.
+"""A voice that runs in a child process, so that synthesis doesn't block this one. Each engine has a worker module.
 
-Starts the child, sends it texts one by one, and resamples the sound to 24 kHz. On exit the child is released to the
-pool of models; it also ends by itself when this process ends, because its input closes.
+The voice starts the child, sends it one text at a time, and resamples the audio to 24 kHz. On exit, the child is
+returned to the model pool. It also terminates with this process, because its standard input closes.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from app.untrusted.files import read_json_line
 from app.untrusted.limits import CHILD_LINE
 
 _CLIP_SECONDS = 4.0
-"""A child that is still at a clip so long after its session is stuck, and ended: a sentence takes half a second."""
+"""How long closing waits for a clip in progress before it kills the child as stuck. A sentence takes half a second."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """How a child process speaks: `module` is run with `arguments`, and needs `file`.
+    """How to run a voice's child process: `module` is run with `arguments` and requires `file`.
 
-    `gain`: decibels that make it as loud as the others.
+    `gain`: decibels that bring the voice to the loudness of the others.
     """
 
     name: str
@@ -47,14 +47,14 @@ class Speaker:
 
 
 class ChildVoice:
-    """A `Voice` that speaks as `speaker`."""
+    """A `Voice` that runs `speaker` in a child process."""
 
     def __init__(self, speaker: Speaker, rate: float = 1.0, volume: float = 1.0) -> None:
         self.name = speaker.name
         self.rate = rate
         self.volume = volume
         self.cpu_seconds = 0.0
-        """Processor time of its texts so far."""
+        """CPU time spent on synthesis so far."""
         self._speaker = speaker
         self._work: queue.SimpleQueue[tuple[str, Future[Clip]] | None] = queue.SimpleQueue()
         self._child: ChildWorker | None = None
@@ -95,7 +95,7 @@ class ChildVoice:
 
     @property
     def process(self) -> int:
-        """The child's process id; 0 without one."""
+        """The child's process ID, or 0 if there is no child."""
         return self._child.pid if self._child is not None else 0
 
     def _start(self) -> ChildWorker:
@@ -103,7 +103,7 @@ class ChildVoice:
         try:
             try:
                 child.start()
-            except ChildError as error:  # seen once under Wine, and not in 59 starts since
+            except ChildError as error:  # happened once under Wine, then not again in 59 starts
                 _log.warning("The voice is started once more: %s.", error)
                 child.start()
         except ChildError as error:
@@ -124,10 +124,10 @@ class ChildVoice:
                 future.set_result(self._speak(text))
             except VoiceError as error:
                 future.set_exception(error)
-            except Exception as error:  # what the child sent is no clip
+            except Exception as error:  # the child's reply is not a valid clip
                 sentence = f"The voice could not speak a sentence ({type(error).__name__}); it is left out."
                 future.set_exception(VoiceError(sentence))
-        while True:  # texts that still wait are cancelled
+        while True:  # cancel the texts still queued
             try:
                 item = self._work.get_nowait()
             except queue.Empty:

@@ -1,4 +1,4 @@
-"""Turns text into phonemes with the espeak-ng of Piper's package; under the GPL, so for child processes only."""
+"""Converts text to phonemes using the espeak-ng bundled with Piper. GPL-licensed, so use it only in child processes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Espeak:
-    """espeak-ng. Its constructor changes the working folder."""
+    """The espeak-ng phonemizer. The constructor changes the working directory."""
 
     def __init__(self) -> None:
         from piper.phonemize_espeak import EspeakPhonemizer
@@ -15,18 +15,18 @@ class Espeak:
         self._phonemizer = EspeakPhonemizer(enter_data_folder())
 
     def phonemize(self, voice: str, text: str) -> list[str]:
-        """Return the phonemes of each sentence, with its marks and with spaces between words, as one string each.
+        """Returns one string of phonemes per sentence, including punctuation and the spaces between words.
 
-        `voice`: a language as espeak-ng names it, “en-us” or “de”.
+        `voice`: an espeak-ng language code such as "en-us" or "de".
         """
         return ["".join(sentence) for sentence in self._phonemizer.phonemize(voice, text)]
 
 
 def enter_data_folder() -> Path:
-    """Change to the folder that holds espeak-ng's data, and return the path of the data in it.
+    """Changes to the parent of espeak-ng's data directory and returns the data's path relative to it.
 
-    On Windows espeak-ng can't open a file whose path has letters outside of the system's code page, such as a user's
-    name in another script, and misreads all beyond ASCII. Relative to this folder the names are plain.
+    On Windows, espeak-ng can't open a path with characters outside the system code page, such as a user name in another
+    script, and it misreads anything beyond ASCII. The relative path is plain ASCII.
     """
     from piper.phonemize_espeak import ESPEAK_DATA_DIR
 

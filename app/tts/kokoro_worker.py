@@ -1,6 +1,6 @@
-"""The child process that speaks with Kokoro-82M. Its phonemes come from espeak-ng, which is under the GPL.
+"""The child process for Kokoro-82M. Its phonemes come from espeak-ng, which is GPL-licensed.
 
-It communicates with its parent as `app.tts.worker` describes.
+`app.tts.worker` describes the protocol it uses with its parent.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from app.tts.worker import Speak, Speech, serve
 
 SAMPLE_RATE = 24_000
 FRAME = 600
-"""Samples for which the model gives each phoneme a whole number."""
+"""Samples per model frame; phoneme durations are whole numbers of frames."""
 
 MOST_TOKENS = 510
-"""The model takes 512 tokens with the two at the ends."""
+"""The model accepts 512 tokens, including one padding token at each end."""
 
 SEED = 20251002
 
 LENGTHS = "Clip"
-"""The model's only node of that kind gives the length of each token in frames."""
+"""The model's only node of this type outputs the duration of each token in frames."""
 
 TOKENS = {
     symbol: number
@@ -68,7 +68,7 @@ TOKENS = {
     )
     for number, symbol in enumerate(symbols, first)
 }
-"""The 114 symbols of the model and their numbers, as its config.json has them."""
+"""The model's 114 symbols and their token IDs, from its config.json."""
 
 SOUNDS = (("tʃ", "ʧ"), ("dʒ", "ʤ"), ("ts", "ʦ"), ("dz", "ʣ"))
 ENGLISH_SOUNDS = (
@@ -85,18 +85,18 @@ ENGLISH_SOUNDS = (
     ("ɐ", "ə"),
     ("ʲ", ""),
 )
-"""The symbols that the model was trained with (of misaki, its project's phonemes), by what espeak-ng writes."""
+"""Maps espeak-ng's phonemes to the ones the model was trained on, those of misaki, the project's phonemizer."""
 
 
 def as_symbols(phonemes: str, language: str) -> str:
-    """Return espeak-ng's phonemes as the model's symbols; phonemes without a symbol are left out."""
+    """Converts espeak-ng's phonemes to the model's symbols, dropping those the model doesn't have."""
     for written, symbol in ENGLISH_SOUNDS if language.startswith("en") else SOUNDS:
         phonemes = phonemes.replace(written, symbol)
     return "".join(symbol for symbol in phonemes if symbol in TOKENS)
 
 
 def pieces(symbols: str, most: int = MOST_TOKENS) -> Iterator[str]:
-    """Cut a sentence so that the model takes each piece: after a mark where there is one, else after a word."""
+    """Splits a sentence into pieces of at most `most` symbols, at punctuation if possible, otherwise between words."""
     while len(symbols) > most:
         window = symbols[:most]
         cut = max((match.end() for match in re.finditer(r"[,;:—] ?", window)), default=0) or window.rfind(" ") + 1
@@ -107,12 +107,12 @@ def pieces(symbols: str, most: int = MOST_TOKENS) -> Iterator[str]:
 
 
 def threads() -> int:
-    """Return how many threads to use: half of the machine's cores, from one to four."""
+    """Returns how many threads to use: half the machine's cores, but between one and four."""
     return min(4, max(1, (os.cpu_count() or 1) // 2))
 
 
 def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callable[[str, str], list[str]]) -> Speak:
-    """Makes the function that speaks. `style`: a row for each number of tokens; `phonemize`: as `Espeak.phonemize`."""
+    """Builds the `Speak` function. `style` has one row per token count; `phonemize` works like `Espeak.phonemize`."""
 
     def pronounce(word: str) -> str:
         return as_symbols(" ".join(phonemize(language, word)), language)
@@ -131,7 +131,7 @@ def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callab
                     },
                 )
                 sounds.append(np.asarray(sound, np.float32).ravel())
-                # The space in place of the mark at the piece's start separates its first word from the piece before.
+                # These spaces stand for the padding tokens, and separate the words of adjacent pieces.
                 phonemes += f" {piece} "
                 lengths += (np.asarray(frames).ravel() * FRAME).astype(int).tolist()
         if not sounds:
@@ -143,7 +143,7 @@ def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callab
 
 
 def load(model: Path, style: Path, language: str) -> Speak:
-    """Loads the model in one voice: 510 rows of 256 numbers, two bytes each."""
+    """Loads the model with one voice. The `style` file holds 510 rows of 256 float16 values."""
     import_onnxruntime().set_seed(SEED)
     rows = np.fromfile(style, "<f2").astype(np.float32).reshape(MOST_TOKENS, 256)
     session = open_onnx(model, threads=threads(), output_of=LENGTHS)

@@ -1,4 +1,4 @@
-"""The child process that gives a Piper voice's latents, as its parent uses it."""
+"""The parent's side of the child process that computes a Piper voice's latents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.untrusted.limits import CHILD_LINE
 
 
 class LatentVoice:
-    """Gives the latents of texts. A context manager; `model` is a Piper voice of medium quality."""
+    """Computes the latents of texts. A context manager; `model` is a medium-quality Piper voice."""
 
     def __init__(self, model: Path) -> None:
         self._model = model
@@ -38,7 +38,7 @@ class LatentVoice:
         self._child.close()
 
     def speak(self, text: str, rate: float = 1.0) -> tuple[np.ndarray, list[tuple[int, int]]]:
-        """The latents, `[N, 192]`, and the first latent of each word and the one after it. Raises VoiceError."""
+        """Returns the latents `[N, 192]` and each word's half-open (start, end) range of them. Raises VoiceError."""
 
         def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> tuple[dict[str, Any], bytes]:
             to_child.write(json.dumps({"text": text, "rate": rate}).encode() + b"\n")

@@ -1,7 +1,7 @@
-"""The child process that gives the latents of a Piper voice: what its decoder turns into sound.
+"""The child process that computes a Piper voice's latents, the input of its decoder.
 
-Piper is GPL-3.0-or-later and runs as a program of its own. It communicates with its parent as `app.tts.worker`
-describes; the result is described by `words`: the first latent of each word, and the one after it.
+Piper is GPL-3.0-or-later, so it runs as a separate program. `app.tts.worker` describes the protocol with its parent.
+The header of a result also has `words`, each word's half-open (start, end) range of latents.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from app.tts.word_times import word_spans
 from app.tts.worker import serve
 
 LATENTS = "/Mul_7_output_0"
-"""The value in front of the decoder of Piper's models of medium quality."""
+"""The decoder's input tensor in Piper's medium-quality models."""
 
 SIZE = 192
-"""Numbers in one latent."""
+"""Values per latent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latents:
-    """A text as latents, `[N, 192]`. `words`: the first latent of each word, and the one after it."""
+    """The latents of a text, `[N, 192]`. `words`: each word's half-open (start, end) range of them."""
 
     values: np.ndarray
     words: list[tuple[int, int]]
 
     def numbers(self) -> np.ndarray:
-        """What is sent after the line that describes it."""
+        """The data sent after the header line."""
         return self.values
 
     def description(self) -> dict[str, object]:
-        """What the line says of it."""
+        """The fields this result adds to the header line."""
         return {"words": self.words}
 
 
@@ -46,7 +46,7 @@ def load(model: Path) -> Callable[[str, float], Latents]:
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # it would name each weight that is left out
+    options.log_severity_level = 4  # otherwise it warns about every weight that was cut away
     session = onnxruntime.InferenceSession(
         cut_at(model.read_bytes(), LATENTS, LENGTHS), options, providers=["CPUExecutionProvider"]
     )
@@ -60,14 +60,14 @@ def load(model: Path) -> Callable[[str, float], Latents]:
         at = 0
         for sentence in voice.phonemize(text):
             ids = voice.phonemes_to_ids(sentence)
-            # Without noise (the first and the third scale) the latents depend on the text alone.
+            # With the noise off (first and third scale), the latents depend only on the text and the rate.
             scales = np.array([0.0, config.length_scale / rate, 0.0], np.float32)
             latents, lengths = session.run(
                 None, {"input": np.array([ids], np.int64), "input_lengths": np.array([len(ids)]), "scales": scales}
             )
             rows.append(latents[0].T)
             spans = np.cumsum(lengths.reshape(-1)).astype(int)
-            # Each phoneme is followed by a pad, and the sentence is enclosed by marks: ids[0] is the first mark.
+            # A pad follows each phoneme, and boundary tokens enclose the sentence; ids[0] is the first of them.
             places = _places(sentence, ids, config.phoneme_id_map)
             phonemes += [*sentence, " "]
             ends += [at + int(spans[place]) for place in places] + [at + len(rows[-1])]
@@ -80,7 +80,7 @@ def load(model: Path) -> Callable[[str, float], Latents]:
 
 
 def _places(sentence: list[str], ids: list[int], table: Mapping[str, Sequence[int]]) -> list[int]:
-    """The place in `ids` of the last id of each phoneme, the pad behind it included."""
+    """Returns the index in `ids` of the last ID of each phoneme, counting the pad that follows it."""
     at, places = 0, []
     for phoneme in sentence:
         for wanted in table.get(phoneme, []):

@@ -1,6 +1,6 @@
-"""The child process that speaks with Pico, by the package `py_nanotts` in the folder that it was downloaded to.
+"""The child process for Pico, using the `py_nanotts` package from its download folder.
 
-It communicates with its parent as `app.tts.worker` describes.
+`app.tts.worker` describes the protocol it uses with its parent.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ SAMPLE_RATE = 16_000
 
 
 def load(package: Path, voice: str) -> Speak:
-    """Loads one of the voices of the package in the folder `package`."""
+    """Loads a voice from the package in the folder `package`."""
     sys.path.append(str(package.parent))
     from py_nanotts import NanoTTS
 
     engine = NanoTTS()
 
     def speak(text: str, rate: float) -> Speech:
-        plain = re.sub(r"[<>&]", " ", text)  # it would read these as markup
+        plain = re.sub(r"[<>&]", " ", text)  # Pico would parse these as markup
         sound = engine.speak(plain, voice=voice, speed=rate)
         return Speech(np.frombuffer(sound, "<i2").astype(np.float32) / 32768, SAMPLE_RATE)
 

@@ -1,6 +1,6 @@
-"""The child process that speaks with Piper, which is GPL-3.0-or-later and runs as a program of its own.
+"""The child process for Piper, which is GPL-3.0-or-later and so runs as a separate program.
 
-It communicates with its parent as `app.tts.worker` describes.
+`app.tts.worker` describes the protocol it uses with its parent.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from app.tts.word_times import word_ends
 from app.tts.worker import Speak, Speech, serve
 
 SEED = 20251002
-"""Of the voice's random variation: the same texts in the same order give the same sound in every run."""
+"""Seeds the voice's random variation, so that the same sequence of texts gives the same audio in every run."""
 
 NOISE, LENGTH_NOISE = 0.4, 0.5
-"""Less random variation than Piper's usual 0.667 and 0.8: it reads more evenly."""
+"""Lower than Piper's defaults of 0.667 and 0.8, for a more even delivery."""
 
 PEAK = 0.6
-"""The loudest sample of a sentence."""
+"""Peak amplitude of each sentence."""
 
 ROUNDED_UP = 0.25
-"""Share of a sentence's length that its `length_scale` doesn't change, because each of a phoneme's lengths is rounded
-up to a whole frame. Fitted on eight sentences of Joe at six rates."""
+"""Share of a sentence's duration that `length_scale` doesn't affect, because durations are rounded up to whole frames.
+Fitted on eight sentences in the voice Joe at six rates."""
 
 LENGTHS = "Ceil"
-"""The node of a Piper model that gives the length of each phoneme, as `piper.patch_voice_with_alignment` finds it."""
+"""Type of the node that outputs phoneme durations, the one `piper.patch_voice_with_alignment` looks for."""
 
 
 def open_voice(model: Path, session: Any) -> tuple[Any, Callable[[str], str]]:
@@ -54,7 +54,7 @@ def load(model: Path) -> Speak:
 
     import_onnxruntime().set_seed(SEED)
     try:
-        session = open_onnx(model, output_of=LENGTHS)  # one core is enough (RTF 0.07), and leaves one for the rest
+        session = open_onnx(model, output_of=LENGTHS)  # one core is enough (RTF 0.07) and leaves the rest free
     except ValueError:
         session = open_onnx(model)
     voice, pronounce = open_voice(model, session)

@@ -1,4 +1,4 @@
-"""Chooses a voice: lists those of the catalogue, and finds the best one of a language that is on this machine."""
+"""Lists the voices in the catalogue and chooses the best one installed for a language."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 
 LEAST_RATE = 2.0
-"""Seconds of sound that a voice must make in a second for the app to choose it by itself: a slower one falls behind
-where it shares the processor with a session."""
+"""Minimum speed, in seconds of audio per second, for a voice to be chosen automatically. A slower one falls behind when
+it shares the CPU with a session."""
 
 SAMPLES = {
     "en": "Hello. This is how I sound: I read what you ask for, and I stop when you speak.",
@@ -32,7 +32,10 @@ SAMPLES = {
 
 @dataclass(frozen=True, slots=True)
 class VoiceEntry:
-    """One voice. `key`: its model's, or MODEL/VOICE where that has several; `language`: its two letters."""
+    """One voice.
+
+    `key`: the model's key, or MODEL/VOICE if the model has several voices; `language`: a two-letter code.
+    """
 
     key: str
     label: str
@@ -42,7 +45,7 @@ class VoiceEntry:
 
 
 def all_voices() -> list[VoiceEntry]:
-    """Return every voice, those of each language from the best to the least."""
+    """Returns all voices. Those of the same language are sorted from best to worst."""
     found = []
     for model in models_of("tts"):
         if not model.voices:
@@ -53,14 +56,14 @@ def all_voices() -> list[VoiceEntry]:
 
 
 def voices_of(language: str) -> list[VoiceEntry]:
-    """Return the voices of a language, best first."""
+    """Returns the voices for a language, best first."""
     return [voice for voice in all_voices() if voice.language == language]
 
 
 def choose_voice(key: str = "", language: str = ENGLISH, here: Callable[[str], bool] = is_here) -> VoiceEntry:
-    """Return the voice `key`, which may be just a model, or without a key the best of the language.
+    """Returns the voice `key`, or the best one for `language` if `key` is empty. A model's key alone is valid too.
 
-    `here`: whether a model is on this machine. Raise VoiceError.
+    `here`: whether a model is installed. Raises VoiceError if no voice fits.
     """
     spoken = ENGLISH if language == AUTOMATIC else language
     if not key:
@@ -88,7 +91,7 @@ def choose_voice(key: str = "", language: str = ENGLISH, here: Callable[[str], b
 
 
 def other_voice(voice: VoiceEntry, here: Callable[[str], bool] = is_here) -> VoiceEntry | None:
-    """Return the best voice of the same language that is another one, is on this machine and quick; None without."""
+    """Returns the best other voice of the same language that is installed and fast enough, or None."""
     speeds = load_speeds()
     for other in voices_of(voice.language):
         quick = other.model.key not in speeds or speeds[other.model.key].rate >= LEAST_RATE
@@ -98,19 +101,19 @@ def other_voice(voice: VoiceEntry, here: Callable[[str], bool] = is_here) -> Voi
 
 
 def make_voice(key: str = "", language: str = ENGLISH, rate: float = 1.0, volume: float = 1.0) -> ChildVoice:
-    """Return the voice that `choose_voice` finds, not entered yet. Raise VoiceError."""
+    """Returns the voice found by `choose_voice`, not yet loaded. Raises VoiceError."""
     return ChildVoice(speaker_of(choose_voice(key, language)), rate, volume)
 
 
 def make_sample(key: str, rate: float = 1.0, volume: float = 1.0) -> tuple[VoiceEntry, np.ndarray]:
-    """Return the voice `key` and its sample, float32 mono 24 kHz. Blocks. Raise VoiceError."""
+    """Returns the voice `key` and its sample (float32, mono, 24 kHz). Blocks. Raises VoiceError."""
     chosen = choose_voice(key, AUTOMATIC)
     with ChildVoice(speaker_of(chosen), rate, volume) as voice:
         return chosen, voice.synthesize(SAMPLES[chosen.language]).result().samples
 
 
 def speaker_of(entry: VoiceEntry) -> Speaker:
-    """Return how a child process speaks with this voice."""
+    """Returns the description of the child process that runs this voice."""
     file, voice = model_path(entry.model.key), entry.voice
     arguments = [str(file)]
     if voice is not None and entry.model.engine == "kokoro":
@@ -133,6 +136,6 @@ def _best(language: str, here: Callable[[str], bool]) -> VoiceEntry:
     if present:
         return (quick or present)[0]
     if (own := DEFAULTS["tts"]) in {voice.model.key for voice in known}:
-        return next(voice for voice in known if voice.model.key == own)  # loading it says how to complete the app
+        return next(voice for voice in known if voice.model.key == own)  # loading it fails with instructions
     ways = " or ".join(dict.fromkeys(f"models get {voice.model.key}" for voice in known))
     raise VoiceError(f"No voice for the language “{language}” is on this machine. Get one: {ways}.")

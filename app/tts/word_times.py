@@ -1,4 +1,4 @@
-"""Finds where the words of a text are in its speech, from the lengths of the phonemes that it was spoken with."""
+"""Locates the words of a text in its synthesised speech, using the phoneme durations."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ _STRESS = "ˈˌ"
 def word_ends(
     words: Sequence[str], phonemes: Sequence[str], ends: Sequence[int], pronounce: Callable[[str], str]
 ) -> list[int]:
-    """Return the sample after each word. The arguments are those of `word_spans`."""
+    """Returns the sample at which each word ends. The arguments are those of `word_spans`."""
     return [end for _, end in word_spans(words, phonemes, ends, pronounce)]
 
 
 def word_spans(
     words: Sequence[str], phonemes: Sequence[str], ends: Sequence[int], pronounce: Callable[[str], str]
 ) -> list[tuple[int, int]]:
-    """Return the first sample of each word, and the one after it.
+    """Returns each word's half-open (start, end) range of samples.
 
-    `phonemes`: those spoken, with the spaces and marks between words; `ends`: the sample after each of them.
-    `pronounce` gives the phonemes of a word by itself. It is used where the text has more or fewer words than groups of
-    phonemes: espeak-ng joins small words (“from the”) and splits numbers.
+    - `phonemes`: the phonemes spoken, including the spaces and punctuation between words.
+    - `ends`: the sample at which each phoneme ends.
+    - `pronounce`: returns the phonemes of a word in isolation. Used if the number of words and the number of phoneme
+      groups differ, since espeak-ng joins short words ("from the") and splits numbers.
     """
     sounding = [index for index, phoneme in enumerate(phonemes) if _sounds(phoneme)]
     if not sounding:
@@ -45,7 +46,7 @@ def word_spans(
 
 
 def _sounds(phoneme: str) -> bool:
-    """Whether it is a sound, or a sign that modifies the sound before it; not a space, a mark or a stress."""
+    """Whether `phoneme` is a phone or a modifier of the preceding one, not a space, punctuation or a stress mark."""
     return unicodedata.category(phoneme[0])[0] in "LM" and phoneme not in _STRESS
 
 
@@ -54,7 +55,7 @@ def _sounding(phonemes: str) -> list[str]:
 
 
 def _group_sizes(phonemes: Sequence[str]) -> list[int]:
-    """The number of sounds between one space and the next, where there are any."""
+    """Returns the number of sounds in each group of phonemes between spaces, skipping empty groups."""
     sizes = [0]
     for phoneme in phonemes:
         if phoneme == " ":
@@ -65,7 +66,10 @@ def _group_sizes(phonemes: Sequence[str]) -> list[int]:
 
 
 def _matched_sizes(spoken: list[str], alone: list[list[str]]) -> list[int]:
-    """How many of the sounds `spoken` belong to each word; by itself, each has the sounds of `alone`."""
+    """Returns how many of the sounds in `spoken` belong to each word.
+
+    `alone`: the sounds of each word pronounced in isolation.
+    """
     expected = [sound for word in alone for sound in word]
     pairs = [(0, 0)]
     for block in SequenceMatcher(None, expected, spoken, autojunk=False).get_matching_blocks():

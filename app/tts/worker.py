@@ -1,8 +1,8 @@
-"""The main loop of the child processes of all voices: one line of JSON in, one clip out, until their input ends.
+"""The main loop of every voice's child process: reads JSON lines and writes clips until its input ends.
 
-Standard input: a line `{"text": …, "rate": …}`, where rate 2 is twice as fast. Standard output: a line `{"bytes": …,
-"cpu_seconds": …}`, with what describes the result, and that many bytes of float32, or a line `{"error": …}`; first of
-all `{"ready": true}`. The result of a voice is sound, described by `sample_rate` and `word_ends`.
+Standard output starts with the line `{"ready": true}`. Each request on standard input is a line `{"text": …,
+"rate": …}`, where a rate of 2 is twice as fast. The reply is a header line `{"bytes": …, "cpu_seconds": …}` followed by
+that many bytes of float32 data, or a line `{"error": …}`. For audio, the header also has `sample_rate` and `word_ends`.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from app.platform.children import answers_of_child, send_line
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """An engine's sound for a text. `word_ends`: the sample after each of its words; None: not known."""
+    """An engine's audio for a text. `word_ends`: the sample at which each word ends, or None if unknown."""
 
     samples: np.ndarray
     sample_rate: int
     word_ends: list[int] | None = None
 
     def numbers(self) -> np.ndarray:
-        """What is sent after the line that describes it."""
+        """The data sent after the header line."""
         return self.samples
 
     def description(self) -> dict[str, object]:
-        """What the line says of it."""
+        """The fields this result adds to the header line."""
         return {"sample_rate": self.sample_rate, "word_ends": self.word_ends}
 
 
 class WorkerResult(Protocol):
-    """What a child makes of a text: numbers, and what describes them."""
+    """The result of a child for one text: the data, and the header fields that describe it."""
 
     def numbers(self) -> np.ndarray: ...
 
@@ -45,7 +45,7 @@ class WorkerResult(Protocol):
 
 
 Speak = Callable[[str, float], Speech]
-"""Speaks a text at a rate (1: the voice's own)."""
+"""Synthesises a text at a rate, where 1 is the voice's normal rate."""
 
 
 def serve(load: Callable[[], Callable[[str, float], WorkerResult]]) -> int:

@@ -1,6 +1,6 @@
 """Test doubles that follow a script: what the user says, its transcript, and a voice of tones.
 
-Times are session seconds, so a simulated session is the same each time.
+Times are in session seconds, so a simulated session is reproducible.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from app.tts.base import Clip, VoiceError, place_words
 
 @dataclass(frozen=True, slots=True)
 class ScriptedTurn:
-    """The user says `words` evenly from `start` to `end`. `hum`: as a closed-mouth "mhm".
+    """A turn in which the user says `words` at an even pace from `start` to `end`.
 
-    `finished`: the probability by the sound that the turn ends there.
+    `finished`: the probability, estimated from the audio, that the turn ends there. `hum`: it is a closed-mouth "mhm".
     """
 
     start: float
@@ -32,7 +32,7 @@ class ScriptedTurn:
 
 
 class ScriptedVoiceActivity:
-    """Detects voice where the script has it, in windows of 32 ms. Takes whole frames only."""
+    """Detects voice as scripted, in windows of 32 ms. Accepts whole frames only."""
 
     def __init__(self, script: list[ScriptedTurn]) -> None:
         self._script = script
@@ -52,7 +52,7 @@ class ScriptedVoiceActivity:
 
 
 class ScriptedTranscriber:
-    """Gives the words of the script that were spoken up to now, every `every` frames, as words of `language`."""
+    """Reports the scripted words spoken so far, every `every` frames, as words in `language`."""
 
     name = "scripted"
 

@@ -1,6 +1,6 @@
-"""The open device of a slot: opens it, finds where the sound server has put it, and checks whether it still works.
+"""The open device of a slot: opens it, finds where the sound server has routed it, and checks whether it still works.
 
-Used by the device thread alone.
+Used only by the device thread.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from app.audio.devices.pulse import PulseDevice, PulseState
 from app.conversation.sound_processing import DeviceKind
 
 OBSERVED_SECONDS = 0.3
-"""No single check counts as more: after a computer's sleep, or a thread's, devices get their full time."""
+"""Upper limit for the time between two checks, so that devices get their full timeout after the computer was asleep."""
 
 CLOSE_WAIT_SECONDS = 0.3
-"""How long the next device waits for a lost one to close; closing continues in the background."""
+"""How long opening the next device waits for a lost one to close; closing continues in the background."""
 
 SLOW_XRUNS, SLOW_SECONDS = 4, 10.0
-"""A device with so many under- or overruns within this time gets longer blocks."""
+"""A device with this many underruns or overruns within this time gets longer blocks."""
 
 Condition = Literal["works", "lost", "stalled", "slow"]
-"""`stalled`: it delivers or requests nothing; `slow`: it is to be opened again with longer blocks."""
+"""`stalled`: it neither delivers nor requests samples; `slow`: it has to be reopened with longer blocks."""
 
 
 class ActiveDevice:
@@ -39,9 +39,9 @@ class ActiveDevice:
         self._managed = managed
         self._opened: Microphone | Loudspeaker | None = None
         self.device: Device | None = None
-        """The device that is open, or was last."""
+        """The open device, or the last one that was open."""
         self.suspended = False
-        """Whether the system has suspended it."""
+        """Whether the system has suspended the device."""
         self._had_stream = False
         self._stream_number: int | None = None
         self._position, self._idle = -1, 0.0
@@ -53,16 +53,16 @@ class ActiveDevice:
 
     @property
     def name(self) -> str:
-        """The device in use, for the user; empty for none."""
+        """The user-facing name of the device in use; empty if none is open."""
         return self.device.name if self._opened is not None and self.device is not None else ""
 
     @property
     def delivers(self) -> bool:
-        """Whether it has delivered or requested any sample since it was opened."""
+        """Whether the device has delivered or requested any samples since it was opened."""
         return self._position > 0
 
     def open(self, device: Device, by_name: bool) -> None:
-        """Opens and attaches; without `by_name` the sound server may move it. Raises `DeviceError`."""
+        """Opens and attaches `device`. Without `by_name` the sound server may move the stream. Raises `DeviceError`."""
         name = device.name if by_name else None
         if isinstance(self._managed, ManagedSource):
             microphone = Microphone(name, device)
@@ -80,7 +80,7 @@ class ActiveDevice:
         self._xruns = (time.monotonic(), 0)
 
     def close(self, wait: float | None = CLOSE_WAIT_SECONDS) -> None:
-        """Detaches and closes it, if it is open; waits at most `wait` seconds (None: as `DeviceStream.close`)."""
+        """Detaches and closes the device if it is open. Waits at most `wait` seconds; None: as `DeviceStream.close`."""
         opened, self._opened = self._opened, None
         if opened is None:
             return
@@ -94,7 +94,7 @@ class ActiveDevice:
         return self._find_stream(state)[1]
 
     def set_placed(self, placed: PulseDevice, *, moved: bool) -> None:
-        """Takes over the name of that device; `moved`: the stream was on another one before."""
+        """Adopts the name of the device that `placed` returned. `moved`: the stream was on another one before."""
         assert self.device is not None
         if self.device.pulse_name:
             self.device = dataclasses.replace(
@@ -110,7 +110,7 @@ class ActiveDevice:
             self._managed.name = self.name
 
     def check(self, state: PulseState | None, passed: float) -> Condition:
-        """Checks whether it works. `passed`: seconds since the last check."""
+        """Checks whether the device works. `passed`: seconds since the last check."""
         opened = self._opened
         assert opened is not None
         lost, suspended = self._check_stream(state) if state is not None else (False, False)
@@ -129,17 +129,17 @@ class ActiveDevice:
         return "slow" if self._is_slow(opened) else "works"
 
     def _check_stream(self, state: PulseState) -> tuple[bool, bool]:
-        """Whether the sound server has dropped the stream, and whether it has suspended the device."""
+        """Returns whether the sound server has dropped the stream, and whether it has suspended the device."""
         has_stream, placed = self._find_stream(state)
         if not has_stream:
-            # For a moment only that means nothing: ALSA's plugin opens a new stream after an underrun.
+            # A brief absence is normal: ALSA's plugin opens a new stream after an underrun.
             return self._had_stream and self._idle > OBSERVED_SECONDS, False
         self._had_stream = True
-        # On no listed device, and none is left: it is on the server's stand-in for missing hardware.
+        # If it is on no listed device and none is left, it is on the server's stand-in for missing hardware.
         return placed is None and not state.of(self._kind), placed is not None and placed.suspended
 
     def _find_stream(self, state: PulseState) -> tuple[bool, PulseDevice | None]:
-        """Whether the server has our stream (this process may have others), and the device that it is on."""
+        """Returns whether the server has our stream (this process may have others), and the device it is on."""
         if self._opened is None:
             return False, None
         stream = state.stream(self._kind, self._opened.tag, self._stream_number)

@@ -1,4 +1,4 @@
-"""A sink that compensates for a loudspeaker whose clock runs faster or slower than the writer's."""
+"""A sink that compensates for clock drift between the loudspeaker and the writer."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.audio.io.clock_loop import ClockLoop
 from app.conversation.frame import SAMPLE_RATE
 
 HEADROOM = 1.002
-"""The greatest ratio that soxr is prepared for at variable rates: `MOST_PPM`, doubled."""
+"""Maximum ratio for which soxr's variable-rate mode is set up: twice `MOST_PPM`."""
 
 
 class FineResampler:
-    """Resamples mono float32 at 24 kHz, faster or slower by some parts in a million.
+    """Speeds up or slows down 24 kHz mono float32 audio by a few parts per million.
 
-    soxr then holds `HELD` samples back, and its sound is 1.77 samples late (both measured): `SHIFT`.
+    In this mode soxr holds back `HELD` samples, and its output is 1.77 samples late (`SHIFT`, rounded); both measured.
     """
 
     HELD, SHIFT = 240, 2
@@ -32,7 +32,7 @@ class FineResampler:
         self.set_rate(0.0)
 
     def set_rate(self, ppm: float) -> None:
-        """Turns 24,000 samples, and `ppm` millionths more of them, into a second from now on."""
+        """Sets the rate: 24,000 samples, increased by `ppm` parts per million, become one second of output."""
         if ppm != self._ppm:
             self._ppm = ppm
             self._stream.set_io_ratio(SAMPLE_RATE * (1.0 + ppm * 1e-6), SAMPLE_RATE)
@@ -43,26 +43,26 @@ class FineResampler:
 
 
 class DriftCompensatingSink:
-    """An `AudioSink` that keeps the queue of `sink` at one level while a frame is written every frame. One writer.
+    """An `AudioSink` that keeps the queue of `sink` at a constant level under a steady flow of frames. For one writer.
 
-    Samples pass bit for bit until the queue has moved by more than half a device's block from its level in the first
-    seconds; from then on they are resampled by a few millionths, so that it never runs empty or grows late. A silence,
-    a flush, a pause or an empty queue starts the measurement again.
+    Samples pass through unchanged until the queue has drifted by more than half a device block from its initial level.
+    After that they are resampled by a few ppm, so that the queue neither runs empty nor grows. Silence, a flush, a
+    pause or an empty queue restarts the measurement.
     """
 
     SETTLING_FRAMES, LEVELLING_FRAMES = 25, 125
-    """The first 2 s are uneven; the mean of the next 10 s is the level to keep."""
+    """The first 2 s are uneven and skipped; the mean of the next 10 s is the target level."""
     MOVED_FRAMES = 62
     MOVED_SAMPLES = 250.0
-    """The queue has moved if its mean over 5 s says so: lateness comes and goes sooner, and less than half a block
-    of 20 ms is no block."""
+    """Window of the running mean (5 s) and its deviation that counts as drift. Jitter passes sooner, and changes below
+    half a block of 20 ms aren't significant."""
     HISTORY = 2400
     FADE = SAMPLE_RATE // 50
 
     def __init__(self, sink: AudioSink) -> None:
         self._sink = sink
         self._written = 0
-        self._removed = 0  # samples removed (negative: added) by resampling: ours less the sink's
+        self._removed = 0  # samples removed (negative: added) by resampling
         self._discarded = 0  # samples flushed that the sink never received
         self._most_played = 0
         self._resampler: FineResampler | None = None
@@ -80,10 +80,10 @@ class DriftCompensatingSink:
 
     @property
     def is_resampling(self) -> bool:
-        """Whether samples are being resampled now."""
+        """Whether samples are currently resampled."""
         return self._resampler is not None
 
-    # All counters are in the samples that were written here.
+    # All counters are in samples as written to this sink.
 
     @property
     def written(self) -> int:
@@ -97,7 +97,7 @@ class DriftCompensatingSink:
 
     @property
     def queued(self) -> int:
-        """Including what the resampler holds back."""
+        """Includes the samples held back by the resampler."""
         return max(0, self._written - self.played - self.flushed - self.overruns)
 
     @property
@@ -113,7 +113,7 @@ class DriftCompensatingSink:
         return self._sink.underruns
 
     def write(self, samples: np.ndarray) -> None:
-        """Queues samples; the errors of `sink` pass through."""
+        """Queues samples. Propagates the errors of `sink`."""
         if not len(samples):
             self._finish()
             self._sink.write(samples)
@@ -129,7 +129,7 @@ class DriftCompensatingSink:
     def flush(self) -> int:
         before = self.flushed
         self._sink.flush()
-        # What was played stays played; all else, the resampler's share included, is discarded.
+        # Everything not yet played is discarded, including what the resampler holds back.
         played = self.played
         self._discarded = self._written - self.overruns - self._sink.flushed - played
         self._removed = played - self._sink.played
@@ -142,7 +142,7 @@ class DriftCompensatingSink:
             self._sink.pause_playback()
 
     def resume_playback(self) -> None:
-        self._finish()  # the queue has grown in the meantime: that is no drift
+        self._finish()  # the queue grew during the pause, which isn't drift
         if isinstance(self._sink, PausesPlayback):
             self._sink.resume_playback()
 
@@ -163,7 +163,7 @@ class DriftCompensatingSink:
         self._history = self._history[:0]
 
     def _measure(self, waiting: int) -> None:
-        """Learns from how much waits before a write; starts the resampler, and sets its rate."""
+        """Updates the measurement with the number of samples queued before a write; controls the resampler."""
         n = self._frames - self.SETTLING_FRAMES
         self._frames += 1
         if n < 0:
@@ -177,7 +177,7 @@ class DriftCompensatingSink:
             if abs(self._mean - self._level) < self.MOVED_SAMPLES:
                 return
             self._resampler = FineResampler()
-            # It is filled with what was written last; its output for that was played already and is dropped.
+            # Primed with the latest samples; the resulting output is dropped, as those samples were already written.
             self._resampler.push(self._history)
             self._entering = True
         self._resampler.set_rate(self._loop.step(waiting - self._level))
@@ -188,7 +188,7 @@ class DriftCompensatingSink:
             return
         resampled = self._resampler.push(samples)
         if self._entering:
-            # A cross-fade of 20 ms, so that the shift by a fraction of a sample is inaudible.
+            # A 20 ms cross-fade makes the shift by a fraction of a sample inaudible.
             self._entering = False
             self._held = FineResampler.HELD + FineResampler.SHIFT
             resampled = resampled[self._held :].copy()
@@ -200,7 +200,7 @@ class DriftCompensatingSink:
         self._removed += len(samples) - len(resampled)
 
     def _finish(self) -> None:
-        """Writes what the resampler holds back, ends resampling and starts the measurement again."""
+        """Writes the samples held back by the resampler, stops resampling and restarts the measurement."""
         if self._resampler is not None:
             rest = self._resampler.push(np.zeros(4 * FineResampler.HELD, np.float32))[: self._held]
             self._resampler = None

@@ -1,4 +1,4 @@
-"""Full-duplex audio on devices: device management, drift compensation and echo cancellation behind one source and sink.
+"""Full-duplex audio on devices: a source and a sink with device management, drift compensation and echo cancellation.
 
 microphone -> DeviceManager -> EchoCancelledSource -> MutedSource -> frames
 samples -> DriftCompensatingSink -> DeviceManager -> loudspeaker, tapped for EchoCancelledSource
@@ -20,7 +20,7 @@ from app.conversation.sound_processing import DeviceNotice, Processing, SoundHea
 
 
 class MutedSource(WrappedSource):
-    """Delivers `source`, or zeros while `muted()`: the processing before it may hold sound back or add noise."""
+    """Delivers `source`, or zeros while `muted()`, because the processing upstream may delay audio or add noise."""
 
     def __init__(self, source: AudioSource, muted: Callable[[], bool]) -> None:
         super().__init__(source)
@@ -46,10 +46,13 @@ class MutedSource(WrappedSource):
 
 
 class DeviceDuplexAudio:
-    """A `DuplexAudio` on the machine's devices (names; empty: the system's defaults).
+    """A `DuplexAudio` on the machine's devices.
 
-    `required`: without one of them entering raises `DeviceError`; else the conversation begins without it. `echoes`:
-    where the echo path of these devices is kept from session to session.
+    - `microphone`, `loudspeaker`: device names; empty for the system's defaults.
+    - `processing`: the audio processing, `Processing()` by default.
+    - `muted`: start with the microphone muted.
+    - `required`: entering raises `DeviceError` if a device is missing; otherwise the session starts without it.
+    - `echoes`: stores the echo path of these devices between sessions.
     """
 
     def __init__(
@@ -99,7 +102,7 @@ class DeviceDuplexAudio:
 
     @property
     def prebuffer_seconds(self) -> float:
-        """How long the first samples of speech wait before they are played, at present."""
+        """How long the first samples of speech currently wait before they are played."""
         return self._devices.sink.prebuffer_seconds
 
     def set_processing(self, processing: Processing) -> None:

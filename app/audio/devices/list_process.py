@@ -1,4 +1,4 @@
-"""Lists devices in a child process where PortAudio's own list is frozen by an open stream."""
+"""Lists devices in a child process while an open stream keeps PortAudio's own list frozen."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PROCESS_SECONDS = 15.0
 POLL_SECONDS = 0.02
 
 READER_SECONDS = 2.0
-"""How long an ended child's pipe is waited for: another process may hold it open, as Wine's desktop does."""
+"""How long to wait for a stopped child's pipe to close; another process, such as Wine's desktop, may hold it open."""
 
 
 def list_current_devices() -> list[Device]:
-    """Lists the devices as of now, even while streams are open. Takes up to a second; raises `DeviceError`.
+    """Returns the current devices, even while streams are open. Takes up to a second. Raises `DeviceError`.
 
-    If a child process had to list them, their `index` is invalid here.
+    If a child process had to list them, their `index` is -1, as it isn't valid in this process.
     """
     state = pulse.query()
     if (state is not None and listing.pulse_gateway(listing.own_devices())) or portaudio_library.restart():
@@ -41,10 +41,10 @@ def list_current_devices() -> list[Device]:
 
 
 class ListProcess:
-    """A child process that lists the devices as a newly started PortAudio finds them. Only `stop` waits for it."""
+    """A child process that lists the devices with a newly started PortAudio. Only `stop` waits for it."""
 
     def __init__(self) -> None:
-        """Raises `DeviceError`."""
+        """Starts the process. Raises `DeviceError`."""
         try:
             self._process = subprocess.Popen(
                 python_module_command("app", "devices", "--json"),
@@ -65,7 +65,7 @@ class ListProcess:
             self._output = pipe.read(CHILD_LINE.bytes + 1)
 
     def poll(self) -> list[Device] | None:
-        """Returns the list, or None while the process runs. Raises `DeviceError`. Not to be called again after that."""
+        """Returns the list, or None while the process runs. Raises `DeviceError`. Don't call it again after either."""
         if self._reader.is_alive():
             return None
         try:
@@ -81,7 +81,7 @@ class ListProcess:
             raise _unread(error) from error
 
     def stop(self) -> None:
-        """Ends the process, if it still runs."""
+        """Kills the process if it is still running."""
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
@@ -89,7 +89,7 @@ class ListProcess:
 
 
 class ListRefresh:
-    """At most one `ListProcess` at a time, started again when the devices have changed meanwhile."""
+    """Runs at most one `ListProcess` at a time; starting another stops the previous one."""
 
     def __init__(self) -> None:
         self._process: ListProcess | None = None
@@ -106,7 +106,7 @@ class ListRefresh:
             self._process = ListProcess()
 
     def poll(self) -> list[Device] | None:
-        """Returns the list once, when it is there."""
+        """Returns the list once when it is available, otherwise None."""
         if self._process is None:
             return None
         listed = None

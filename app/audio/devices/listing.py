@@ -1,8 +1,8 @@
-"""Lists microphones and loudspeakers, and finds the one that a name means.
+"""Lists microphones and loudspeakers and finds the one that a name refers to.
 
-Devices are identified by name: PortAudio's indexes change with every plug. If a PulseAudio or PipeWire server answers,
-its devices are listed, under the names that the system's settings show; PortAudio reaches all of them through one ALSA
-device.
+Devices are identified by name, because PortAudio's indexes change whenever a device is plugged in. If a PulseAudio or
+PipeWire server responds, its devices are listed under the names shown in the system settings, and PortAudio reaches all
+of them through one ALSA device.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from app.audio.io.base import DeviceError
 from app.conversation.sound_processing import DeviceKind
 
 WASAPI = "Windows WASAPI"
-"""On Windows the same hardware is listed under four host APIs. This one has full names and the least latency."""
+"""Windows lists the same hardware under four host APIs. This one has full names and the lowest latency."""
 
 PULSE = "PulseAudio"
-"""The host API that devices of a PulseAudio or PipeWire server are listed under."""
+"""The host API name given to the devices of a PulseAudio or PipeWire server."""
 
 _PULSE_PCMS = ("pulse", "default", "pipewire")
-"""ALSA's names for the sound server, the most dependable first."""
+"""ALSA's names for the sound server, most reliable first."""
 
 _NAMED_AT_MOST = 6
 
@@ -33,12 +33,12 @@ _CARD = re.compile(r"\s*\((?:plug)?hw:\d+,\d+\)$")
 
 
 class NoDevice(DeviceError):
-    """There is no microphone, or no loudspeaker, at all."""
+    """The system has no microphone or no loudspeaker at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A sound device. `inputs`, `outputs`: channels; `default_rate`: hertz."""
+    """A sound device. `inputs`, `outputs`: number of channels; `default_rate`: in Hz."""
 
     name: str
     host_api: str
@@ -48,11 +48,11 @@ class Device:
     is_default_input: bool
     is_default_output: bool
     index: int = field(compare=False)
-    """PortAudio's number, valid until PortAudio is restarted."""
+    """PortAudio's index, valid until PortAudio is restarted."""
     pulse_name: str = ""
-    """The sound server's own name for it; empty for a device of PortAudio's own."""
+    """The sound server's identifier; empty for a device listed by PortAudio itself."""
     muted: bool = field(default=False, compare=False)
-    """Whether it is muted in the system, if known."""
+    """Whether the device is muted in the system, if known."""
 
     @property
     def is_default(self) -> bool:
@@ -63,7 +63,7 @@ class Device:
         return self.is_default_input if kind == "microphone" else self.is_default_output
 
     def channels(self, kind: DeviceKind) -> int:
-        """How many channels it has as a microphone or as a loudspeaker; 0 if it is none."""
+        """Returns the number of channels as a microphone or loudspeaker, or 0 if it isn't one."""
         return self.inputs if kind == "microphone" else self.outputs
 
 
@@ -71,10 +71,10 @@ _Either = TypeVar("_Either", Device, PulseDevice)
 
 
 def list_devices(state: PulseState | None = None) -> list[Device]:
-    """Lists all devices: the sound server's as of now, or else those that PortAudio found when it started.
+    """Lists all devices: the sound server's current ones, or else those that PortAudio found when it started.
 
-    On Windows those of WASAPI, if there are any. `state`: the sound server's answer, if it was queried already. Raises
-    `DeviceError` if PortAudio is missing.
+    On Windows only WASAPI devices are listed, if there are any. `state`: the sound server's state, if already queried.
+    Raises `DeviceError` if PortAudio is missing.
     """
     own = own_devices()
     gateway = pulse_gateway(own)
@@ -85,7 +85,7 @@ def list_devices(state: PulseState | None = None) -> list[Device]:
 
 
 def own_devices() -> list[Device]:
-    """Lists the devices that PortAudio found when it started, without any sound server's. Raises `DeviceError`."""
+    """Lists the devices that PortAudio itself found when it started. Raises `DeviceError`."""
     sounddevice = portaudio_library.load()
     try:
         with portaudio_library.LOCK, portaudio_library.quiet_stderr():
@@ -119,10 +119,11 @@ def own_devices() -> list[Device]:
 
 
 def find_device(kind: DeviceKind, name: str | None = None, state: PulseState | None = None) -> Device:
-    """Finds the microphone or loudspeaker that `name` means; None: the system's default.
+    """Finds the microphone or loudspeaker that `name` refers to, or the system's default if it is None.
 
-    An exact match wins, ignoring case; otherwise the name must be part of one device's name only. A name unknown to the
-    sound server may be one of PortAudio's own devices. Raises `DeviceError` if there is none, or more than one.
+    An exact match takes precedence, ignoring case; otherwise `name` must be a substring of exactly one device's name. A
+    name unknown to the sound server may be one of PortAudio's own devices. Raises `DeviceError` if no device or more
+    than one matches.
     """
     devices = [device for device in list_devices(state) if device.channels(kind)]
     if name is not None:
@@ -143,29 +144,29 @@ def find_output(name: str | None = None) -> Device:
 
 
 def same_device(name: str, other: str) -> bool:
-    """Whether two names mean one device: ALSA's end in a card's number, which changes with another plug."""
+    """Whether two names refer to the same device. Ignores ALSA's card number suffix, which changes on replugging."""
     return _without_card(name) == _without_card(other)
 
 
 def identity(device: Device | PulseDevice) -> str:
-    """The part of a device that stays the same from one list to the next."""
+    """Returns an identifier of the device that is stable between listings."""
     return device.pulse_name or _without_card(device.name)
 
 
 def match_name(name: str, devices: Sequence[_Either]) -> _Either | None:
-    """Returns the device that `name` means: an exact match, or else the only one whose name contains it."""
+    """Returns the device that matches `name` exactly, or else the only one whose name contains it, or None."""
     key = name.strip().casefold()
     exact = [device for device in devices if device.name.casefold() == key]
     exact = exact or [device for device in devices if same_device(device.name, name)]
     if exact:
-        # One name under two host APIs, or two devices of one make: no name can tell them apart. Take the default.
+        # The same name under two host APIs, or two devices of the same model: prefer the default.
         return next((device for device in exact if device.is_default), exact[0])
     partial = _containing(name, devices)
     return partial[0] if len({device.name for device in partial}) == 1 else None
 
 
 def pulse_gateway(own: Sequence[Device]) -> Device | None:
-    """Returns PortAudio's device that leads to the sound server, if it has one."""
+    """Returns the PortAudio device that leads to the sound server, if there is one."""
     by_name = {device.name: device for device in own if device.host_api == "ALSA" and device.inputs and device.outputs}
     return next((by_name[name] for name in _PULSE_PCMS if name in by_name), None)
 
@@ -206,7 +207,7 @@ def _containing(name: str, devices: Sequence[_Either]) -> list[_Either]:
 
 
 def _find_own(name: str, kind: DeviceKind, otherwise: DeviceError) -> Device:
-    """Finds PortAudio's own device of exactly this name, for one configured in ALSA. Raises `otherwise`."""
+    """Finds the PortAudio device with exactly this name, such as one configured in ALSA, or raises `otherwise`."""
     for device in own_devices():
         if same_device(device.name, name) and device.channels(kind):
             return device

@@ -1,7 +1,7 @@
-"""The loudspeaker: plays samples in PortAudio's short blocks, with a small adaptive buffer before speech starts.
+"""The loudspeaker: plays samples in PortAudio's short blocks, with a small adaptive buffer at the start of speech.
 
-The callback runs in PortAudio's thread and only copies from a ring into its block: no lock, signal, log or arithmetic
-(except for the two fades of a pause), since a late callback is audible. A single stereo sound has a stream of its own.
+The callback runs on PortAudio's thread and only copies from a ring buffer into its block. It never locks, signals, logs
+or computes (apart from the fades of a pause), because a late callback is audible. A stereo clip has its own stream.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 
 
 class StereoClip(StreamOwner):
-    """Entering opens the loudspeaker and starts to play `samples`, float32 (n, 2) at 24 kHz; leaving stops. Opening
-    raises `DeviceError`. A loudspeaker with one channel plays the mean of both.
+    """A stereo sound that plays while its context is open.
+
+    Entering opens the loudspeaker and starts playing `samples`, float32 (n, 2) at 24 kHz; leaving stops. Raises
+    `DeviceError` on opening. A loudspeaker with one channel plays the mean of both.
     """
 
     kind = "loudspeaker"
@@ -53,46 +55,46 @@ class StereoClip(StreamOwner):
 
 
 PLAYBACK_SECONDS = 60.0
-"""Room for the app's voice: a synthesiser returns a whole paragraph at once, much faster than it is spoken."""
+"""Capacity for the app's voice. A synthesiser may return a whole paragraph much faster than it is spoken."""
 
 PREBUFFER_SECONDS = 0.02
-"""How long the first samples of speech wait before they are played, at first. A front-end writes 80 ms every 80 ms;
-without this wait each step that comes 1 ms late would be audible. Two blocks cover the frame thread's measured lateness
-(10 ms at worst under load); more would delay every answer."""
+"""Initial value of how long the first samples of speech wait before they are played. A front-end writes 80 ms every
+80 ms, and without this wait a step only 1 ms late would be audible. Two blocks cover the frame thread's measured jitter
+(at most 10 ms under load); more would delay every answer."""
 
 PREBUFFER_STEP_SECONDS = 0.01
-"""After an underrun the wait grows by this much, for each device on its own."""
+"""How much the wait grows after an underrun, per device."""
 
 PREBUFFER_MOST_SECONDS = 0.08
-"""A gap longer than this isn't jitter, and no wait would have prevented it."""
+"""A longer gap isn't jitter and wouldn't have been prevented by waiting."""
 
 TAP_SECONDS = 2.0
-"""How long what was played is kept for the echo canceller."""
+"""How much played audio is kept for the echo canceller."""
 
 RESAMPLER_SECONDS = 0.04
-"""The additional wait if samples are resampled: soxr holds this much back and delivers in lumps."""
+"""Additional wait if samples are resampled, because soxr holds back this much and delivers in bursts."""
 
 UNDERRUN_WITHIN_SECONDS = 0.5
-"""Running empty is the normal end of speech. It was an underrun if speech goes on sooner than this: the synthesiser or
-the model was late. (New speech that starts within it counts too: rare, and on the safe side.)"""
+"""An empty queue normally means the end of speech. If speech continues sooner than this, the synthesiser or model was
+late and it counts as an underrun. (So does new speech that starts this soon, which is rare and harmless.)"""
 
 FADE_SECONDS = 0.005
-"""The fade out and in around a pause: a voice that is cut off clicks. Half a block."""
+"""Length of the fades around a pause, which prevent clicks. Half a block."""
 
 _prebuffer_seconds: dict[str, float] = {}
-"""The wait in seconds that each device was found to need, by name, for the life of the process."""
+"""The wait in seconds that each device turned out to need, by name, for the lifetime of the process."""
 
 
 class Loudspeaker(StreamOwner, PlaybackCounters):
-    """An `AudioSink` over a loudspeaker. Opening raises `DeviceError` as `Microphone` does.
+    """An `AudioSink` for a loudspeaker. Raises `DeviceError` on opening, like `Microphone`.
 
-    The first samples of speech wait `prebuffer_seconds`. Leaving the `with` discards what is queued; wait for
-    `queued == 0` first to have it played.
+    The first samples of speech wait `prebuffer_seconds`. Leaving the context discards queued samples; wait for
+    `queued == 0` first if they should be played.
 
-    If the device refuses 24 kHz, samples are resampled on the writer's side. The resampler then holds back the last
-    40 ms, which count as queued; an empty `write` plays them.
+    If the device doesn't support 24 kHz, samples are resampled on the writer's thread. The resampler holds back the
+    last 40 ms, which count as queued until an empty `write` plays them.
 
-    Implements `PausesPlayback`: the samples of the fades count as played, the silence in between as nothing.
+    Implements `PausesPlayback`: the samples of the fades count as played, the silence between them doesn't count.
     """
 
     kind = "loudspeaker"
@@ -101,11 +103,11 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
     def __init__(self, name: str | None = None, device: Device | None = None) -> None:
         super().__init__(name, device)
         self.xruns = 0
-        """How often PortAudio reported that the device ran empty in the middle of speech."""
+        """How often PortAudio reported that the device ran empty in mid-speech."""
         self.position = 0
-        """Samples, at the device's rate, that it has requested: rises while it works."""
+        """Samples requested by the device, at its own rate; increases as long as it works."""
         self.tap = Ring(1)
-        """What was handed to the device, silence included, at its `rate`: the last `TAP_SECONDS`."""
+        """The last `TAP_SECONDS` sent to the device at its `rate`, including silence."""
         self.rate = SAMPLE_RATE
         self._gaps = self._gaps_seen = 0
         self._gap = 0  # length of the last one
@@ -115,12 +117,12 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
 
     @property
     def underruns(self) -> int:
-        """How often speech was interrupted by silence, for lack of samples or by the device itself."""
+        """How often speech was interrupted by silence, because samples were late or the device ran empty."""
         return self._gaps + self.xruns
 
     @property
     def prebuffer_seconds(self) -> float:
-        """How long the first samples of speech wait at present."""
+        """How long the first samples of speech currently wait."""
         return _prebuffer_seconds.get(self.name, PREBUFFER_SECONDS)
 
     def playback(self) -> Playback:
@@ -143,7 +145,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
             self._held_back = False
 
     def flush(self) -> int:
-        """Discards what is queued; returns how many 24 kHz samples. The device is silent after its own buffer."""
+        """Discards queued samples and returns how many (at 24 kHz). The device still plays its own buffer."""
         self._open_stream()
         queued = self.queued
         if self._resampler is not None:
@@ -170,7 +172,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         self._counters = PlaybackPosition(self._ring, rate)
         self._resampler = None if rate == SAMPLE_RATE else Resampler(SAMPLE_RATE, rate)
         self._held_back = False
-        # The callback's own state, counted in the device's samples: this clock needs no system call.
+        # State of the callback, which measures time in device samples to avoid system calls.
         self._playing = self._faded_out = self._paused = False
         self._fade_out = np.linspace(1.0, 0.0, min(round(FADE_SECONDS * rate), block), dtype=np.float32)
         self._fade_in = self._fade_out[::-1].copy()
@@ -188,7 +190,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         self._enough = round((FRAME_SECONDS + seconds) * self.rate)
 
     def _grow_prebuffer(self) -> None:
-        """Lengthens the wait after a gap that a longer one would have prevented."""
+        """Increases the wait if that could have prevented the last gap."""
         self._gaps_seen = self._gaps
         if self._gap <= PREBUFFER_MOST_SECONDS * self.rate:
             longer = round(self.prebuffer_seconds + PREBUFFER_STEP_SECONDS, 3)
@@ -198,7 +200,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
     # PortAudio's thread
 
     def _on_block(self, block: np.ndarray, frames: int, times: Any, status: Any) -> None:
-        # `block` has shape (frames, channels); every channel gets the same.
+        # `block` has shape (frames, channels); all channels get the same samples.
         self.position += frames
         if self._paused:
             self._play_pause(block)
@@ -210,7 +212,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
                 block[got:, 0] = 0.0
                 self._playing = False
                 counts = self._ring.counts()
-                # After a flush silence is intended.
+                # Silence after a flush is intended.
                 self._empty_since = self.position if counts.flushed == self._flushed_seen else None
                 self._flushed_seen = counts.flushed
             if self._faded_out:
@@ -223,7 +225,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         self.tap.write(block[:, 0])
 
     def _play_pause(self, block: np.ndarray) -> None:
-        """Plays silence, after a fade in the first block; what is queued stays."""
+        """Plays silence, with a fade-out in the first block. Keeps the queued samples."""
         block.fill(0.0)
         if self._faded_out or not self._playing:
             return

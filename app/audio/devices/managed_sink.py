@@ -1,7 +1,7 @@
-"""A sink that outlives the loudspeakers behind it, and the tap on what they play.
+"""A sink that outlives the loudspeakers behind it, and a tap on what they play.
 
-Another thread opens and closes the devices and attaches them here; nothing here waits for that. While there is no
-loudspeaker, a silent one takes the samples at the pace of sound.
+Another thread opens and closes the devices and attaches them here; nothing here waits for that. If a loudspeaker stays
+missing, a silent one consumes the samples in real time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.conversation.frame import SAMPLE_RATE
 
 
 class SilentLoudspeaker:
-    """Has the counters of a `Loudspeaker`, so that what is said to nobody keeps the pace of speech. Not thread-safe."""
+    """A stand-in with the counters of a `Loudspeaker`, which consumes samples in real time. Not thread-safe."""
 
     finished = False
     underruns = 0
@@ -29,13 +29,13 @@ class SilentLoudspeaker:
 
     def __init__(self) -> None:
         self._written = self._flushed = self._played = 0
-        self._dry_at = 0.0  # by `time.monotonic`
+        self._dry_at = 0.0  # `time.monotonic`
         self._paused_at: float | None = None
 
     def playback(self) -> Playback:
         now = self._now()
         waiting = round(max(0.0, self._dry_at - now) * SAMPLE_RATE)
-        self._played = max(self._played, self._written - self._flushed - waiting)  # it never falls, by rounding either
+        self._played = max(self._played, self._written - self._flushed - waiting)  # rounding must not decrease it
         queued = self._written - self._flushed - self._played
         return Playback(self._written, self._played, queued, self._flushed, 0)
 
@@ -65,11 +65,10 @@ class SilentLoudspeaker:
 
 
 class ManagedSink(PlaybackCounters):
-    """An `AudioSink` over the current loudspeaker; without one it drops what it is given, unless it is to
-    `play_unheard`.
+    """An `AudioSink` for the current loudspeaker. Without one it drops samples, unless `play_unheard` was called.
 
-    `written == played + queued + flushed + overruns` holds over all devices together. Samples written while there is no
-    device, or queued when it went, count as flushed. A pause (see `PausesPlayback`) ends with its device.
+    `written == played + queued + flushed + overruns` holds across all devices. Samples written while there is no
+    device, or still queued when it was lost, count as flushed. A pause (see `PausesPlayback`) ends with its device.
     """
 
     keeps_time = False
@@ -77,10 +76,10 @@ class ManagedSink(PlaybackCounters):
     def __init__(self, enter: Callable[[], None], leave: Callable[[], None]) -> None:
         self.name = "no loudspeaker"
         self._enter, self._leave = enter, leave
-        # Held for microseconds at a time, never while a device opens or closes.
+        # Held only for microseconds, never while a device opens or closes.
         self._lock = threading.Lock()
         self.moves = 0
-        """How often the sound server has connected a stream to another device."""
+        """How often the sound server has moved a stream to another device."""
         self._loudspeaker: Loudspeaker | SilentLoudspeaker | None = None
         self._suspended = False
         self._closing: list[Loudspeaker] = []
@@ -97,7 +96,7 @@ class ManagedSink(PlaybackCounters):
     # The device thread
 
     def attach(self, loudspeaker: Loudspeaker | None) -> None:
-        """Sets the device to play on; None: none. Close the one before, then call `closed`."""
+        """Sets the device to play on, if any. The caller must close the previous one and then call `closed`."""
         with self._lock:
             before, self._loudspeaker = self._loudspeaker, loudspeaker
             if before is not None:
@@ -111,19 +110,19 @@ class ManagedSink(PlaybackCounters):
                 self._suspended = False
 
     def play_unheard(self) -> None:
-        """Takes what is written at the pace of sound from now on, until there is a device."""
+        """Consumes samples in real time from now on, until a device is attached."""
         with self._lock:
             if self._loudspeaker is None:
                 self._loudspeaker = SilentLoudspeaker()
                 self.name, self._suspended = self._loudspeaker.name, False
 
     def moved(self, name: str) -> None:
-        """Notes that the sound server has connected the stream to another device."""
+        """Records that the sound server has moved the stream to another device."""
         self.name = name
         self.moves += 1
 
     def closed(self, loudspeaker: Loudspeaker) -> None:
-        """Notes that a device attached earlier requests no more samples: its counters are final."""
+        """Records that a previously attached device is closed, so that its counters are final."""
         with self._lock:
             if loudspeaker in self._closing:
                 self._closing.remove(loudspeaker)
@@ -131,7 +130,7 @@ class ManagedSink(PlaybackCounters):
                 self._earlier_underruns += loudspeaker.underruns
 
     def set_suspended(self, suspended: bool) -> None:
-        """Sets whether the system has suspended the device: samples are dropped, since they would come too late."""
+        """Sets whether the system has suspended the device. Samples are then dropped, so that none are played late."""
         with self._lock:
             if suspended and not self._suspended and self._loudspeaker is not None:
                 self._loudspeaker.flush()
@@ -147,7 +146,7 @@ class ManagedSink(PlaybackCounters):
 
     @property
     def ready(self) -> bool:
-        """Whether there is a working loudspeaker, or none is waited for any more."""
+        """Whether there is a working loudspeaker, real or silent."""
         loudspeaker = self._loudspeaker
         return loudspeaker is not None and not loudspeaker.finished and not self._suspended
 
@@ -159,7 +158,7 @@ class ManagedSink(PlaybackCounters):
 
     @property
     def prebuffer_seconds(self) -> float:
-        """How long the first samples of speech wait on the device in use; 0 without one."""
+        """How long the first samples of speech wait on the device in use; 0 if there is none."""
         loudspeaker = self._loudspeaker
         return loudspeaker.prebuffer_seconds if loudspeaker is not None else 0.0
 
@@ -173,14 +172,14 @@ class ManagedSink(PlaybackCounters):
     # The writer
 
     def write(self, samples: np.ndarray) -> None:
-        """Queues samples; never waits and never raises."""
+        """Queues samples. Never blocks or raises."""
         with self._lock:
             if self._loudspeaker is not None and not self._suspended:
                 try:
                     self._loudspeaker.write(samples)
                     return
                 except DeviceError:
-                    pass  # it vanished this moment
+                    pass  # the device has just disappeared
             count = samples.size
             self._earlier = _sum(self._earlier, Playback(count, 0, 0, count, 0))
 
@@ -200,7 +199,7 @@ class ManagedSink(PlaybackCounters):
 
 
 class ManagedTap:
-    """A `Tap` on the current loudspeaker."""
+    """A `Tap` that follows the current loudspeaker."""
 
     def __init__(self, sink: ManagedSink) -> None:
         self._sink = sink
@@ -213,7 +212,7 @@ class ManagedTap:
 
     @property
     def generation(self) -> int:
-        """Rises with another device, and when samples were lost."""
+        """Increases when the device changes or samples were lost."""
         return self._changes + self._sink.moves
 
     def take(self) -> np.ndarray:
@@ -237,5 +236,5 @@ def _sum(one: Playback, other: Playback) -> Playback:
 
 
 def _final(last: Playback) -> Playback:
-    """The counters of a device that plays no more: what is queued counts as flushed."""
+    """Returns the counters of a device that has stopped: queued samples count as flushed."""
     return last._replace(queued=0, flushed=last.flushed + last.queued)

@@ -1,4 +1,4 @@
-"""A source that outlives the microphones behind it: without one it delivers silence in real time.
+"""A source that outlives the microphones behind it and delivers silence in real time without one.
 
 Another thread opens and closes the devices and attaches them here; nothing here waits for that.
 """
@@ -17,37 +17,37 @@ from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, si
 
 QUIET_SECONDS = 0.3
 """A microphone that has delivered nothing for this long is replaced by silence until it delivers again. Working ones
-deliver every 10 ms, with a jitter of some tens."""
+deliver every 10 ms, with a jitter of some tens of ms."""
 
 CATCH_UP_SECONDS = 0.8
-"""At most this much silence is delivered at once, to catch up with the clock. After a longer gap (the computer slept)
-time continues from now: a burst of silence would be of no use."""
+"""The most silence delivered in a burst to catch up with the clock. After a longer gap (the computer was asleep), the
+source continues from the current time, because a long burst would be useless."""
 
 SILENT_POLL_SECONDS = 0.02
-"""How often a silent microphone is checked."""
+"""How often a silent microphone is polled."""
 
 OBSERVED_SECONDS = 0.1
-"""No single wait counts as more: a delayed thread says nothing about the device."""
+"""Upper limit for what a single wait counts, because a delayed thread isn't evidence against the device."""
 
 
 class ManagedSource:
-    """An `AudioSource` over the current microphone."""
+    """An `AudioSource` for the current microphone."""
 
     def __init__(self, enter: Callable[[], None], leave: Callable[[], None]) -> None:
         self.name = "no microphone"
         self._enter, self._leave = enter, leave
         self._microphone: Microphone | None = None
         self._muted = False
-        # Held for microseconds, so that muting and attaching at the same moment don't undo each other.
+        # Held only for microseconds, so that muting and attaching can't undo each other.
         self._lock = threading.Lock()
         self._earlier_overruns = 0
         self._moves = 0
-        # The reader's own.
+        # Used only by the reader.
         self._reading: Microphone | None = None
         self._changes = 0
         self._frame_ended = 0.0  # when the last delivered frame ended
         self._silent = False  # whether silence is delivered
-        self._quiet = 0.0  # for how long nothing has come
+        self._quiet = 0.0  # for how long nothing was delivered
         self._position = -1
 
     def __enter__(self) -> Self:
@@ -61,7 +61,7 @@ class ManagedSource:
     # The device thread
 
     def attach(self, microphone: Microphone | None) -> None:
-        """Sets the microphone to read from; None: none."""
+        """Sets the microphone to read from, if any."""
         with self._lock:
             before, self._microphone = self._microphone, microphone
             if before is not None:
@@ -72,7 +72,7 @@ class ManagedSource:
             self.name = microphone.name
 
     def moved(self, name: str) -> None:
-        """Notes that the sound server has connected the stream to another device."""
+        """Records that the sound server has moved the stream to another device."""
         self.name = name
         self._moves += 1
 
@@ -85,12 +85,12 @@ class ManagedSource:
 
     @property
     def generation(self) -> int:
-        """Rises when the sound comes from another device, and when silence starts or ends."""
+        """Increases when the device changes, and when silence starts or ends."""
         return self._changes + self._moves
 
     @property
     def muted(self) -> bool:
-        """While True only zeros are delivered, and the device's samples are dropped at the callback."""
+        """Whether only zeros are delivered. The device's samples are then dropped in the callback."""
         return self._muted
 
     @muted.setter
@@ -102,7 +102,7 @@ class ManagedSource:
 
     @property
     def overruns(self) -> int:
-        with self._lock:  # a device that is being replaced counts exactly once
+        with self._lock:  # so that a device being replaced counts exactly once
             microphone = self._microphone
             return self._earlier_overruns + (microphone.overruns if microphone is not None else 0)
 
@@ -116,7 +116,7 @@ class ManagedSource:
         return microphone.backlog
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        """Returns the next frame, or None after `timeout` seconds; never raises."""
+        """Returns the next frame, or None after `timeout` seconds. Never raises."""
         now = time.monotonic()
         deadline = now + timeout
         while True:
@@ -168,7 +168,7 @@ class ManagedSource:
         if self._silent:
             if now < self._frame_ended + FRAME_SECONDS or microphone.waiting < FRAME_SAMPLES:
                 return self._silence(now)
-            # Sound from the time for which silence was delivered would only shift everything that follows.
+            # Drop audio from the time covered by silence, as it would delay everything that follows.
             microphone.drop_to_now()
             self._set_silent(False)
         frame = microphone.take()

@@ -1,9 +1,9 @@
-"""Keeps a session's microphone and loudspeaker working while devices come and go.
+"""Keeps a session's microphone and loudspeaker working while devices appear and disappear.
 
-`DeviceManager` provides a source and a sink for the whole session. One thread, the device thread, opens and closes
-every device: it notices lost ones, opens substitutes, and returns to the preferred ones when they are back. Reading and
-writing happen on other threads and never wait for it. For each slot it opens the preferred device, else the default,
-else any, else one that was refused before.
+`DeviceManager` provides a source and a sink for the whole session. A single thread, the device thread, opens and closes
+all devices: it detects lost ones, opens substitutes, and returns to the preferred ones when they are back. Reading and
+writing happen on other threads and never wait for it. For each slot, it tries the preferred device, then the default,
+then any other, and finally those that failed to open before.
 """
 
 from __future__ import annotations
@@ -33,13 +33,17 @@ from app.conversation.sound_processing import DeviceNotice
 
 
 def open_best(slot: DeviceSlot, server: ServerMonitor, *, listed_now: bool = True, refused_only: bool = False) -> None:
-    """Opens the first device that works, or none.
+    """Opens the first device that works, if any.
 
-    Without `listed_now` the list of devices is an old one: a device that can't be opened may simply not be there.
+    - `slot`: the slot to open a device for.
+    - `server`: the sound server.
+    - `listed_now`: the device list is current. Otherwise a device that can't be opened may just be gone, and isn't
+      recorded as refused.
+    - `refused_only`: try only devices that failed to open before.
     """
     if server.state is None and server.expected:
-        return  # a sound server that is being restarted must find its hardware free
-    with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
+        return  # don't block the hardware while the sound server restarts
+    with portaudio_library.LOCK:  # PortAudio must not be restarted between finding and opening
         found: dict[str, tuple[Device, bool]] = {}
         for candidate in _candidates(slot, server):
             found.setdefault(identity(candidate[0]), candidate)
@@ -70,7 +74,7 @@ def _open(slot: DeviceSlot, server: ServerMonitor, device: Device, by_name: bool
 
 
 def _candidates(slot: DeviceSlot, server: ServerMonitor) -> Iterator[tuple[Device, bool]]:
-    """Yields devices, best first, and whether each is to be opened by name; without it the sound server may move it."""
+    """Yields (device, by_name), best first. A device not opened by name may be moved by the sound server."""
     if slot.preferred:
         with contextlib.suppress(DeviceError):
             yield slot.find(slot.preferred, server.state), True
@@ -83,19 +87,19 @@ def _candidates(slot: DeviceSlot, server: ServerMonitor) -> Iterator[tuple[Devic
 
 
 ABSENT_SECONDS = 20.0
-"""A sound server that has been away for so long won't come back: PortAudio's own devices are used from then on."""
+"""A sound server that has been gone for this long isn't expected back, and PortAudio's own devices are used instead."""
 
 
 class ServerMonitor:
-    """Queries the sound server, if there is one that PortAudio can reach. For one thread."""
+    """Queries the sound server, if PortAudio can reach one. For use on one thread."""
 
     def __init__(self) -> None:
         self._server = PulseServer()
         self._has_gateway = False
         self.state: PulseState | None = None
-        """Its answer to the last query; None: no server."""
+        """The result of the last query; None if there is no server."""
         self.expected = False
-        """Whether there is a server, or was until lately."""
+        """Whether there is a server, or was until recently."""
         self.queried_at = 0.0
         self._answered_at = 0.0
 
@@ -121,39 +125,39 @@ class ServerMonitor:
 
 
 TICK_SECONDS = 0.1
-"""How often the device thread checks that devices still deliver."""
+"""How often the device thread checks that the devices still work."""
 
 QUERY_SECONDS = 0.5
-"""How often the sound server is queried without an event from it: for what is muted, and where our streams are."""
+"""How often the sound server is queried in the absence of events, for mute states and the devices of our streams."""
 
 FIRST_RETRY_SECONDS, RETRY_SECONDS = 0.5, 1.0
-"""If nothing could be opened: the pause before the next try, and before each one after that."""
+"""Delay before the first retry if no device could be opened, and before each further one."""
 
 ABSENT_RETRY_SECONDS = 3.0
-"""The same where there was no device from the beginning, and PortAudio has to be restarted to see one. One that the
-system tells of is tried at once."""
+"""Retry delay if there was no device from the start, because PortAudio has to be restarted to find one. A device
+announced by the system is tried immediately."""
 
 GRACE_SECONDS = 0.5
-"""A sound server itself moves streams to a new default, or back to a returned device. It gets so much time for it."""
+"""Time for the sound server to move a stream itself, to a new default or back to a device that returned."""
 
 PORTAUDIO_RETRY_SECONDS = 10.0
-"""How often a frozen list is refreshed without an event: it takes a child process."""
+"""How often a frozen list is refreshed in the absence of events. Each refresh needs a child process."""
 
 UNHEARD_SECONDS = 10.0
-"""How long an answer waits for a lost loudspeaker to be replaced. Then it goes on without being heard, as text."""
+"""How long an answer waits for a lost loudspeaker to be replaced. Then it continues silently, as text."""
 
 UNLISTED_SECONDS = 3.0
-"""How long a lost device stays unreplaced while PortAudio can't be restarted. Then its old list is used."""
+"""How long replacing a lost device waits for PortAudio to be restarted before its old list is used."""
 
 _log = logging.getLogger(__name__)
 
 
 class DeviceManager:
-    """Microphone and loudspeaker by name (empty: the system's defaults) for the duration of a session.
+    """The microphone and loudspeaker of a session, chosen by name (empty: the system's defaults).
 
-    Enter `sink` and `source`, in any order: opening raises `DeviceError`, as `Microphone` does, if devices are
-    `required`; else a missing one is reported, and taken when it is there. After that nothing is raised; `notices`
-    reports what happens. `tap` is what the loudspeaker really plays.
+    Enter `sink` and `source` in any order. If devices are `required`, this raises `DeviceError` like `Microphone`;
+    otherwise a missing device is reported and used once it appears. Later changes are reported by `notices` and never
+    raise. `tap` provides what the loudspeaker actually plays.
     """
 
     def __init__(self, microphone: str, loudspeaker: str, *, required: bool = True) -> None:
@@ -170,25 +174,25 @@ class DeviceManager:
         self._changed = threading.Event()
         self._thread: threading.Thread | None = None
         self._stop = False
-        # The device thread's own.
+        # Used only by the device thread.
         self._server = ServerMonitor()
         self._listing = ListRefresh()
         self._recheck_at = math.inf
 
     def notices(self) -> Sequence[DeviceNotice]:
-        """Returns what happened since the last call, oldest first. For one thread."""
+        """Returns the notices since the last call, oldest first. For use on one thread."""
         notices = []
         while self._notices:
             notices.append(self._notices.popleft())
         return notices
 
     def choose(self, microphone: str, loudspeaker: str) -> None:
-        """Switches to these devices (empty: the system's defaults). Any thread may call it; never waits."""
+        """Switches to these devices (empty: the system's defaults). Thread-safe and non-blocking."""
 
         def apply() -> None:
             names = {self._microphone: microphone, self._loudspeaker: loudspeaker}
             changed = {slot: name for slot, name in names.items() if name != slot.preferred}
-            for slot, name in (changed or names).items():  # the same again: those that couldn't be opened are retried
+            for slot, name in (changed or names).items():  # choosing the same names again retries failed devices
                 slot.choose(name)
             self._changed.set()
 
@@ -276,12 +280,12 @@ class DeviceManager:
         for slot in used:
             with _errors_logged():
                 self._maintain(slot, now, changed, listed)
-            if not self._listing.is_running or slot.cause != "chosen":  # otherwise the chosen one may still be found
+            if not self._listing.is_running or slot.cause != "chosen":  # the chosen device may still be found
                 with _errors_logged():
                     slot.report(now, self._server.state)
 
     def _start_use(self, slot: DeviceSlot) -> None:
-        """Opens the chosen device. One that is required raises `DeviceError`."""
+        """Opens the chosen device, or starts without it. Raises `DeviceError` if devices are required."""
         try:
             self._open_first(slot)
         except DeviceError as error:
@@ -290,13 +294,13 @@ class DeviceManager:
             slot.start_without("" if isinstance(error, NoDevice) else str(error))
 
     def _open_first(self, slot: DeviceSlot) -> None:
-        """Opens the chosen device, or raises `DeviceError`."""
+        """Opens the chosen device. Raises `DeviceError`."""
         self._server.query()
         if self._server.state is None:
-            portaudio_library.restart()  # its list may be as old as the app; does nothing while a stream is open
+            portaudio_library.restart()  # its list may be outdated; does nothing while a stream is open
             self._server.query()
         name = slot.preferred or None
-        with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
+        with portaudio_library.LOCK:  # PortAudio must not be restarted between finding and opening
             try:
                 found = slot.find(name, self._server.state)
             except DeviceError:
@@ -305,7 +309,7 @@ class DeviceManager:
             else:
                 slot.open(found, name is not None)
         if not slot.active.is_open:
-            # It may have come after the other device was opened, which froze the list.
+            # It may have been plugged in after the other device was opened, which froze the list.
             with self._portaudio_restarted({}):
                 slot.open(slot.find(name, self._server.state), name is not None)
         self._server.query()
@@ -330,28 +334,28 @@ class DeviceManager:
             return
         if slot.was_absent:
             slot.retry_at = now + ABSENT_RETRY_SECONDS
-        # PortAudio's list is frozen while the other device is open. That one is interrupted only once for each loss, or
-        # for a device that can be opened.
+        # PortAudio's list is frozen while the other device is open. Interrupt that one only once per loss, or for a
+        # device that is known to be available.
         other_open = any(other.active.is_open for other in self._slots)
         available = any(device.channels(slot.kind) and device not in slot.refused for device in listed or ())
         if other_open and slot.tries > 0 and not available:
             if now - self._listing.started_at >= PORTAUDIO_RETRY_SECONDS:
                 self._start_listing()
-            open_best(slot, self._server, refused_only=True)  # those are in the old list
+            open_best(slot, self._server, refused_only=True)  # those are on the old list
             return
         with self._portaudio_restarted({}) as restarted:
             if restarted or now - slot.lost_at > UNLISTED_SECONDS:
                 slot.tries += 1
                 open_best(slot, self._server, listed_now=restarted)
 
-    # Where PortAudio's list is frozen: Windows, and ALSA without a sound server
+    # Systems on which PortAudio's list is frozen: Windows, and ALSA without a sound server
 
     def _start_listing(self) -> None:
         if not self._server.expected and any(slot.active.is_open for slot in self._slots):
             self._listing.start()
 
     def _apply_list(self, listed: list[Device]) -> None:
-        """Switches to devices of a new list if they are preferred, or the new default."""
+        """Switches to devices on a new list that are preferred or the new default."""
         causes: dict[DeviceSlot, Cause] = {}
         for slot in self._slots:
             fitting = [device for device in listed if device.channels(slot.kind)]
@@ -365,21 +369,21 @@ class DeviceManager:
         with self._portaudio_restarted(causes) as restarted:
             pass
         for slot in [slot for slot, cause in causes.items() if cause == "chosen" and not restarted]:
-            # The user waits for it, and the old list may have it.
+            # The user is waiting for it, and it may be on the old list.
             with contextlib.suppress(DeviceError):
                 slot.find(slot.preferred or None, None)
                 slot.active.close()
                 open_best(slot, self._server, listed_now=False)
 
     def _has_foreign_streams(self) -> bool:
-        """Whether other streams are open, so that PortAudio can't be restarted: a device test, a slow close."""
+        """Whether other streams, such as a device test or a slow close, prevent a restart of PortAudio."""
         return portaudio_library.open_streams() > sum(slot.active.is_open for slot in self._slots)
 
     @contextlib.contextmanager
     def _portaudio_restarted(self, causes: dict[DeviceSlot, Cause]) -> Iterator[bool]:
-        """Closes the devices, restarts PortAudio, and opens them again after the block; yields whether it restarted.
+        """Closes the devices, restarts PortAudio, and reopens devices after the block. Yields whether it restarted.
 
-        If it can't be restarted, nothing is closed, and it is checked again later. `causes`: why others are opened.
+        If other streams prevent a restart, nothing is closed and a recheck is scheduled. `causes`: why slots switch.
         """
         if self._has_foreign_streams():
             self._recheck_at = time.monotonic()
@@ -389,7 +393,7 @@ class DeviceManager:
         for slot in ours:
             slot.cause = causes.get(slot, "slow")
             slot.active.close(wait=None)
-        with portaudio_library.LOCK:  # or another thread restarts it once more before all are open again
+        with portaudio_library.LOCK:  # PortAudio must not be restarted again before all are open
             try:
                 restarted = portaudio_library.restart()
             except DeviceError:
@@ -403,7 +407,7 @@ class DeviceManager:
 
 @contextlib.contextmanager
 def _errors_logged() -> Iterator[None]:
-    """Logs any error and goes on: the session works without the device thread, and the next tick may succeed."""
+    """Logs and suppresses any error: the session works without the device thread, and the next tick may succeed."""
     try:
         yield
     except Exception:

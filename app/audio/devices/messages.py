@@ -1,6 +1,6 @@
-"""The sentences for users about devices that come and go: what happened, what it means, what to do.
+"""User-facing messages about device changes: what happened, what it means, and what to do.
 
-`Notifier` reports each change of a device once, when it has lasted, and never in quick succession.
+`DeviceNotifier` reports each change once, after it has lasted for some time, and limits the rate of notices.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from app.audio.devices.listing import Device, same_device
 from app.conversation.sound_processing import DeviceKind, DeviceNotice
 
 SETTLE_SECONDS, LOST_SECONDS = 0.3, 1.0
-"""How long a new state must last before it is reported: with another device, and without any."""
+"""How long a change to another device, or to no device, must last before it is reported."""
 
 SUSPENDED_SECONDS = 2.0
 """How long a device must be suspended before it is reported."""
 
 STORM_NOTICES, STORM_SECONDS, STORM_SETTLE_SECONDS = 4, 30.0, 5.0
-"""After so many changes within this time (a loose plug), a state must last longer before it is reported."""
+"""After this many changes within this time (a loose plug), a state must last longer before it is reported."""
 
 
 @dataclass(slots=True)
 class DeviceStatus:
-    """Which device the user prefers, and why another one may be in use.
+    """The device that the user prefers, and why another one may be in use.
 
-    `preferred`: its name, empty for the default; `refused`: it can't be opened; `problem`: the sentence why it, or any,
-    can't be opened, until it is reported; `absent`: it was chosen just now, and isn't there.
+    - `preferred`: the device's name, empty for the default.
+    - `cause`: why another device is in use.
+    - `refused`: the preferred device can't be opened.
+    - `problem`: the message explaining why it, or any device, can't be opened; cleared once reported.
+    - `absent`: the device has just been chosen but isn't there.
     """
 
     preferred: str
@@ -40,30 +43,31 @@ class DeviceStatus:
 
 
 class DeviceNotifier:
-    """Reports changes to one kind of device; `notify` receives the notices."""
+    """Reports changes to one kind of device by calling `notify`."""
 
     def __init__(self, kind: DeviceKind, notify: Callable[[DeviceNotice], None]) -> None:
         self._kind, self._notify = kind, notify
         self.reported: str | None = ""
-        """The device in use according to the last notice; None before anything is known."""
-        self._pending: tuple[str, float] | None = None  # another device, and since when it is in use
+        """The device in use according to the last notice; None until the first device, or its absence, is reported."""
+        self._pending: tuple[str, float] | None = None  # another device, and since when it has been in use
         self._notified_at: deque[float] = deque(maxlen=STORM_NOTICES)
         self._lost = ""
-        self._absent = False  # it was reported that there is none
+        self._absent = False  # its absence was reported
         self._narrowband = ""
         self._muted = self._suspended = False
         self._suspended_since: float | None = None
 
     def start(self, name: str | None) -> None:
-        """Starts a session with this device, without a notice; None: it could not be opened, which is still to be
-        reported, or which other one is in use.
+        """Starts a session with the device `name`, without a notice.
+
+        None means that it couldn't be opened; that, or the substitute in use, is reported by the next `update`.
         """
         self.reported, self._pending, self._absent = name, None, False
         self._narrowband, self._muted, self._suspended = "", False, False
         self._notified_at.clear()
 
     def update(self, now: float, name: str, status: DeviceStatus) -> None:
-        """Reports that the device in use is `name` (empty: none), and clears in `status` what was reported."""
+        """Reports that the device in use is `name` (empty: none), and clears the reported parts of `status`."""
         if name == self.reported:
             self._pending = None
             if name and status.absent:
@@ -74,7 +78,7 @@ class DeviceNotifier:
             if name:
                 status.problem = ""
             if status.cause == "chosen":
-                status.cause = "gone"  # it was in use already
+                status.cause = "gone"  # it was already in use
             return
         if self._pending is None or self._pending[0] != name:
             self._pending = (name, now)
@@ -84,7 +88,7 @@ class DeviceNotifier:
         if before is None and not name:
             self._absent = True
             self._notify(messages.absent(self._kind, status.problem))
-            return  # why it is so is still to be said of what comes
+            return  # keep the reason for the notice about the next device
         before, was_absent, self._absent = before or "", before is None or self._absent, False
         self._muted = self._suspended = False
         self._notified_at.append(now)
@@ -96,7 +100,7 @@ class DeviceNotifier:
         status.absent, status.problem, status.cause = False, "", "gone"
 
     def update_quality(self, device: Device, muted: bool) -> None:
-        """Reports a microphone in use that has telephone quality, or is muted in the system."""
+        """Reports if the microphone in use has telephone quality, or has been muted or unmuted in the system."""
         if device.default_rate <= messages.NARROWBAND_RATE and self._narrowband != device.name:
             self._narrowband = device.name
             self._notify(messages.narrowband(device.name, device.default_rate))
@@ -138,17 +142,17 @@ class DeviceNotifier:
         return messages.changed(self._kind, before, name, cause, preferred, status.problem, status.refused)
 
     def _is_refused(self, name: str, status: DeviceStatus) -> bool:
-        """Whether a substitute is in use because the preferred device can't be opened, and that is not reported yet."""
+        """Whether a substitute is in use because the preferred device can't be opened, and that isn't reported yet."""
         return status.refused and bool(status.problem) and not same_device(status.preferred, name)
 
 
 Cause = Literal["gone", "default", "mixer", "chosen", "returned", "absent", "refused", "slow"]
-"""Why another device is in use: the old one went; the system's default changed; the app was moved in the system's
-sound settings; the user chose; the preferred one came back, was never there, or couldn't be opened; or (not reported)
-it is the same device, opened again."""
+"""Why another device is in use. In this order: the old one is gone; the system's default changed; the app was moved in
+the system's sound settings; the user chose it; the preferred one is back, wasn't there, or couldn't be opened; the same
+device was reopened (not reported)."""
 
 NARROWBAND_RATE = 16_000
-"""Hertz. A microphone of this rate or below has telephone quality: mostly a Bluetooth headset in a call."""
+"""Microphones at this rate (Hz) or below have telephone quality, typically Bluetooth headsets in a call."""
 
 _REMEDY = {
     "microphone": "Plug one in, or allow the app to use it in the system's privacy settings",
@@ -161,8 +165,9 @@ _EFFECT = {
 
 
 def absent(kind: DeviceKind, problem: str = "") -> DeviceNotice:
-    """The conversation begins without a device of this kind. `problem`: the sentence why none can be opened; empty:
-    there is none.
+    """Reports that the session starts without a device of this kind.
+
+    `problem`: the message explaining why none can be opened; empty if there is none.
     """
     without = {"microphone": "You can type", "loudspeaker": "You can read the answers"}[kind]
     if problem:
@@ -172,12 +177,12 @@ def absent(kind: DeviceKind, problem: str = "") -> DeviceNotice:
 
 
 def found(kind: DeviceKind, name: str) -> DeviceNotice:
-    """The conversation began without a device of this kind, and there is one now."""
+    """Reports that a device is now available in a session that started without one of its kind."""
     return DeviceNotice(kind, "back", name, f"The {kind} “{name}” is there now, and in use.")
 
 
 def lost(kind: DeviceKind, name: str, problem: str = "") -> DeviceNotice:
-    """There is no device of this kind any more. `problem`: the sentence why none can be opened, if known."""
+    """Reports that the last device of this kind is gone. `problem`: why no other can be opened, if known."""
     sentence = (
         f"The {kind} “{name}” is gone, and no other can be used: {_EFFECT[kind]} for now. {_REMEDY[kind]}; the "
         "conversation goes on by itself then."
@@ -188,10 +193,14 @@ def lost(kind: DeviceKind, name: str, problem: str = "") -> DeviceNotice:
 def changed(
     kind: DeviceKind, old: str, new: str, cause: Cause, preferred: str, problem: str = "", refused: bool = False
 ) -> DeviceNotice:
-    """The device `new` is in use instead of `old` (empty: none). `preferred`: the user's choice; empty: the default.
+    """Reports that another device is in use.
 
-    `problem`: the sentence why the preferred one can't be opened, if that is the cause; `refused`: it was reported
-    before.
+    - `kind`: the kind of device.
+    - `old`, `new`: the previous device (empty: none) and the one now in use.
+    - `cause`: why it changed.
+    - `preferred`: the user's choice; empty for the default.
+    - `problem`: the message explaining why the preferred device can't be opened, if that is the cause.
+    - `refused`: the preferred device can't be opened, so the message doesn't promise to return to it.
     """
     is_substitute = bool(preferred) and preferred != new
     later = f" “{preferred}” is taken when it is there." if is_substitute and not refused else ""
@@ -224,18 +233,18 @@ def changed(
 
 
 def back(kind: DeviceKind, name: str) -> DeviceNotice:
-    """The device that was lost is in use again."""
+    """Reports that a lost device is in use again."""
     return DeviceNotice(kind, "back", name, f"The {kind} “{name}” is back, and in use again.")
 
 
 def silent(kind: DeviceKind, name: str) -> str:
-    """The problem with a device that can be opened and then delivers, or requests, nothing."""
+    """Returns the message for a device that can be opened but then delivers or requests nothing."""
     what = "gives no sound" if kind == "microphone" else "takes no sound"
     return f"The {kind} “{name}” {what}. See that it is switched on, and that no other program has it for itself."
 
 
 def suspended(kind: DeviceKind, name: str, is_suspended: bool) -> DeviceNotice:
-    """The system has suspended the device, or resumed it."""
+    """Reports that the system has suspended or resumed the device."""
     sentence = (
         f"The {kind} “{name}” is suspended in the system, so {_EFFECT[kind]}. It goes on by itself when the system "
         f"lets it; if it doesn't, choose another {kind}."
@@ -246,7 +255,7 @@ def suspended(kind: DeviceKind, name: str, is_suspended: bool) -> DeviceNotice:
 
 
 def narrowband(name: str, rate: int) -> DeviceNotice:
-    """The microphone has telephone quality; `rate` in hertz."""
+    """Reports that the microphone has telephone quality. `rate`: in Hz."""
     return DeviceNotice(
         "microphone",
         "note",
@@ -257,7 +266,7 @@ def narrowband(name: str, rate: int) -> DeviceNotice:
 
 
 def muted(name: str, is_muted: bool) -> DeviceNotice:
-    """The microphone was muted, or unmuted, in the system."""
+    """Reports that the microphone was muted or unmuted in the system."""
     sentence = (
         f"The microphone “{name}” is muted in the system, so you aren't heard. Unmute it in the system's sound "
         "settings, or with its own switch."

@@ -1,7 +1,7 @@
 """The microphone: turns PortAudio's short blocks into frames.
 
-The callback runs in PortAudio's thread and only copies its block into a ring: no lock, signal, log or arithmetic,
-since a late callback is audible.
+The callback runs on PortAudio's thread and only copies its block into a ring buffer. It never locks, signals, logs or
+computes, because a late callback is audible.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from app.audio.io.ring import Ring
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 CAPTURE_SECONDS = 4.0
-"""Room for the user's sound while the frame thread is held up: longer than any pause it should ever make."""
+"""Capacity for the user's audio while the frame thread is delayed, longer than any delay that should occur."""
 
 STALLED_SECONDS = 2.0
-"""A device that has delivered nothing, or requested nothing, for so long is lost: unloading a source in a sound server
-ends no stream. Working devices pause for some tens of milliseconds; a Bluetooth device may start a second late."""
+"""A device that has delivered or requested nothing for this long is considered lost, because unloading a source in a
+sound server doesn't end its streams. Working devices pause for some tens of ms; Bluetooth may start a second late."""
 
 POLL_SECONDS = 0.0015
-"""How often a reader checks when a block is due: a fiftieth of a frame."""
+"""Polling interval of a reader when a block is due: 1/50 of a frame."""
 
 
 class Microphone(StreamOwner):
-    """An `AudioSource` over a microphone. Opening raises `DeviceError` if there is none, or it is busy or refused."""
+    """An `AudioSource` for a microphone. Opening raises `DeviceError` if it is missing, busy or not permitted."""
 
     kind = "microphone"
 
     def __init__(self, name: str | None = None, device: Device | None = None) -> None:
         super().__init__(name, device)
         self.xruns = 0
-        """How often PortAudio reported that samples were lost before the callback got them."""
+        """How often PortAudio reported samples lost before the callback."""
         self._muted = self._just_muted = False
-        self._zeros_due = 0  # samples waiting from before it was muted, which become zeros
-        self._early: np.ndarray = np.zeros(0, np.float32)  # the incomplete frame, as far as `ahead` has shown it
+        self._zeros_due = 0  # samples buffered before muting, which become zeros
+        self._early: np.ndarray = np.zeros(0, np.float32)  # part of the incomplete frame, returned by `ahead`
         self._ring = self._converted = Ring(1)  # until a stream is open, so that the counters always work
         self._rate, self._channels = SAMPLE_RATE, 1
         self._block = 0
 
     @property
     def position(self) -> int:
-        """Samples that the device has delivered since it was opened: rises while it works."""
+        """Samples delivered since the device was opened; increases as long as it works."""
         return self._ring.counts().written
 
     @property
     def muted(self) -> bool:
-        """While True the callback writes zeros, and samples waiting from before become zeros. Any thread may set it."""
+        """Whether the callback writes zeros. Samples already buffered become zeros too. Any thread may set it."""
         return self._muted
 
     @muted.setter
@@ -63,9 +63,9 @@ class Microphone(StreamOwner):
 
     @property
     def overruns(self) -> int:
-        """Samples lost because they were not read within `CAPTURE_SECONDS`, or before the callback.
+        """Samples lost because they weren't read within `CAPTURE_SECONDS`, or before they reached the callback.
 
-        PortAudio gives no number for the latter: each report counts as one block.
+        PortAudio doesn't count the latter, so each of its reports counts as one block.
         """
         return self._to_24_khz(self._ring.counts().lost) + self.xruns * self._block
 
@@ -75,7 +75,7 @@ class Microphone(StreamOwner):
 
     @property
     def waiting(self) -> int:
-        """24 kHz samples that wait, converted or not."""
+        """The number of buffered samples at 24 kHz, whether converted yet or not."""
         waiting = len(self._early) + self._converted.queued
         if self._converted is not self._ring:
             waiting += self._to_24_khz(self._ring.queued)
@@ -100,14 +100,14 @@ class Microphone(StreamOwner):
             self._check_stalled(now - before)
 
     def take(self) -> np.ndarray | None:
-        """Returns the next frame if a whole one waits; never waits and never raises."""
+        """Returns the next frame if a whole one is buffered, else None. Never blocks or raises."""
         self._update()
         got = len(self._early)
         if got + self._converted.queued < FRAME_SAMPLES:
             return None
         frame = np.empty(FRAME_SAMPLES, np.float32)
         frame[:got], self._early = self._early, self._early[:0]
-        while got < FRAME_SAMPLES:  # once, unless the callback overwrites these samples now: newer ones are there
+        while got < FRAME_SAMPLES:  # repeats only if the callback overwrites samples being read
             got += self._converted.read_into(frame[got:])
         zeros, self._zeros_due = self._zeros_due, max(0, self._zeros_due - FRAME_SAMPLES)
         return _finish(frame, zeros)
@@ -128,7 +128,7 @@ class Microphone(StreamOwner):
         return dropped
 
     def drop_to_now(self) -> None:
-        """Drops all waiting samples but one frame's worth, so that the next frame ends with the newest sample."""
+        """Drops buffered samples except for the last frame's worth, so that the next frame ends with the newest one."""
         self._convert()
         self._skip(max(0, self.waiting - FRAME_SAMPLES))
 
@@ -157,21 +157,21 @@ class Microphone(StreamOwner):
         return self._on_block
 
     def _on_block(self, block: np.ndarray, frames: int, times: Any, status: Any) -> None:
-        # PortAudio's thread. The block is contiguous, so that the flat view costs no copy.
+        # PortAudio's thread. The block is contiguous, so flattening doesn't copy.
         self._ring.write(self._zeros if self._muted else block.reshape(-1))
         if status:
             self.xruns += 1
 
     def _update(self) -> None:
-        """Applies a change to muted to what waits, and converts it."""
+        """Applies muting to the buffered samples and converts them."""
         if self._just_muted:
             self._just_muted = False
-            # The resampler holds some back, too.
+            # Includes what the resampler holds back.
             self._zeros_due = self.waiting + (0 if self._converted is self._ring else SAMPLE_RATE // 20)
         self._convert()
 
     def _convert(self) -> None:
-        """Converts to 24 kHz mono, if the device delivers anything else: on the reader's side."""
+        """Converts to 24 kHz mono on the reader's thread, if the device delivers another format."""
         if self._converted is self._ring:
             return
         while self._converted.queued < FRAME_SAMPLES and (got := self._ring.read_into(self._raw)):
@@ -184,7 +184,7 @@ class Microphone(StreamOwner):
     def _check_stalled(self, waited: float) -> None:
         """Raises if the device has stopped delivering without ending its stream."""
         position = self.position
-        # Capped, since a computer that slept wakes with one very long wait.
+        # Capped, since the first wait after the computer was asleep is very long.
         self._silent_for = self._silent_for + min(waited, 0.2) if position == self._last_position else 0.0
         self._last_position = position
         if self._silent_for > STALLED_SECONDS:
@@ -192,6 +192,6 @@ class Microphone(StreamOwner):
 
 
 def _finish(samples: np.ndarray, zeros: int) -> np.ndarray:
-    """Zeroes the first `zeros` samples in place and clips to [-1, 1]: float devices and resampling overshoot."""
+    """Zeroes the first `zeros` samples and clips to [-1, 1], in place. Float devices and resampling can overshoot."""
     samples[:zeros] = 0.0
     return np.clip(samples, -1.0, 1.0, out=samples)

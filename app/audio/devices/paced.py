@@ -1,6 +1,6 @@
-"""A scripted microphone and a silent loudspeaker, for sessions that nobody is at: the demo's and the benches'.
+"""A scripted microphone and a silent loudspeaker, for unattended sessions in the demo and the benchmarks.
 
-The sound enters and leaves as on devices, paced by the clock.
+Both run in real time like actual devices.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 
 LEAD_SECONDS = 0.6
-"""Silence before each question, so that it does not overlap the answer's last word."""
+"""Silence before each question, so that it doesn't overlap the last word of the answer."""
 
 
 class Spoken(Protocol):
-    """Something with a sound."""
+    """Anything with speech samples."""
 
     @property
     def samples(self) -> np.ndarray:
-        """float32 mono 24 kHz."""
+        """Float32, mono, 24 kHz."""
         ...
 
 
 class PacedAsker:
-    """A microphone with silence, and a question whenever `ask` is called. `paced` off: it never waits, for sessions in
-    simulated time.
+    """A microphone that delivers silence, and a question whenever `ask` is called.
+
+    `paced`: deliver frames in real time; turn it off for sessions in simulated time.
     """
 
     name = "bench"
@@ -45,7 +46,7 @@ class PacedAsker:
         self._lock = threading.Lock()
 
     def ask(self, question: Spoken) -> float:
-        """Asks from the next frame on; returns the session time at which the sound begins."""
+        """Queues a question, starting with the next frame. Returns the session time at which its audio begins."""
         lead = np.zeros(round(LEAD_SECONDS * SAMPLE_RATE), np.float32)
         sound = np.concatenate([lead, question.samples])
         sound = np.pad(sound, (0, -len(sound) % FRAME_SAMPLES))
@@ -55,7 +56,7 @@ class PacedAsker:
 
     @property
     def backlog(self) -> int:
-        """Frames that are due and were not read."""
+        """The number of frames that are due but haven't been read."""
         if not self._paced:
             return 0
         return max(0, int((time.perf_counter() - self._begin) / FRAME_SECONDS) - self._given)
@@ -87,7 +88,7 @@ class PacedAsker:
 
 
 class PacedListener:
-    """A silent loudspeaker that plays at the pace of sound by the clock `now`, and counts where it ran dry."""
+    """A silent loudspeaker that plays in real time according to the clock `now`, and counts its underruns."""
 
     name = "bench"
     keeps_time = False
@@ -96,7 +97,7 @@ class PacedListener:
     def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
         self._now = now
         self.written = self.flushed = self.underruns = 0
-        self._dry_at = 0.0  # when what was written will have been played
+        self._dry_at = 0.0  # when the queue will be empty
 
     @property
     def queued(self) -> int:
@@ -107,7 +108,7 @@ class PacedListener:
         return self.written - self.queued - self.flushed
 
     def write(self, samples: np.ndarray) -> None:
-        """Queues sound; playing starts after the same prebuffer as in `Loudspeaker`."""
+        """Queues samples. Playback starts after the same prebuffer as in `Loudspeaker`."""
         if not len(samples):
             return
         now = self._now()

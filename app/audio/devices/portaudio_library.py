@@ -1,4 +1,4 @@
-"""Loads and restarts PortAudio, silences its output, and turns its error codes into sentences.
+"""Loads and restarts PortAudio, silences its output, and turns its error codes into messages.
 
 The only module that imports sounddevice.
 """
@@ -19,13 +19,13 @@ from app.audio.io.base import DeviceError
 from app.conversation.sound_processing import DeviceKind
 
 LOCK = threading.RLock()
-"""Held while streams open and while PortAudio restarts: it isn't thread-safe there. Never in a callback."""
+"""Held while streams open and PortAudio restarts, which aren't thread-safe. Never acquired in a callback."""
 
 _open_streams = 0
 _initialised = True
-"""Whether PortAudio is initialised; loading sounddevice does it."""
+"""Whether PortAudio is initialised, which importing sounddevice does."""
 
-# PortAudio's error codes (portaudio.h), named here so that sentences can be written without the library.
+# PortAudio's error codes (portaudio.h), defined here so that messages can be built without the library.
 INVALID_DEVICE = -9996
 UNANTICIPATED = -9999
 UNAVAILABLE = -9985
@@ -33,13 +33,13 @@ _ACCESS_DENIED = -2147024891  # Windows: E_ACCESSDENIED as a signed number
 
 
 class DeviceGone(DeviceError):
-    """The device was in use, or listed, and has vanished."""
+    """The device was in use or listed, but has disappeared."""
 
 
 def use_com() -> None:
-    """Initialises COM on Windows, as each thread must that starts PortAudio or opens a stream.
+    """Initialises COM on Windows, as required on every thread that starts PortAudio or opens a stream.
 
-    It is never uninitialised: what PortAudio has created outlives the thread. Calling it twice is harmless.
+    COM is never uninitialised, because PortAudio's objects outlive the thread. Calling this twice is harmless.
     """
     windows = getattr(ctypes, "windll", None)
     if windows is not None:
@@ -47,7 +47,7 @@ def use_com() -> None:
 
 
 def load() -> ModuleType:
-    """Returns the module sounddevice; the first call imports it and initialises PortAudio.
+    """Returns the sounddevice module. The first call imports it and initialises PortAudio.
 
     Raises `DeviceError` if PortAudio isn't installed or can't start.
     """
@@ -73,19 +73,19 @@ def load() -> ModuleType:
 
 @functools.cache
 def _silence_alsa() -> None:
-    """Keeps ALSA on Linux from writing a line to stderr at each underrun; the loudspeaker counts them."""
+    """Keeps ALSA on Linux from printing to stderr at each underrun, which the loudspeaker counts anyway."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
-            # ALSA calls this in the thread of the sound, where code in Python would wait for the interpreter. A
-            # function of the C library that takes no arguments ignores those of an error handler.
+            # ALSA calls the handler on the audio thread, where Python code would have to wait for the GIL. A C library
+            # function without parameters ignores the handler's arguments.
             nothing = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p)
             ctypes.CDLL("libasound.so.2").snd_lib_error_set_handler(nothing)
 
 
 def restart() -> bool:
-    """Restarts PortAudio, so that it lists devices plugged in since; False, and nothing done, while a stream is open.
+    """Restarts PortAudio to update its device list. Returns False and does nothing while a stream is open.
 
-    All device indexes change. Raises `DeviceError` if it can't be initialised; another call may succeed.
+    All device indexes change. Raises `DeviceError` if PortAudio can't be initialised; another call may succeed.
     """
     global _initialised
     sounddevice = load()
@@ -93,7 +93,7 @@ def restart() -> bool:
         if _open_streams:
             return False
         try:
-            # sounddevice has no public name for these two; PortAudio reads the list of devices only here.
+            # sounddevice has no public API for these two, and PortAudio only reads the device list here.
             if _initialised:
                 sounddevice._terminate()
                 _initialised = False
@@ -108,7 +108,7 @@ def restart() -> bool:
 
 
 def count_stream(change: int) -> None:
-    """Counts a stream that was opened (+1) or closed (-1)."""
+    """Records that a stream was opened (+1) or closed (-1)."""
     global _open_streams
     with LOCK:
         before, _open_streams = _open_streams, _open_streams + change
@@ -117,9 +117,9 @@ def count_stream(change: int) -> None:
 
 
 def _set_fine_timers(enabled: bool) -> None:
-    """Sets Windows' timer resolution to 1 ms while a stream is open; by default waits end only every 15.6 ms.
+    """Sets the timer resolution on Windows to 1 ms while a stream is open; the default is 15.6 ms.
 
-    Python's threads wait for their turn that way, among them those that copy sound to and from the device.
+    Python threads rely on these timers to switch, including those that copy audio to and from the device.
     """
     windows = getattr(ctypes, "windll", None)
     if windows is not None:
@@ -127,13 +127,13 @@ def _set_fine_timers(enabled: bool) -> None:
 
 
 def open_streams() -> int:
-    """Returns how many streams of this process are open, including those that are being closed."""
+    """Returns how many streams of this process are open, including those being closed."""
     return _open_streams
 
 
 @contextlib.contextmanager
 def environment(values: dict[str, str]) -> Iterator[None]:
-    """Sets environment variables for the block, under `LOCK`: sound servers' clients read their target from them."""
+    """Sets environment variables for the block, under `LOCK`. Sound server clients read their target from them."""
     with LOCK:
         before = {key: os.environ.get(key) for key in values}
         os.environ.update(values)
@@ -149,9 +149,9 @@ def environment(values: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet_stderr() -> Iterator[None]:
-    """Discards what C libraries print: on Linux, ALSA and JACK report every device that isn't there.
+    """Discards the output of C libraries; on Linux, ALSA and JACK complain about every missing device.
 
-    The whole process's file descriptor 2 is redirected, so keep the block short.
+    Redirects file descriptor 2 of the whole process, so keep the block short.
     """
     if not sys.platform.startswith("linux"):
         yield
@@ -172,12 +172,12 @@ def quiet_stderr() -> Iterator[None]:
 
 
 def code_of(error: Exception) -> int:
-    """Returns PortAudio's error code of a `sounddevice.PortAudioError`; 0 if it has none."""
+    """Returns the PortAudio error code of a `sounddevice.PortAudioError`, or 0 if it has none."""
     return error.args[1] if len(error.args) > 1 and isinstance(error.args[1], int) else 0
 
 
 def explain(error: Exception, kind: DeviceKind, name: str) -> DeviceError:
-    """Returns the error, with a sentence for the user, for a `PortAudioError` on opening the device `name`."""
+    """Returns an error with a user-facing message for a `PortAudioError` raised when opening the device `name`."""
     code = code_of(error)
     host_text = str(error.args[2]) if len(error.args) > 2 else ""
     if str(_ACCESS_DENIED) in host_text or "denied" in host_text.lower():
@@ -204,7 +204,7 @@ def explain(error: Exception, kind: DeviceKind, name: str) -> DeviceError:
 
 
 def gone(kind: DeviceKind, name: str) -> DeviceGone:
-    """Returns the error for a device that was there and vanished."""
+    """Returns the error for a device that has disappeared."""
     return DeviceGone(
         f"The {kind} “{name}” is gone: it was unplugged, or the sound server stopped. Plug it in again or "
         f"choose another {kind}."

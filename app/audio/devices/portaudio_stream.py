@@ -1,4 +1,4 @@
-"""One PortAudio stream: opened with the first format that the device accepts, closed without hanging."""
+"""A PortAudio stream that opens with the first format the device accepts and closes without hanging."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from app.conversation.frame import SAMPLE_RATE
 from app.conversation.sound_processing import DeviceKind
 
 BLOCK_SECONDS = 0.01
-"""Blocks of a whole frame come in bunches through a sound server (0 and 100 ms apart); of 10 ms, evenly (measured: 19
-of 20 within 3 ms). Shared-mode WASAPI's own period is 10 ms, too."""
+"""Through a sound server, blocks of a whole frame arrive in bursts (0 and 100 ms apart), but blocks of 10 ms evenly
+(measured: 95 % within 3 ms). The period of shared-mode WASAPI is also 10 ms."""
 
 SAFE_BLOCK_SECONDS = 0.02
-"""For a device that didn't keep up with the short ones."""
+"""Block length for a device that couldn't keep up with short blocks."""
 
 WASAPI_BUFFER_SECONDS = 0.5
-"""Windows' buffer for a microphone's sound while Python is busy elsewhere. It adds no delay compared with the smallest
-buffer of 30 ms, which silently loses all that doesn't fit (measured: 470 of 500 ms)."""
+"""Length of the Windows buffer that holds microphone audio while Python is busy. It adds no delay compared with the
+smallest buffer of 30 ms, which silently drops everything that doesn't fit (measured: 470 of 500 ms)."""
 
 _slow: set[str] = set()
-"""Names of the devices that need `SAFE_BLOCK_SECONDS`, for the life of the process."""
+"""Names of the devices that need `SAFE_BLOCK_SECONDS`, for the lifetime of the process."""
 
 CLOSE_SECONDS = 2.0
-"""How long a driver may take to close. One whose server has died may never return; the app goes on without it."""
+"""How long to wait for a driver to close. If its server has died it may never return, and the app continues anyway."""
 
 _tags = itertools.count(1)
 
@@ -36,14 +36,14 @@ _tags = itertools.count(1)
 class DeviceStream:
     """A started stream on a device.
 
-    `rate` (hertz) and `channels` are those that the device accepted; `block` is the callback's size in samples per
-    channel. `finished` turns True when the stream ends without having been closed: the device is gone.
+    `rate` (Hz) and `channels` are the ones the device accepted; `block` is the callback's block size in samples per
+    channel. `finished` becomes True if the stream ends without being closed, which means that the device is gone.
     """
 
     def __init__(self, kind: DeviceKind, name: str | None, device: Device | None = None) -> None:
-        """`name`: see `find_device`; `device`: if it was found already. Raises `DeviceError`.
+        """Finds the device. `name`: see `find_device`; `device`: the result, if already known. Raises `DeviceError`.
 
-        Without a name the sound server, if there is one, chooses the device, and may change it later on.
+        Without a name, the sound server (if there is one) chooses the device and may change it later.
         """
         self.kind = kind
         self.finished = False
@@ -54,8 +54,9 @@ class DeviceStream:
         self._target = {} if name is None else _target_environment(kind, self.device.pulse_name)
 
     def start(self, prepare: Callable[[int, int, int], Callable[..., None]], *, prepared: bool = False) -> None:
-        """Opens and starts it; `prepare(rate, channels, block)` makes the callback for each format tried. `prepared`:
-        see `StreamOwner`.
+        """Opens and starts the stream. Raises `DeviceError`.
+
+        `prepare(rate, channels, block)` creates the callback for each format tried. `prepared`: see `StreamOwner`.
         """
         sounddevice = portaudio_library.load()
         make = sounddevice.InputStream if self.kind == "microphone" else sounddevice.OutputStream
@@ -100,9 +101,9 @@ class DeviceStream:
         raise portaudio_library.explain(refused, self.kind, self.device.name) from refused
 
     def close(self, drain: bool, wait: float | None = None) -> None:
-        """Stops, with `drain` only after the device's own buffer has been played; waits at most `CLOSE_SECONDS`.
+        """Stops and closes the stream, after the device's own buffer has been played if `drain` is set.
 
-        `wait`: another number of seconds to wait; closing then continues in the background.
+        Waits at most `wait` seconds (default: `CLOSE_SECONDS`); closing then continues in the background.
         """
         self._closing = True
         closer = threading.Thread(
@@ -112,16 +113,16 @@ class DeviceStream:
         closer.join(CLOSE_SECONDS if wait is None else wait)
 
     def _close(self, drain: bool) -> None:
-        # Outside the lock: a driver that hangs here must not block every later stream.
+        # Not under the lock, so that a hanging driver can't block later streams.
         if drain:
             self._stream.stop()
         else:
             self._stream.abort()
         self._stream.close()
-        portaudio_library.count_stream(-1)  # one that hangs stays counted: PortAudio can't be restarted under it
+        portaudio_library.count_stream(-1)  # one that hangs stays counted, since it prevents a restart of PortAudio
 
     def _on_finished(self) -> None:
-        # Runs in PortAudio's thread: one assignment.
+        # Runs on PortAudio's thread, so it only makes one assignment.
         if not self._closing:
             self.finished = True
 
@@ -130,21 +131,21 @@ class DeviceStream:
             return {"latency": latency, "extra_settings": None}
         return {
             "latency": WASAPI_BUFFER_SECONDS if self.kind == "microphone" else latency,
-            # Shared mode refuses every rate but the mixer's own, unless Windows may convert.
+            # Shared mode only accepts the mixer's own rate unless Windows may convert.
             "extra_settings": sounddevice.WasapiSettings(auto_convert=True),
         }
 
 
 class StreamOwner:
-    """The common part of `Microphone`, `Loudspeaker` and `StereoClip`: finds, opens and closes a device.
+    """Base class of `Microphone`, `Loudspeaker` and `StereoClip` that finds, opens and closes a device.
 
-    `name`: see `find_device`, None for the default device; `device`: if it was found already.
+    `name`: see `find_device`, None for the default device; `device`: the device, if already found.
     """
 
     kind: DeviceKind
     prepared = False
-    """Whether its sound is all there before it starts: it may be late, so that nothing interrupts it, and two channels
-    are better than one.
+    """Whether all samples are available before playback starts. Then a higher latency is acceptable, which makes
+    interruptions less likely, and stereo is preferred.
     """
 
     def __init__(self, name: str | None = None, device: Device | None = None) -> None:
@@ -154,7 +155,7 @@ class StreamOwner:
         self._stream: DeviceStream | None = None
 
     def __enter__(self) -> Self:
-        with portaudio_library.LOCK:  # or another thread restarts PortAudio between finding and opening
+        with portaudio_library.LOCK:  # PortAudio must not be restarted between finding and opening
             stream = DeviceStream(self.kind, self._requested, self._found)
             self.name = stream.device.name
             stream.start(self._prepare, prepared=self.prepared)
@@ -165,18 +166,18 @@ class StreamOwner:
         self.close()
 
     def close(self, wait: float | None = None) -> None:
-        """Closes the device, if it is open; see `DeviceStream.close`. What was captured can still be read."""
+        """Closes the device if it is open; see `DeviceStream.close`. Captured samples can still be read."""
         stream, self._stream = self._stream, None
         if stream is not None:
             self._discard()
             stream.close(drain=self.kind == "loudspeaker" and not self.prepared, wait=wait)
 
     def _prepare(self, rate: int, channels: int, block: int) -> Callable[..., None]:
-        """Makes the callback for this format."""
+        """Creates the callback for this format."""
         raise NotImplementedError
 
     def _discard(self) -> None:
-        """Discards what is queued for playback."""
+        """Discards samples queued for playback."""
 
     # Another thread may close the device between two reads of `_stream`.
 
@@ -194,7 +195,7 @@ class StreamOwner:
 
     @property
     def latency(self) -> float:
-        """Seconds between the callback and the air, as the device states it."""
+        """Latency in seconds between the callback and the air, as reported by the device."""
         stream = self._stream
         return stream.latency if stream is not None else 0.0
 
@@ -206,7 +207,7 @@ class StreamOwner:
 
 
 def use_longer_blocks(name: str) -> bool:
-    """Opens the device of this name with longer blocks from now on; False if it has them already."""
+    """Makes the device `name` open with longer blocks from now on. Returns False if it already does."""
     if name in _slow:
         return False
     _slow.add(name)
@@ -214,14 +215,14 @@ def use_longer_blocks(name: str) -> bool:
 
 
 def formats(kind: DeviceKind, device: Device, *, stereo: bool = False) -> list[tuple[int, int]]:
-    """Returns the (rate, channels) to try, best first: ours, then what the device states."""
+    """Returns the (rate, channels) pairs to try, best first: our rate, then the device's default rate."""
     most = device.channels(kind)
     counts = (min(2, most), 1, most) if stereo else (1, min(2, most), most)
     return list(dict.fromkeys((rate, channels) for rate in (SAMPLE_RATE, device.default_rate) for channels in counts))
 
 
 def _target_environment(kind: DeviceKind, pulse_name: str) -> dict[str, str]:
-    """The environment variables that make the sound server's ALSA plugins connect to this device."""
+    """Returns the environment variables that make the sound server's ALSA plugins connect to this device."""
     if not pulse_name:
         return {}
     # PulseAudio's plugin reads the first, PipeWire's the second.

@@ -1,7 +1,6 @@
 """Queries a PulseAudio or PipeWire server for its devices and for the streams of this process.
 
-Where there is no server (or no libpulse, or no Linux) the answer is None, never an error. Sound itself goes through
-PortAudio.
+Without a server (or libpulse, or Linux) the result is None, never an error. The audio itself goes through PortAudio.
 """
 
 from __future__ import annotations
@@ -19,22 +18,25 @@ from typing import Any, Self
 from app.conversation.sound_processing import DeviceKind
 
 ANSWER_SECONDS = 2.0
-"""A server that doesn't answer within this time counts as absent. One that works answers in a millisecond."""
+"""A server that doesn't respond within this time counts as absent. A working one responds in a millisecond."""
 
 _NO_HARDWARE = "auto_null"
-"""The server's stand-in where there is no loudspeaker at all."""
+"""The server's stand-in if there is no loudspeaker at all."""
 
 _NO_MONITOR = 0xFFFFFFFF
 
 UNKNOWN_RATE = 48_000
 
 TAG = "kame.stream"
-"""The property that identifies which `DeviceStream` a stream of this process belongs to."""
+"""Name of the property that links a stream of this process to its `DeviceStream`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PulseDevice:
-    """A source or sink. `pulse_name`: the server's name; `name`: for the user, unique within its kind; `rate`: Hz."""
+    """A source or sink.
+
+    `pulse_name`: the server's name; `name`: the user-facing name, unique within its kind; `rate`: in Hz.
+    """
 
     kind: DeviceKind
     pulse_name: str
@@ -51,7 +53,7 @@ class PulseDevice:
 class PulseStream:
     """A stream of this process: its `number`, and the number of the device it is connected to.
 
-    `tag`: the value of its `TAG` property; empty where the server doesn't report it.
+    `tag`: the value of its `TAG` property; empty if the server doesn't report it.
     """
 
     kind: DeviceKind
@@ -62,7 +64,7 @@ class PulseStream:
 
 @dataclass(frozen=True, slots=True)
 class PulseState:
-    """The server's state at one moment, without monitors and the stand-in for missing hardware."""
+    """A snapshot of the server's state, without monitors and the stand-in for missing hardware."""
 
     devices: tuple[PulseDevice, ...]
     streams: tuple[PulseStream, ...]
@@ -72,20 +74,21 @@ class PulseState:
         return [device for device in self.devices if device.kind == kind]
 
     def stream(self, kind: DeviceKind, tag: str, number: int | None) -> PulseStream | None:
-        """Returns the stream with this tag, of two the later one: ALSA's plugin opens a new one after an underrun.
+        """Returns the stream with this tag, else an untagged one, else None.
 
-        If none has it: the one of this `number`, else the newest that has no tag at all.
+        If there are several, prefers the one with this `number`, then the latest, because ALSA's plugin opens a new one
+        after an underrun.
         """
         ours = [s for s in self.streams if s.kind == kind and s.tag in ("", tag)]
         return max(ours, key=lambda s: (s.tag == tag != "", s.number == number, s.number), default=None)
 
     def device(self, stream: PulseStream) -> PulseDevice | None:
-        """Returns the device of a stream; None if it isn't listed (a monitor, the stand-in)."""
+        """Returns the device of a stream, or None if it isn't listed (a monitor or the stand-in)."""
         return next((d for d in self.devices if d.kind == stream.kind and d.number == stream.device), None)
 
 
 class PulseServer:
-    """A connection to the server, made on demand and again after the server restarted. For one thread."""
+    """A connection to the server, opened on demand and reopened after the server restarts. For use on one thread."""
 
     def __init__(self) -> None:
         self._pulse: Any = None
@@ -100,12 +103,12 @@ class PulseServer:
         self._disconnect()
 
     def query(self) -> PulseState | None:
-        """Returns the current state; None: no server answers."""
+        """Returns the current state, or None if no server responds."""
         was_connected, started = self._pulse is not None, time.monotonic()
         with contextlib.suppress(Exception):  # third-party library, another process: any error means "no server"
             return self._query()
         self._disconnect()
-        # The old connection may be to a server that has died while another runs already: try once more.
+        # The connection may be to a server that has died while a new one is already running, so try once more.
         if was_connected and time.monotonic() - started <= ANSWER_SECONDS / 2:
             with contextlib.suppress(Exception):
                 return self._query()
@@ -113,9 +116,9 @@ class PulseServer:
         return None
 
     def wait(self, seconds: float) -> bool:
-        """Waits until devices, defaults or streams have changed; False: nothing did within `seconds`.
+        """Waits until devices or defaults have changed. Returns False if nothing changed within `seconds`.
 
-        True at once if the server is gone; if there was none, it sleeps.
+        Returns True immediately if the server is gone. If there was no server, sleeps and returns False.
         """
         try:
             if not self._connect():
@@ -126,7 +129,7 @@ class PulseServer:
                 self._pulse.event_callback_set(self._on_event)
                 self._subscribed = True
                 return True  # something may have changed before the subscription
-            if self._events == self._seen_events:  # none came during a query
+            if self._events == self._seen_events:  # none arrived during a query
                 self._deadline = time.monotonic() + seconds + ANSWER_SECONDS
                 self._pulse.event_listen(timeout=seconds)
             before, self._seen_events = self._seen_events, self._events
@@ -156,7 +159,7 @@ class PulseServer:
         return True
 
     def _poll(self, waiting: list[Any], timeout: float) -> int:
-        # libpulse would wait for ever for a server that is stopped.
+        # libpulse would wait forever for a stopped server.
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -215,7 +218,7 @@ class PulseServer:
     def _disconnect(self) -> None:
         pulse, self._pulse, self._subscribed = self._pulse, None, False
         if pulse is not None:
-            # Closing may fail if the server is gone already.
+            # Closing may fail if the server is already gone.
             self._deadline = time.monotonic() + ANSWER_SECONDS
             with contextlib.suppress(Exception):
                 pulse.close()
@@ -233,10 +236,10 @@ _NUMBERS_LOCK = threading.Lock()
 
 
 def distinct_names(kind: DeviceKind, descriptions: dict[str, str]) -> dict[str, str]:
-    """Returns a name for the user for each pulse name: its description, numbered from the second of a make on.
+    """Returns a user-facing name for each pulse name: its description, with a number if several devices share it.
 
-    A device keeps its name as long as it is there, also when another of the same make comes or goes. A new one gets the
-    lowest free number, so that a device may come back under another pulse name.
+    A device keeps its name while it is present, even if others with the same description come and go. A new one gets
+    the lowest free number, so a device keeps its name if it returns under another pulse name.
     """
     with _NUMBERS_LOCK:
         names = {}
@@ -252,14 +255,14 @@ def distinct_names(kind: DeviceKind, descriptions: dict[str, str]) -> dict[str, 
 
 
 def query() -> PulseState | None:
-    """Returns the current state, over a connection of its own; None: no server."""
+    """Returns the current state over a temporary connection, or None if there is no server."""
     with PulseServer() as server:
         return server.query()
 
 
 @functools.cache
 def _connection_class() -> Any:
-    """The class for connections; None where the package pulsectl, libpulse or Linux is missing."""
+    """Returns the connection class, or None without pulsectl, libpulse or Linux."""
     if not sys.platform.startswith("linux"):
         return None
     try:

@@ -1,7 +1,6 @@
-"""One of a session's two devices: which one to use, why, and what to report about it.
+"""A session's microphone or loudspeaker slot: which device to use, why, and what to report about it.
 
-Used by the device thread alone. Devices that could not be opened are remembered until they are unplugged or chosen
-again.
+Used only by the device thread. Devices that couldn't be opened are remembered until they are unplugged or chosen again.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ MAX_RETRY_SECONDS = 8.0
 
 
 class RefusedDevices:
-    """Such a device is tried again only if there is no other, and not before `retry_at` (`time.monotonic`)."""
+    """Devices that couldn't be opened, which are retried only as a last resort and not before `retry_at`."""
 
     def __init__(self) -> None:
         self.retry_at = 0.0
         self._silent_openings = 0
         self._devices: dict[str, tuple[bool, bool]] = {}
-        """By identity: whether it is the sound server's, and whether it is the preferred one."""
+        """Maps identities to (listed by the sound server, preferred by the user)."""
 
     def __bool__(self) -> bool:
         return bool(self._devices)
@@ -43,7 +42,7 @@ class RefusedDevices:
         self._devices[identity(device)] = (bool(device.pulse_name), is_preferred)
 
     def delay(self, now: float) -> None:
-        """Delays the next try, each time longer: the device opened and then delivered nothing."""
+        """Delays the next attempt, with exponential backoff, after a device opened but delivered nothing."""
         self._silent_openings += 1
         self.retry_at = now + min(2.0**self._silent_openings, MAX_RETRY_SECONDS)
 
@@ -52,23 +51,29 @@ class RefusedDevices:
         return any(is_preferred for _, is_preferred in self._devices.values())
 
     def reset_delay(self) -> None:
-        """The device in use delivers: the next one that does not is tried again soon."""
+        """Resets the backoff, once the device in use delivers."""
         self._silent_openings = 0
 
     def keep(self, present: Iterable[Device | PulseDevice], of_server: bool) -> None:
-        """Forgets those that are not present; `present`: the sound server's devices, or else PortAudio's own."""
+        """Forgets devices that aren't in `present`, the list of the sound server (`of_server`) or of PortAudio."""
         still = {identity(device) for device in present}
         self._devices = {key: one for key, one in self._devices.items() if one[0] != of_server or key in still}
 
     def clear(self) -> None:
-        """Forgets all of them: the user has chosen again."""
+        """Forgets all devices, after the user has made a new choice."""
         self._devices.clear()
         self._silent_openings = 0
         self.retry_at = 0.0
 
 
 class DeviceSlot:
-    """A microphone or a loudspeaker behind `managed`. `preferred`: its name, empty for the default."""
+    """The choice of the microphone or loudspeaker behind `managed`.
+
+    - `kind`: the kind of device.
+    - `preferred`: the name of the user's choice; empty for the default.
+    - `managed`: the source or sink that devices are attached to.
+    - `notify`: receives the notices for the user.
+    """
 
     def __init__(
         self,
@@ -82,7 +87,7 @@ class DeviceSlot:
         self.retry_at = 0.0
         self.tries = 0
         self.lost_at = 0.0
-        """When the last device was lost (`time.monotonic`); endlessly long ago if there was none."""
+        """When the last device was lost (`time.monotonic`); -inf if the session started without one."""
         self.active = ActiveDevice(kind, managed)
         self.refused = RefusedDevices()
         self._status = DeviceStatus(preferred)
@@ -95,17 +100,17 @@ class DeviceSlot:
 
     @property
     def preferred(self) -> str:
-        """The name that the user chose; empty for the system's default."""
+        """The name chosen by the user; empty for the system's default."""
         return self._status.preferred
 
     @property
     def was_absent(self) -> bool:
-        """Whether there was no device when the session began, nor has one been lost since."""
+        """Whether the session started without a device and none has been lost since."""
         return self.lost_at == -math.inf
 
     @property
     def cause(self) -> Cause:
-        """Why the next device is opened, for the user. The user's own choice is not overwritten."""
+        """Why the next device is opened, as reported to the user. Setting it doesn't overwrite "chosen"."""
         return self._status.cause
 
     @cause.setter
@@ -114,29 +119,29 @@ class DeviceSlot:
             self._status.cause = cause
 
     def find(self, name: str | None, state: PulseState | None) -> Device:
-        """Finds the device that a name means; see `listing.find_device`."""
+        """Finds the device that a name refers to; see `listing.find_device`."""
         return listing.find_device(self.kind, name, state)
 
     def choose(self, name: str) -> None:
-        """Sets the user's choice; one that couldn't be opened is tried once more."""
+        """Sets the user's choice. A device that couldn't be opened before is retried."""
         if name == self.preferred and self.active.is_open and not self.refused:
             return
         self.refused.clear()
         self._status = DeviceStatus(name, "chosen")
         self._moved_by_user = False
         self._preferred_was_there = False
-        self._default_changed = True  # also if it stayed the same: the user may have chosen the default now
+        self._default_changed = True  # even if it is the same, as the user may have chosen the default
         self._switch_at = 0.0
 
     # Opening and checking
 
     def open(self, device: Device, by_name: bool) -> None:
-        """Opens the device; without `by_name` the sound server may move it. Raises `DeviceError`."""
+        """Opens the device. Without `by_name` the sound server may move the stream. Raises `DeviceError`."""
         self.active.open(device, by_name)
         self._moved_by_user = False
 
     def opened(self, state: PulseState | None) -> None:
-        """Called after `open`, with the state since then: finds where the sound server has put the stream."""
+        """Finds where the sound server has routed the stream. Call it after `open` with a new state."""
         self.tries = 0
         self._switch_at = None
         self._default_changed = False
@@ -150,7 +155,7 @@ class DeviceSlot:
                 self._default = self._own_default(listing.own_devices())
 
     def start_use(self, state: PulseState | None) -> None:
-        """Starts a session with the device that was opened first."""
+        """Starts a session with the device that has been opened."""
         self.used = True
         self.refused.reset_delay()
         self.opened(state)
@@ -158,11 +163,11 @@ class DeviceSlot:
         self._preferred_was_there = True
 
     def start_without(self, problem: str) -> None:
-        """Starts a session without a device. `problem`: why none can be opened, in a sentence; empty: there is none."""
+        """Starts a session without a device. `problem`: the message why none can be opened; empty if there is none."""
         self.used = True
         self.refused.reset_delay()
         self.retry_at, self.lost_at = 0.0, -math.inf
-        self.tries = 1  # the list of devices is a new one: nothing is interrupted to get another
+        self.tries = 1  # the list is current, so don't interrupt anything to refresh it
         self._status.problem, self._status.cause = problem, "chosen" if self.preferred else "gone"
         self._preferred_was_there = False
         self._notifier.start(None)
@@ -173,7 +178,7 @@ class DeviceSlot:
         self.active.close(wait=None)
 
     def refuse(self, device: Device, problem: str) -> None:
-        """Notes that `device` can't be opened, or opens and delivers nothing, and why."""
+        """Records that `device` can't be opened, or opens but delivers nothing, and the reason."""
         is_preferred = bool(self.preferred) and match_name(self.preferred, [device]) is not None
         if is_preferred or not self._status.problem:
             self._status.problem = problem
@@ -181,12 +186,12 @@ class DeviceSlot:
         self._status.refused = self.refused.has_preferred
 
     def forget_refused(self, present: Iterable[Device | PulseDevice], of_server: bool) -> None:
-        """Forgets refused devices that are not present; see `RefusedDevices.keep`."""
+        """Forgets refused devices that aren't present; see `RefusedDevices.keep`."""
         self.refused.keep(present, of_server)
         self._status.refused = self.refused.has_preferred
 
     def check(self, state: PulseState | None, passed: float) -> None:
-        """Closes the device if it is lost. `passed`: seconds since the last check."""
+        """Closes the device if it is lost or slow. `passed`: seconds since the last check."""
         self.forget_refused(state.of(self.kind) if state is not None else (), of_server=True)
         if not self.active.is_open:
             return
@@ -204,16 +209,16 @@ class DeviceSlot:
         self.lost_at = time.monotonic()
         device = self.active.device
         if condition == "stalled" and not self.active.delivers and device is not None:
-            # It opens and delivers nothing: prefer others, and don't open it again and again.
+            # It opens but delivers nothing: prefer others, and don't keep reopening it.
             self.refuse(device, messages.silent(self.kind, device.name))
             self.refused.delay(self.lost_at)
 
-    # Which device to use
+    # Choosing the device
 
     def needs_switch(self, state: PulseState, now: float, grace: float) -> bool:
-        """Notes where the sound server has moved our stream; returns whether another device is to be opened.
+        """Records where the sound server has moved our stream, and returns whether to open another device.
 
-        `grace`: seconds that the server gets to move the stream itself.
+        `grace`: how many seconds the server has to move the stream itself.
         """
         default = _default(state, self.kind)
         if default != self._default:
@@ -224,7 +229,7 @@ class DeviceSlot:
         self._preferred_was_there = preferred is not None
         self._note_move(state, preferred)
         if self._status.cause == "chosen" and self.preferred and preferred is None:
-            try:  # it may be one that is configured in ALSA
+            try:  # it may be configured in ALSA
                 return not same_device(self.find(self.preferred, state).name, self.active.name)
             except DeviceError:
                 self._status.absent = True
@@ -241,7 +246,7 @@ class DeviceSlot:
             self._default_changed = False
             return False
         if not current.pulse_name and preferred is None and same_device(current.name, self.preferred):
-            return False  # a device that is configured in ALSA, chosen by name: wherever it leads
+            return False  # a device configured in ALSA and chosen by name stays in use, wherever it leads
         if self._switch_at is None:
             self._switch_at = now + grace
         if now < self._switch_at:
@@ -265,10 +270,10 @@ class DeviceSlot:
         self.active.set_placed(placed, moved=True)
 
     def cause_to_switch(self, listed: Sequence[Device]) -> Cause | None:
-        """Why a device of a new list is to be opened instead; None: it isn't. Only without a sound server."""
+        """Returns why to switch to a device on a new list, or None to stay. Only used without a sound server."""
         self.forget_refused(listed, of_server=False)
         chosen = self._status.cause == "chosen"
-        self._status.absent = chosen and bool(self.preferred)  # as long as it isn't found below
+        self._status.absent = chosen and bool(self.preferred)  # unless it is found below
         default = self._own_default(listed)
         changed = default != self._default or chosen
         preferred = match_name(self.preferred, listed) if self.preferred else None
@@ -281,22 +286,22 @@ class DeviceSlot:
         if changed and default and not same_device(name, default):
             still = any(same_device(device.name, name) for device in listed)
             return "chosen" if chosen else "default" if still else "gone"
-        self._default = default or self._default  # otherwise once it is open
+        self._default = default or self._default  # otherwise updated once it is open
         return None
 
     def _own_default(self, listed: Sequence[Device]) -> str:
         return next((device.name for device in listed if device.is_default_for(self.kind)), "")
 
-    # What to report
+    # Reporting
 
     def report(self, now: float, state: PulseState | None) -> None:
-        """Notifies the user of what has changed, once it has lasted."""
+        """Notifies the user of changes that have lasted long enough."""
         active = self.active
         if state is not None and self._status.cause == "default":
-            # A device that is unplugged first stops being the default, and is only then gone.
+            # An unplugged device stops being the default before it disappears.
             there = any(device.name == self._notifier.reported for device in state.of(self.kind))
             self._status.cause = "default" if there else "gone"
-        if not active.is_open or active.delivers or active.suspended:  # before that it may deliver nothing
+        if not active.is_open or active.delivers or active.suspended:  # until then it may deliver nothing
             self._notifier.update(now, active.name, self._status)
         if active.device is None or not active.name or active.name != self._notifier.reported:
             return

@@ -1,7 +1,7 @@
-"""Notices when devices come, go, or become the default, without a restart of PortAudio.
+"""Detects when devices appear, disappear or become the default, without restarting PortAudio.
 
-PortAudio reads the list of devices when it is initialised, and can only be restarted while no stream is open. So the
-system is asked directly, and cheaply: a sound server, ALSA's files, or Windows' oldest sound interface.
+PortAudio reads the device list when it is initialised, and it can only be restarted while no stream is open. So the
+system is queried directly and cheaply: the sound server, ALSA's files, or the legacy waveform audio API of Windows.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any, Self
 from app.audio.devices.pulse import PulseServer, PulseState
 
 POLL_SECONDS = 0.5
-"""How often a system without events is asked."""
+"""How often a system without events is polled."""
 
 LISTEN_SECONDS = 0.2
-"""How long one wait for the sound server's events lasts: leaving the watch takes no longer."""
+"""How long one wait for events from the sound server lasts, which limits how long leaving the watch takes."""
 
 SETTLE_SECONDS = 0.05
-"""One plug is several changes within milliseconds: the card, its loudspeaker, its microphone, the defaults."""
+"""Plugging in a device causes several changes within milliseconds: card, loudspeaker, microphone and defaults."""
 
 ALSA_FILES = ("/proc/asound/cards", "/proc/asound/pcm")
 
@@ -30,7 +30,7 @@ Signature = tuple[Any, ...]
 
 
 def signature(state: PulseState | None) -> Signature:
-    """Returns a value that changes with the devices and the defaults. `state`: the sound server's."""
+    """Returns a value that changes with the devices and defaults. `state`: the sound server's, if there is one."""
     if state is not None:
         return ("pulse", *((d.kind, d.pulse_name, d.name, d.rate, d.is_default) for d in state.devices))
     if sys.platform == "win32":
@@ -39,7 +39,7 @@ def signature(state: PulseState | None) -> Signature:
 
 
 class _Caps(ctypes.Structure):
-    """WAVEINCAPSW, and the beginning of WAVEOUTCAPSW, which has one number more."""
+    """WAVEOUTCAPSW, which starts with the fields of WAVEINCAPSW and has one more."""
 
     _fields_ = [
         ("manufacturer", ctypes.c_ushort),
@@ -57,16 +57,16 @@ _IN_CAPS_BYTES = ctypes.sizeof(_Caps) - ctypes.sizeof(ctypes.c_uint)
 
 
 def windows_names(winmm: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns (microphones, loudspeakers) by the first 31 letters of their names, each with the default first.
+    """Returns (microphones, loudspeakers) by the first 31 characters of their names, each with the default first.
 
-    This old interface keeps no list of its own: it always answers as of now.
+    This legacy API doesn't cache the list, so the result is always current.
     """
 
     def names(count: int, query: Any, size: int) -> tuple[str, ...]:
         found = []
         for number in range(count):
             caps = _Caps()
-            # The number is as wide as a pointer; the answer 0 means success.
+            # The index is as wide as a pointer; a result of 0 means success.
             if query(ctypes.c_size_t(number), ctypes.byref(caps), size) == 0:
                 found.append(caps.name)
         return tuple(found)
@@ -78,9 +78,9 @@ def windows_names(winmm: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 class DeviceWatch:
-    """Calls `changed()` on a thread of its own when devices or defaults have changed, while in its `with`.
+    """Calls `changed()` on its own thread whenever devices or defaults change, while its context is open.
 
-    Survives a sound server's death, and notices its return. `changed` must return at once.
+    Survives a crash of the sound server and detects its return. `changed` must return quickly.
     """
 
     def __init__(self, changed: Callable[[], None]) -> None:

@@ -1,7 +1,7 @@
-"""A linear adaptive filter that subtracts the echo from the microphone's sound and preserves the user in double talk.
+"""A linear adaptive filter that subtracts the echo from the microphone signal and preserves the user in double talk.
 
-The partitioned-block frequency-domain Kalman filter: G. Enzner, P. Vary, "Frequency-domain adaptive Kalman filter for
-acoustic echo control in hands-free telephones", Signal Processing 86 (2006); in its partitioned form F. Kuech,
+It is the partitioned-block frequency-domain Kalman filter: G. Enzner, P. Vary, "Frequency-domain adaptive Kalman filter
+for acoustic echo control in hands-free telephones", Signal Processing 86 (2006); for the partitioned form see F. Kuech,
 E. Mabande, G. Enzner, "State-space architecture of the partitioned-block-based acoustic echo controller", ICASSP 2014.
 """
 
@@ -13,60 +13,61 @@ from app.audio.echo.known_path import HOP
 from app.conversation.frame import FRAME_SAMPLES
 
 PARTITIONS = 24
-"""Each of `HOP` samples. 0.48 s of echo: 0.25 s of latency and the loud part of a room's tail."""
+"""Number of partitions of `HOP` samples: 0.48 s of echo, enough for 0.25 s of latency and the early reverberation."""
 
 BINS = HOP + 1
 
 
 class AdaptiveFilter:
-    """Learns the echo path from the loudspeaker to the microphone and subtracts the echo. One thread.
+    """Learns the echo path from the loudspeaker to the microphone and subtracts the echo. For use on one thread.
 
-    It needs no double-talk detector: the Kalman gain falls where the microphone's sound can't be explained. It needs
-    synchronous clocks, though: at 100 ppm (2.4 samples a second) it removes no more than 7 dB, at 0 ppm 20 to 30.
+    No double-talk detector is needed, since the Kalman gain falls when the echo doesn't explain the microphone signal.
+    The clocks must be synchronous, though: at a drift of 100 ppm (2.4 samples per second) the filter removes at most
+    7 dB, without drift 20 to 30 dB.
     """
 
     STEADY, LEARNING = 0.9995, 0.998
-    """How much of the path is assumed to persist over a hop (A in both papers), later on and for the first seconds."""
+    """How much of the path is assumed to persist over a hop (A in both papers), after and during the first seconds."""
     LEARNING_HOPS = 200
     SMOOTHING = 0.7
-    """How the power of what isn't explained is averaged from hop to hop."""
+    """Smoothing factor, per hop, for the power of the unexplained signal."""
     PRIOR = 0.01
-    """Power of each partition's unknown weights at first: 24 of them make an echo of -6 dB."""
+    """Initial power of each partition's unknown weights; all 24 together correspond to an echo of -6 dB."""
     KNOWN_UNCERTAINTY = 0.05
-    """Share of its power by which a path learned in another session is assumed to be wrong."""
+    """Assumed error of a path learned in another session, as a share of its power."""
     CONSTRAINED = 4
-    """Partitions per hop whose weights are cut back to their 480 samples in turn: all of them five times in 0.6 s."""
+    """Partitions per hop, in turn, whose weights are constrained to 480 samples: all of them five times in 0.6 s."""
     SILENT = 0.1
-    """Power of all the far end's spectra together below which there is nothing to learn: about -80 dBFS."""
+    """Total power of the far-end spectra below which there is nothing to learn from: about -80 dBFS."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Drops everything: the two sounds are aligned differently from now on."""
+        """Discards all state, because the alignment of the two signals has changed."""
         self._far = np.zeros((PARTITIONS, BINS), np.complex64)
         self._far_power = np.zeros((PARTITIONS, BINS), np.float32)
         self._last: np.ndarray = np.zeros(HOP, np.float32)
         self.active = False
-        """Whether there was something to learn from in the last hop."""
+        """Whether the last hop had far-end audio to learn from."""
         self.reset_weights()
 
     def reset_weights(self) -> None:
-        """Drops the learned echo path."""
+        """Discards the learned echo path."""
         self.weights: np.ndarray = np.zeros((PARTITIONS, BINS), np.complex64)
-        """The path: spectra of its pieces of 480 samples, each padded with 480 zeros; the earliest first."""
+        """The echo path as spectra of its 480-sample pieces, earliest first, each padded with 480 zeros."""
         self._uncertainty = np.full((PARTITIONS, BINS), self.PRIOR, np.float32)
         self._unexplained = np.full(BINS, 1e-4, np.float32)
         self.hops = 0
-        """Hops in which it had something to learn from."""
+        """The number of hops learned from."""
 
     @property
     def response(self) -> np.ndarray:
-        """The path as an impulse response: float32 (11520,)."""
+        """The echo path as an impulse response: float32 (11520,)."""
         return np.fft.irfft(self.weights, axis=1)[:, :HOP].reshape(-1).astype(np.float32)
 
     def set_response(self, response: np.ndarray) -> None:
-        """Starts from an impulse response in the form of `response`."""
+        """Sets the echo path to an impulse response like `response`."""
         parts = response.reshape(PARTITIONS, HOP)
         self.weights = np.fft.rfft(parts, 2 * HOP, axis=1).astype(np.complex64)
         power = self.weights.real**2 + self.weights.imag**2
@@ -74,7 +75,7 @@ class AdaptiveFilter:
         self.hops = self.LEARNING_HOPS
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
-        """Returns `near` without the echo of `far`: float32 (n,) each, whole hops. `near` itself if nothing sounds."""
+        """Returns `near` without the echo of `far`; `near` itself if `far` is silent. Float32 (n,) each, whole hops."""
         assert len(near) == len(far) and len(near) % HOP == 0
         if not far.any() and not self._far_power.any() and not self._last.any():
             self.active = False
@@ -95,7 +96,7 @@ class AdaptiveFilter:
         echo = np.fft.irfft(np.einsum("pf,pf->f", self._far, self.weights))[HOP:]
         out = (near - echo).astype(np.float32)
         self.active = bool(self._far_power.sum() > self.SILENT)
-        if self.active and near.any():  # a muted microphone would teach it that there is no echo
+        if self.active and near.any():  # it would learn from a muted microphone that there is no echo
             self._learn(out)
         return out
 
@@ -103,8 +104,8 @@ class AdaptiveFilter:
         error = np.fft.rfft(np.concatenate([np.zeros(HOP, np.float32), out])).astype(np.complex64)
         power = error.real**2 + error.imag**2
         self._unexplained += (1.0 - self.SMOOTHING) * (power - self._unexplained)
-        # The whole power and not the half that is in the block's second half: with the full step an echo over two
-        # partitions, whose blocks overlap, was not learned at all.
+        # Uses the full power instead of the half that falls into the block's second half. With the larger step, an echo
+        # across two partitions, whose blocks overlap, was not learned at all.
         expected = np.einsum("pf,pf->f", self._uncertainty, self._far_power)
         step = self._uncertainty / (expected + self._unexplained + 1e-9)
         self.weights += step * self._far.conj() * error

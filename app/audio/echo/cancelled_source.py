@@ -1,6 +1,6 @@
-"""The microphone's sound without the app's own voice: an `AudioSource` over an `AudioSource`.
+"""An `AudioSource` that wraps another one and removes the app's own voice from it.
 
-A meter measures how much the echo is attenuated, and whether the rest may be taken for the user.
+A meter measures how much the echo is attenuated, and whether the rest could be mistaken for the user.
 """
 
 from __future__ import annotations
@@ -23,42 +23,45 @@ from app.conversation.sound_processing import Processing, SoundHealth
 
 HOPS = FRAME_SAMPLES // HOP
 WINDOW = 300
-"""Hops of 20 ms that are evaluated together: 6 s."""
+"""Hops of 20 ms per evaluation: 6 s."""
 
 MOST_LAG = 20
-"""Hops by which an echo may come after its origin: 0.4 s."""
+"""Longest delay of an echo, in hops: 0.4 s."""
 
 EVALUATE_EVERY = 12
-"""Frames between two evaluations: about a second."""
+"""Frames between evaluations: about a second."""
 
 TINY = 1e-12
 
 
 class EchoMeter:
-    """`erle_db`: echo return loss enhancement, None if unknown; `echo_remains`: enough to be taken for the user.
+    """Measures the echo that remains after cancellation.
 
-    There is an echo where the loudness of near follows that of far, a little later (correlation of the logarithms,
-    above `FOLLOWS`). Hops in which near is much louder than far's usual share of it are a voice, and don't count.
-    Powers are reduced by the noise floor, the level that a tenth of the hops stay below.
+    `erle_db` is the echo return loss enhancement, or None if unknown. `echo_remains` is set while the residual echo is
+    loud enough to be mistaken for the user.
+
+    There is an echo if the loudness of the near end follows that of the far end with a small delay (correlation of the
+    logarithms above `FOLLOWS`). Hops in which the near end is much louder than the usual echo contain a voice and don't
+    count. The noise floor, which is the 10th percentile of the hops, is subtracted from the powers.
     """
 
     FOLLOWS = 0.5
     LEAST_ACTIVE = 60
-    """Hops with an active far end that an evaluation needs: 1.2 s of the 6."""
+    """Minimum number of hops with an active far end for an evaluation: 1.2 s of the 6 s."""
     CONVERGING_SECONDS = 3.0
     SPEECH_OVER_NOISE = 10 ** (12 / 10)
     AUDIBLE = 10 ** (-55 / 10)
-    """From here on voice detectors take sound for speech: a residual of -44 dBFS did trigger Silero in trials."""
+    """Level from which voice detectors may detect speech; in trials, a residual of -44 dBFS triggered Silero."""
     RAISE_AFTER, CLEAR_AFTER = 3, 4
-    """Evaluations in a row that raise or clear `echo_remains`."""
+    """Consecutive evaluations that set or clear `echo_remains`."""
     FORGET = 0.7
-    """Weight that the sums keep at the next evaluation: a memory of about 3 s."""
+    """Decay of the sums per evaluation: a memory of about 3 s."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Starts over: the two sounds are aligned differently from now on."""
+        """Starts over, because the alignment of the two signals has changed."""
         self.erle_db: float | None = None
         self.echo_remains = False
         self._near, self._far, self._out = (np.full(WINDOW, TINY) for _ in range(3))
@@ -68,7 +71,7 @@ class EchoMeter:
         self._raised = self._cleared = 0
 
     def update(self, near: np.ndarray, far: np.ndarray, out: np.ndarray) -> None:
-        """Takes one frame of each, float32 (1920,)."""
+        """Adds one frame of each signal, float32 (1920,)."""
         for history, samples in ((self._near, near), (self._far, far), (self._out, out)):
             history[:-HOPS] = history[HOPS:]
             history[-HOPS:] = powers(samples, HOP)
@@ -79,7 +82,7 @@ class EchoMeter:
 
     def _evaluate(self) -> None:
         if np.count_nonzero(self._far > FAR_ACTIVE) < self.LEAST_ACTIVE:
-            return  # too little has sounded: the last result stays
+            return  # too little far-end audio, so keep the last result
         lag, follows = _lag_of(self._near, self._far)
         far = self._far[: WINDOW - lag]
         near, out = self._near[lag:], self._out[lag:]
@@ -87,7 +90,7 @@ class EchoMeter:
         active = far > FAR_ACTIVE
         echo = near[active].mean() - floor
         if follows < self.FOLLOWS or echo < floor:
-            self.erle_db = None  # headphones, or nothing but noise
+            self.erle_db = None  # headphones, or only noise
             self._sum_near = self._sum_out = 0.0
             self._judge(False)
             return
@@ -114,14 +117,14 @@ class EchoMeter:
 
 
 def _lag_of(near: np.ndarray, far: np.ndarray) -> tuple[int, float]:
-    """By how many hops near's loudness follows far's best, and how well: correlation in [-1, 1]."""
+    """Returns the lag in hops at which near's loudness best follows far's, and the correlation in [-1, 1]."""
     correlations = [_correlation(near[lag:], far[: len(far) - lag]) for lag in range(MOST_LAG + 1)]
     best = int(np.argmax(correlations))
     return best, correlations[best]
 
 
 def _correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Correlation of two loudnesses in decibels, not less than -75 dBFS; 0 if one is constant."""
+    """Returns the correlation of two loudness curves in decibels, floored at -75 dBFS; 0 if one is constant."""
     a, b = (np.log10(np.maximum(x, 10**-7.5)) for x in (one, other))
     a, b = a - a.mean(), b - b.mean()
     size = float(np.sqrt((a @ a) * (b @ b)))
@@ -129,19 +132,19 @@ def _correlation(one: np.ndarray, other: np.ndarray) -> float:
 
 
 POLL_SECONDS = 0.004
-"""How often the incomplete frame is checked when a hop is due: each check costs 0.1 ms."""
+"""Polling interval for the incomplete frame when a hop is due. Each check costs 0.1 ms."""
 
 
 class EchoCancelledSource(WrappedSource):
-    """Delivers `source` without the echo of what `tap` played; also an `EarlySampleSource`.
+    """Delivers `source` without the echo of what `tap` played. Also an `EarlySampleSource`.
 
-    Entering loads the canceller (0.6 s: not on an event loop), then opens `source`. Everything else happens in
-    `read_frame` on the frame thread, in about 2 ms a frame, and waits for nothing but `source`. If `source` has an
-    attribute `generation`, it means the same as the tap's.
+    Entering loads the canceller, which takes 0.6 s and must not happen on an event loop, and then opens `source`. The
+    processing runs in `read_frame` on the frame thread, takes about 2 ms per frame and only waits for `source`. If
+    `source` has a `generation` attribute, it has the same meaning as the tap's.
 
-    If `source` is a `PeekableSource` and `on_early_samples` is set, hops of 20 ms are processed and passed on before
-    their frame is complete, provided that they will be the same in the frame: only after a frame of which nothing was
-    attenuated.
+    If `source` is a `PeekableSource` and `on_early_samples` is set, hops of 20 ms are processed and delivered before
+    their frame is complete. This requires that the final frame will contain the same samples, so it only happens after
+    a frame in which nothing was attenuated.
     """
 
     def __init__(
@@ -162,12 +165,12 @@ class EchoCancelledSource(WrappedSource):
 
     @property
     def problem(self) -> str:
-        """A sentence for the user while the processing isn't possible, else empty."""
+        """A user-facing message while the processing isn't possible, otherwise empty."""
         return self._canceller.problem
 
     @property
     def health(self) -> SoundHealth:
-        """The current measurements, but for the loudspeaker's `underruns`: 0 here."""
+        """The current measurements, except the loudspeaker's `underruns`, which are 0 here."""
         return SoundHealth(
             erle_db=self._meter.erle_db,
             echo_remains=self._meter.echo_remains,
@@ -176,7 +179,7 @@ class EchoCancelledSource(WrappedSource):
         )
 
     def set_processing(self, processing: Processing) -> None:
-        """Applies this processing as soon as possible; any thread may call it. The alignment stays."""
+        """Applies this processing as soon as possible and keeps the alignment. Any thread may call it."""
         self._canceller.set_processing(processing)
 
     def wait_until_loaded(self) -> None:
@@ -184,7 +187,7 @@ class EchoCancelledSource(WrappedSource):
         self._canceller.wait_until_loaded()
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        """Returns the next frame, processed; the errors of `source` pass through."""
+        """Returns the next frame, processed. Propagates the errors of `source`."""
         while True:
             wait = min(self._process_early(), timeout)
             near = self._source.read_frame(wait)
@@ -195,7 +198,7 @@ class EchoCancelledSource(WrappedSource):
                 return None
 
     def drop_to_newest(self) -> int:
-        """The far end skips the same time."""
+        """Drops frames of `source` and the far end that belongs to them."""
         dropped = self._source.drop_to_newest()
         if dropped:
             self._aligner.drop(dropped)
@@ -203,7 +206,7 @@ class EchoCancelledSource(WrappedSource):
         return dropped
 
     def __enter__(self) -> Self:
-        self._canceller.load()  # first, or sound would pile up meanwhile
+        self._canceller.load()  # first, as audio would pile up in an open source
         return super().__enter__()
 
     def __exit__(
@@ -219,9 +222,9 @@ class EchoCancelledSource(WrappedSource):
         return getattr(self._source, "generation", 0)
 
     def _process_early(self) -> float:
-        """Processes and passes on the incomplete frame, hop by hop; returns the seconds until the next hop is due.
+        """Processes and delivers the incomplete frame hop by hop. Returns the seconds until the next hop is due.
 
-        The last hop comes with the frame, so that nothing is due before it: infinity.
+        Returns infinity if only the last hop is missing, since it arrives together with the frame.
         """
         source, listener, early = self._early_source, self.on_early_samples, self._early
         if source is None or listener is None or self._source.backlog or not self._is_steady:
@@ -250,7 +253,7 @@ class EchoCancelledSource(WrappedSource):
         far = self._next_far_end()
         early, self._early = self._early, EarlyHops()
         if not np.array_equal(near[: early.samples], early.near):
-            # The microphone was muted or replaced meanwhile.
+            # The microphone was muted or replaced in the meantime.
             early.out = np.zeros_like(early.out)
         out = self._remover.process(near, far, early)
         if near.any():
@@ -258,13 +261,13 @@ class EchoCancelledSource(WrappedSource):
         return out
 
     def _next_far_end(self) -> np.ndarray:
-        """Returns the far end of the frame that was just read; starts over if it was aligned again."""
+        """Returns the far end of the frame just read, and restarts the processing if it was realigned."""
         generation = self._source_generation
         if generation != self._generation:
             self._generation = generation
             self._overruns = self._source.overruns
             self._aligner.restart()
-        overruns = self._source.overruns  # it may rise at any moment
+        overruns = self._source.overruns  # it may increase at any moment
         lost, self._overruns = overruns - self._overruns, overruns
         if lost > 0:
             self._aligner.skip(lost)

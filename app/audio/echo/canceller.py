@@ -1,7 +1,8 @@
-"""Echo cancellation, noise suppression and gain control by WebRTC's audio processing (AEC3).
+"""Echo cancellation, noise suppression and gain control with WebRTC's audio processing module (AEC3).
 
-WebRTC comes in the package `livekit`, which is loaded only if needed (half a second); if it is missing or broken the
-session continues without it. `EarlyHops` keeps the hops of an incomplete frame that were processed already.
+WebRTC is part of the `livekit` package, which takes half a second to load and is only loaded if needed. If it is
+missing or broken, the session continues without it. `EarlyHops` holds the already processed hops of an incomplete
+frame.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from app.platform.installation import packages_command
 
 
 class EarlyHops:
-    """Four float32 (samples,): the microphone's sound, the far end, the linear filter's residual, and the output."""
+    """Four float32 arrays of equal length: microphone signal, far end, residual of the linear filter, and output."""
 
     def __init__(self) -> None:
         self.near: np.ndarray = np.zeros(0, np.float32)
@@ -29,18 +30,18 @@ class EarlyHops:
         return len(self.near)
 
     def append(self, near: np.ndarray, far: np.ndarray, residual: np.ndarray, out: np.ndarray) -> None:
-        """Adds the next hop of each."""
+        """Appends the next hop of each signal."""
         self.near, self.far = joined(self.near, near), joined(self.far, far)
         self.residual, self.out = joined(self.residual, residual), joined(self.out, out)
 
 
 def joined(early: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """Concatenates the early hops and the rest of a frame; `rest` itself if there are none."""
+    """Concatenates the early hops and the rest of a frame. Returns `rest` itself if there are no early hops."""
     return np.concatenate([early, rest]) if len(early) else rest
 
 
 CHUNK = SAMPLE_RATE // 100
-"""WebRTC's audio processing takes 10 ms at a time, as 16-bit numbers."""
+"""WebRTC processes 10 ms at a time, as 16-bit integers."""
 
 FULL_SCALE = 32767.0
 
@@ -56,10 +57,10 @@ BROKE = (
 
 
 class _Module:
-    """WebRTC's module for one `Processing`. Raises any error of the package if it can't be loaded."""
+    """WebRTC's module for one `Processing`. Propagates any error from loading the package."""
 
     def __init__(self, processing: Processing) -> None:
-        logger = logging.getLogger("livekit")  # logs every step
+        logger = logging.getLogger("livekit")  # it logs every step
         logger.addHandler(logging.NullHandler())
         logger.propagate = False
         from livekit.rtc import AudioFrame
@@ -68,7 +69,7 @@ class _Module:
         self._module = AudioProcessingModule(
             echo_cancellation=processing.echo,
             noise_suppression=processing.noise,
-            # AEC3 is tuned for sound without rumble, and the gain control must not follow it.
+            # AEC3 is tuned for audio without rumble, which the gain control must not follow either.
             high_pass_filter=processing.echo or processing.noise or processing.gain,
             auto_gain_control=processing.gain,
         )
@@ -89,10 +90,10 @@ class _Module:
 
 
 class EchoCanceller:
-    """Processes sound as its `Processing` says. One thread calls `process`; any thread may call `set_processing`.
+    """Applies a `Processing` to audio. One thread calls `process`; any thread may call `set_processing`.
 
-    `problem` is a sentence for the user while the processing isn't possible, empty otherwise. Processed sound is some
-    5 ms late; with nothing to do it passes bit for bit.
+    `problem` is a user-facing message while the processing isn't possible, otherwise empty. Processing delays the audio
+    by about 5 ms; if nothing is enabled, samples pass through unchanged.
     """
 
     def __init__(self, processing: Processing) -> None:
@@ -108,7 +109,7 @@ class EchoCanceller:
         return self._loaded[0].echo
 
     def load(self) -> None:
-        """Loads what is needed and waits for it: 0.6 s the first time, so not on an event loop. Never raises."""
+        """Loads the required modules. Never raises. The first call blocks for 0.6 s, so avoid it on an event loop."""
         with self._lock:
             requested = self._requested
             if requested == self._loaded[0]:
@@ -120,14 +121,14 @@ class EchoCanceller:
                     module = _Module(requested)
                     if requested.echo and (requested.noise or requested.gain):
                         without_echo = _Module(replace(requested, echo=False))
-                except Exception as error:  # a package that doesn't fit this system can fail in any way
+                except Exception as error:  # an incompatible package can fail in any way
                     self._fail(MISSING, error)
                     return
             self.problem = ""
             self._loaded = (requested, module, without_echo)
 
     def set_processing(self, processing: Processing) -> None:
-        """Applies this processing as soon as it is loaded, without waiting."""
+        """Loads this processing in the background and applies it when ready."""
         self._requested = processing
         self._loading = threading.Thread(target=self.load, name="echo", daemon=True)
         self._loading.start()
@@ -138,9 +139,9 @@ class EchoCanceller:
             self._loading.join()
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
-        """Processes `near`: float32 (n,) in and out, whole chunks. `far`: what the loudspeaker played.
+        """Processes `near`, float32 (n,) in whole chunks. `far`: what the loudspeaker played.
 
-        Both have the same length and are aligned: an echo in `near` must not come before its origin in `far`.
+        Both have the same length and must be aligned so that no echo in `near` precedes its origin in `far`.
         """
         module = self._loaded[1]
         if module is None:
@@ -153,7 +154,7 @@ class EchoCanceller:
             return near
 
     def process_without_echo(self, near: np.ndarray) -> np.ndarray:
-        """Processes `near` without echo cancellation, which would take words for echo where there is none."""
+        """Processes `near` without echo cancellation, which could mistake words for echo if there is no echo."""
         module = self._loaded[2]
         return near if module is None else module.process(near, near)
 
@@ -164,7 +165,7 @@ class EchoCanceller:
 
 
 _NOTHING = (Processing(False, False, False), None, None)
-"""The processing in effect, the module for it, and the module for it without echo cancellation."""
+"""The effective processing, its module, and the module for the same processing without echo cancellation."""
 
 
 def _to_16_bit(samples: np.ndarray) -> np.ndarray:

@@ -1,11 +1,11 @@
-"""Removes the echo from aligned sound, frame by frame: linear filter, WebRTC's canceller and residual gate together.
+"""Removes the echo from aligned audio frames with the linear filter, WebRTC's canceller and the residual gate.
 
-The linear filter comes first, since it preserves the user in double talk; WebRTC removes the rest, and the gate
-attenuates the residual until the filter has converged. Where there is no echo, nothing is changed.
+The linear filter comes first because it preserves the user in double talk. WebRTC removes the rest, and the gate
+attenuates the residual until the filter has converged. Without an echo, nothing is changed.
 
-The echo itself tells within seconds, to a few ppm, how far the clocks of loudspeaker and microphone differ. If they do,
-the echo's delay grows or shrinks all the time, and the phases of an adaptive filter that follows it rotate. Queue
-levels show the same only over minutes, because of their blocks of 10 ms.
+The echo itself reveals within seconds, to a few ppm, how much the clocks of loudspeaker and microphone differ. With a
+difference, the echo's delay changes steadily, which rotates the phases of an adaptive filter that tracks it. Queue
+levels need minutes to show the same, because they change in blocks of 10 ms.
 """
 
 from __future__ import annotations
@@ -24,28 +24,29 @@ from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 
 class ConvergenceMonitor:
-    """`converged` turns True once the filter attenuates the echo by 10 dB, and False within 0.5 s if it no longer does.
+    """Monitors whether the filter has converged.
 
-    The figures were found by trial in simulated rooms (`tests.support.room_talks`).
+    `converged` becomes True once the filter attenuates the echo by 10 dB, and False within 0.5 s if it no longer does.
+    The constants were tuned in simulated rooms (`tests.support.room_talks`).
     """
 
     COLD_HOPS = 400
-    """Echo that the filter and the clocks need for learning before anything is trusted: 8 s."""
+    """Hops of echo needed before the filter and the clock drift are trusted: 8 s."""
     KNOWN_HOPS = 15
-    """The same if the path was known from another session: 0.3 s."""
+    """The same for a path known from another session: 0.3 s."""
     LEARNED_HOPS = 1400
-    """After 20 s of echo a known path is as good as a learned one."""
+    """Hops of echo after which a known path counts as learned: 20 s, plus the head start of a known path."""
     LOOK_BACK = 100
-    """Hops with a sounding loudspeaker that are considered: its last two seconds."""
+    """Number of hops with far-end audio that are considered: the last two seconds of it."""
     REMAINS = 10 ** (-10 / 10)
-    """More than this share of the microphone's power left in a hop is bad: the filter does no better, or the user
-    speaks (and then the loudspeaker falls silent 0.3 s later)."""
+    """A hop is bad if more than this share of the microphone's power is left: the filter does no better, or the user
+    is speaking (in which case the loudspeaker stops 0.3 s later)."""
     GAINED, LOST = 0.1, 0.3
-    """Share of bad hops up to which it has converged, and above which it no longer has."""
+    """Share of bad hops up to which the filter becomes converged, and above which it no longer is."""
     LOUD = 10 ** (15 / 10)
-    """Only what is by so much louder than the room's noise is bad."""
+    """Only hops this much louder than the room noise can be bad."""
     RISE = 1.002
-    """The noise's estimate rises by 0.4 dB a second and falls at once."""
+    """Rise of the noise estimate per hop: 0.4 dB per second. It falls immediately."""
 
     def __init__(self) -> None:
         self._noise = 1e9
@@ -60,18 +61,18 @@ class ConvergenceMonitor:
 
     @property
     def known(self) -> bool:
-        """Whether the path came from another session, and hasn't been learned in this one since."""
+        """Whether the path comes from another session and hasn't been relearned in this one yet."""
         return self._known and self._active < self.LEARNED_HOPS
 
     def is_unexplained(self, near: np.ndarray, residual: np.ndarray) -> bool:
-        """Whether the filter leaves much of a hop, as of a voice other than the loudspeaker's. float32 (480,) each."""
+        """Whether the filter leaves much of a hop, as it does of the user's voice. Float32 (480,) each."""
         return self._is_bad(float(powers(near, HOP)[0]), float(powers(residual, HOP)[0]))
 
     def _is_bad(self, near: float, residual: float) -> bool:
         return residual > max(self.REMAINS * near, self.LOUD * self._noise)
 
     def update(self, near: np.ndarray, far: np.ndarray, residual: np.ndarray) -> bool:
-        """Takes one frame and returns `converged`. `residual`: the filter's output; all float32 (1920,)."""
+        """Adds one frame and returns `converged`. `residual`: the filter's output. All are float32 (1920,)."""
         sounding = powers(far, HOP) > FAR_ACTIVE
         for near_power, residual_power, sounds in zip(powers(near, HOP), powers(residual, HOP), sounding, strict=True):
             self._noise = min(self._noise * self.RISE, max(float(near_power), 1e-10))
@@ -85,25 +86,25 @@ class ConvergenceMonitor:
 
 
 class DriftEstimator:
-    """Updated once a frame with the filter's weights; returns corrections to the far end's rate, in ppm.
+    """Estimates corrections to the far end's rate, in ppm, from the filter's weights in each frame.
 
-    The delay between two moments is the slope of the cross-spectrum's phase, the bins up to `HIGHEST` weighted by
-    their strength (generalised cross-correlation, C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976). As the filter
-    lags behind, only part of the drift is visible at first: the corrections are to be added up.
+    The change in delay between two moments is the slope of the cross-spectrum's phase, with the bins up to `HIGHEST`
+    weighted by their magnitude (generalised cross-correlation, C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976). The
+    filter lags behind, so only part of the drift is visible at first, and the caller must sum up the corrections.
     """
 
     BACK = 4
-    """Frames between the two moments: 0.32 s."""
+    """Frames between the two moments compared: 0.32 s."""
     HIGHEST = 4000.0
     GAIN = 0.1
-    """Share of the visible drift that is corrected at each frame; it falls as 1/t after `QUICK_FRAMES` of echo."""
+    """Share of the visible drift corrected per frame. It falls as 1/t after `QUICK_FRAMES` frames of echo."""
     QUICK_FRAMES = 75
     LEAST_SHARE = 0.1
     MOST_PPM = 200.0
     EXPLAINS = 10 ** (0.5 / 10)
-    """The filter must attenuate the sound by 0.5 dB: otherwise there is no echo, or the user speaks over it."""
+    """The filter must attenuate the signal by 0.5 dB; otherwise there is no echo, or the user is speaking over it."""
     MEMORY = 0.9
-    """Weight that both powers keep over a frame: 0.8 s."""
+    """Decay of both powers per frame: a memory of 0.8 s."""
 
     def __init__(self) -> None:
         self._bins = round(self.HIGHEST / SAMPLE_RATE * 2 * HOP)
@@ -111,16 +112,16 @@ class DriftEstimator:
         self.reset()
 
     def reset(self) -> None:
-        """Starts over, as the filter does."""
+        """Starts over, together with the filter."""
         self._weights: deque[np.ndarray] = deque(maxlen=self.BACK)
         self._frames = 0
         self._near = self._residual = 0.0
 
     def update(self, weights: np.ndarray, near: np.ndarray, residual: np.ndarray) -> float | None:
-        """Returns what to add to the far end's rate, in ppm; None if that is unknown.
+        """Returns the correction to add to the far end's rate, in ppm, or None if unknown.
 
-        `weights`: complex64 (partitions, bins); `near`, `residual`: a frame in which the far end sounded, before and
-        after the filter, float32 (1920,).
+        `weights`: complex64 (partitions, bins); `near`, `residual`: a frame with far-end audio before and after the
+        filter, float32 (1920,).
         """
         self._near = self.MEMORY * self._near + float(near @ near)
         self._residual = self.MEMORY * self._residual + float(residual @ residual)
@@ -139,22 +140,22 @@ class DriftEstimator:
 
 
 MISTAUGHT_HOPS = 25
-"""After so many sounding hops without an echo (0.5 s) the filter has learned that there is none, and must be reset."""
+"""After this many far-end hops without an echo (0.5 s), the filter has learned that there is none and must be reset."""
 
 SPEECH_HOPS = 6
-"""A voice keeps counting as present for so long between two sounds (0.12 s)."""
+"""Hops for which a voice still counts as present after its last sound (0.12 s)."""
 
 FIT_TRIES = 10
-"""Frames with an echo (0.8 s and more) in which fitting a known path is tried; after them it is dropped."""
+"""Frames with an echo (at least 0.8 s) in which fitting a known path is tried before it is dropped."""
 
 STORE_FRAMES = 64
-"""What was learned is stored every five seconds, since the devices may change at any moment."""
+"""The learned path is stored every five seconds, since the devices may change at any time."""
 
 
 class EchoRemover:
-    """Processes the microphone's sound on the frame thread; never waits.
+    """Processes the microphone signal on the frame thread without blocking.
 
-    Corrects the drift of `aligner`, and takes up and keeps echo paths in `store`.
+    Corrects the drift of `aligner`, and loads and saves echo paths in `store`.
     """
 
     def __init__(self, canceller: EchoCanceller, aligner: FarEndAligner, store: EchoStore | None) -> None:
@@ -169,19 +170,19 @@ class EchoRemover:
         self._pair = ""
         self._known: KnownEchoPath | None = None
         self._tries = self._frames = 0
-        self._cancels = False  # as the canceller did at the last frame
+        self._cancels = False  # whether the canceller cancelled echo in the last frame
         self._present = False  # whether there was an echo in the last frame
-        self._passed = False  # whether nothing of the last frame was attenuated
+        self._passed = False  # whether the last frame passed without attenuation
         self._speech_hops = 0
         self._was_speech = self._echo_remains = False
 
     @property
     def is_steady(self) -> bool:
-        """Whether the next frame will be processed as the last one was, and nothing of that was attenuated."""
+        """Whether the next frame will be processed like the last one, in which nothing was attenuated."""
         return self._canceller.cancels == self._cancels and (self._passed or not self._cancels)
 
     def restart(self) -> None:
-        """Starts over, as the alignment does; a stored path is used once it is seen to fit."""
+        """Starts over after a realignment. A stored path is used once it turns out to fit."""
         self._reset()
         self._known, self._tries = None, 0
         if self._store is not None:
@@ -189,7 +190,7 @@ class EchoRemover:
             self._known = self._store.get(self._pair)
 
     def process_hop(self, near: np.ndarray, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Processes a hop of an incomplete frame, if `is_steady`; returns the filter's residual and the output."""
+        """Processes a hop of an incomplete frame, if `is_steady`. Returns the filter's residual and the output."""
         residual = self._filter.process(near, far) if self._cancels else near
         out = self._prefer_residual(near, residual, self._canceller.process(residual, far))
         if self._cancels and not self._present:
@@ -203,7 +204,7 @@ class EchoRemover:
             self._reset()
         rest = near[early.samples :]
         if not near.any():
-            # Muted: there is nothing to learn from it, but the filter needs all that the loudspeaker plays.
+            # Muted: there is nothing to learn, but the filter needs everything that the loudspeaker plays.
             self._passed = False
             if self._cancels:
                 self._filter.process(rest, far)
@@ -213,7 +214,7 @@ class EchoRemover:
         residual = self._filter.process(rest, far)
         out = self._prefer_residual(rest, residual, self._canceller.process(residual, far))
         if not self._canceller.cancels:
-            return near  # it has just failed
+            return near  # the canceller has just failed
         far, residual = joined(early.far, far), joined(early.residual, residual)
         has_echo = self._update_presence(near, far)
         if not self._present:
@@ -223,7 +224,7 @@ class EchoRemover:
         return self._with_echo(near, far, residual, joined(early.out, out), is_early=early.samples > 0)
 
     def store(self) -> None:
-        """Keeps what was learned of the devices in use, once the filter has converged."""
+        """Stores the learned path and drift of the devices in use, if the filter has converged."""
         drift = self._aligner.drift_ppm
         if self._store is None or not self._present or not self._convergence.converged or drift is None:
             return
@@ -236,7 +237,7 @@ class EchoRemover:
             part.reset()
 
     def _update_presence(self, near: np.ndarray, far: np.ndarray) -> bool:
-        """Returns whether this frame shows an echo; where one starts, everything is learned again."""
+        """Returns whether this frame contains an echo. When one starts, learning restarts."""
         has_echo = self._presence.update(near, far)
         if self._presence.present and not self._present:
             for part in (self._drift, self._convergence, self._gate):
@@ -266,16 +267,16 @@ class EchoRemover:
         self._frames += 1
         if self._frames % STORE_FRAMES == 0:
             self.store()
-        # The gate passes a voice. In silence it is open, too, but closes with the first sound.
+        # An open gate passes a voice. It is also open during silence, but would close at the first far-end sound.
         self._passed = converged or (gated is out and bool(powers(far, HOP).max() > FAR_ACTIVE))
-        # The gate cuts the beginnings of words, so it is used only until convergence. Early hops are out already.
+        # The gate clips the onsets of words, so it is only used until convergence. Early hops are already delivered.
         return out if converged or is_early else gated
 
     def _prefer_residual(self, near: np.ndarray, residual: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Returns `out`, or the filter's residual in hops with a voice while WebRTC can't know the echo.
+        """Returns `out`, with hops that contain a voice taken from the residual while WebRTC doesn't know the echo.
 
-        If a filter that knew the path removes the echo from the first second on, WebRTC has had none to learn from, and
-        takes any voice for it.
+        If the filter starts from a known path, it removes the echo from the beginning. WebRTC then has no echo to learn
+        from and mistakes any voice for it.
         """
         if not (self._present and self._convergence.known and self._convergence.converged):
             return out

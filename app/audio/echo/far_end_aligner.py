@@ -1,9 +1,9 @@
 """Aligns the far end (what the loudspeaker plays) with the microphone's frames, sample by sample.
 
-The two devices run by clocks of their own and deliver whole blocks; here the loudspeaker's sound is resampled to the
-microphone's clock, and its distance behind the microphone stays as it was at first. The resampler here changes the rate
-by some parts in a million with at most 0.7 ms of latency; `FineResampler` (soxr) is cleaner and holds 10 ms back, so it
-serves what is played.
+The two devices have separate clocks and deliver whole blocks. The loudspeaker signal is resampled to the microphone's
+clock, so that its offset from the microphone signal stays constant. The resampler in this module changes the rate by a
+few ppm with at most 0.7 ms of latency. `FineResampler` (soxr) is cleaner but holds back 10 ms, so it is used for
+playback.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from app.audio.io.clock_loop import MOST_PPM, ClockLoop
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 HALF = 16
-"""Samples on each side, at the lower one of both rates, from which a value is computed: 0.7 ms."""
+"""Filter length on each side, in samples at the lower of the two rates: 0.7 ms."""
 
 PHASES = 1024
-"""Positions between two samples at which a value is computed: the error of the nearest one is -70 dB at 1 kHz."""
+"""Interpolation positions between two samples. Rounding to the nearest one causes an error of -70 dB at 1 kHz."""
 
 BETA = 8.0
-"""Kaiser's window: side lobes below -80 dB (J. F. Kaiser, "Nonrecursive digital filter design", ISCAS 1974)."""
+"""Kaiser window with side lobes below -80 dB (J. F. Kaiser, "Nonrecursive digital filter design", ISCAS 1974)."""
 
 
 class QuickFineResampler:
-    """Converts from `rate` to 24 kHz by windowed sincs; otherwise like `FineResampler`."""
+    """Converts from `rate` to 24 kHz with windowed sinc interpolation; otherwise like `FineResampler`."""
 
     def __init__(self, rate: int = SAMPLE_RATE) -> None:
         self.rate = rate
@@ -37,17 +37,17 @@ class QuickFineResampler:
         window = np.i0(BETA * np.sqrt(np.maximum(0.0, 1.0 - (at / self._half) ** 2))) / np.i0(BETA)
         self._kernels = (narrow * np.sinc(narrow * at) * window).astype(np.float32)
         self._waiting = np.zeros(2 * self._half - 1, np.float32)
-        self._at = float(self._half - 1)  # where the next value is computed, as a position in what waits
+        self._at = float(self._half - 1)  # position of the next output value in `_waiting`
         self.set_rate(0.0)
 
     def set_rate(self, ppm: float) -> None:
-        """Turns `rate` samples, and `ppm` millionths more of them, into a second from now on."""
+        """Sets the rate: `rate` samples, increased by `ppm` parts per million, become one second of output."""
         self._step = self.rate * (1.0 + ppm * 1e-6) / SAMPLE_RATE
 
     def push(self, samples: np.ndarray) -> np.ndarray:
         """Returns the output available after these samples, float32 (m,)."""
         waiting = np.concatenate([self._waiting, samples])
-        room = len(waiting) - self._half - self._at  # positions before this one have all their neighbours
+        room = len(waiting) - self._half - self._at  # positions up to here have all their neighbours
         count = max(0, int(np.ceil(room / self._step)))
         positions = self._at + self._step * np.arange(count)
         whole = positions.astype(np.int64)
@@ -60,33 +60,36 @@ class QuickFineResampler:
 
 
 SPARE = SAMPLE_RATE * 16 // 1000
-"""The target level of the queue after a frame: 16 ms. Less runs empty when a block of 10 ms comes late, or one of 20 ms
-is delivered late in the frame; more would bring the sound later than its own echo, where the devices have only 20 ms of
-latency together. (The resampler adds 0.7 ms; the shortest path measured is 27 ms.)"""
+"""Target level of the queue after a frame: 16 ms. With less, the queue runs empty if a 10 ms block is late or a 20 ms
+block arrives late in the frame. With more, the far end would arrive after its own echo on devices with a total latency
+of only 20 ms. (The resampler adds 0.7 ms; the shortest path measured is 27 ms.)"""
 
 MOST_SPARE = SAMPLE_RATE * 80 // 1000
-"""A surplus of more than a whole frame is no drift: the microphone has lost something."""
+"""Largest surplus attributed to drift: a whole frame. More means that the microphone has lost samples."""
 
 UNEVEN = SAMPLE_RATE * 20 // 1000
-"""How far the level may be from its target because devices take and deliver whole blocks: 20 ms."""
+"""How far the level may deviate from its target because devices consume and deliver whole blocks: 20 ms."""
 
 SURE_FRAMES = 100
-"""Frames of echo (8 s) after which the drift estimated from it is reported."""
+"""Frames of echo (8 s) after which the drift estimated from the echo is reported."""
 
 MOST_PULL = 20.0
-"""Ppm by which the level changes the rate once the echo determines it: nothing that a filter couldn't follow."""
+"""How far the level may change the rate (ppm) once the echo determines it: small enough for the filter to follow."""
 
 ROUNDING = 8
-"""Samples needed beyond a hop so that resampling it never needs silence: 1000 ppm are half a sample."""
+"""Extra samples required beyond a hop, so that resampling it never runs out; 1000 ppm are half a sample."""
 
 PATIENCE = 3
-"""Frames (0.24 s) that a late block may take to come; after that it is lost, or the clocks have drifted by it."""
+"""Frames (0.24 s) to wait for a late block. After that it counts as lost, or as clock drift."""
 
 _NOTHING: np.ndarray = np.zeros(0, np.float32)
 
 
 class FarEndAligner:
-    """Returns the far end frame by frame, or in parts of frames; one thread. `alignments`: how often it was aligned."""
+    """Returns the far end in frames or parts of frames. For use on one thread.
+
+    `alignments`: how often the far end was aligned.
+    """
 
     def __init__(self, tap: Tap) -> None:
         self._tap = tap
@@ -95,43 +98,43 @@ class FarEndAligner:
         self._echo_drift: float | None = None  # ppm, estimated from the echo
         self._generation: int | None = None
         self._raw = self._ready = _NOTHING
-        self._owed = 0  # samples at the loudspeaker's rate replaced by silence, to be dropped when they come
+        self._owed = 0  # samples at the loudspeaker's rate that are already replaced by silence, to drop on arrival
         self._late = self._strayed = 0
         self._reset()
 
     @property
     def drift_ppm(self) -> float | None:
-        """How much faster the loudspeaker's clock runs than the microphone's; None until it is known."""
+        """How much faster the loudspeaker's clock runs than the microphone's; None until known."""
         if self._echo_drift is not None and self._drift_updates >= SURE_FRAMES:
             return round(self._echo_drift, 1)
         return self._loop.drift_ppm if self._aligned else None
 
     def adjust_drift(self, ppm: float) -> None:
-        """Reads the far end faster by so much from now on: the echo drifts, and its estimate replaces the level's.
+        """Increases the rate at which the far end is read by `ppm`, estimated from the drift of the echo.
 
-        That keeps the alignment exact, while the level only shows whole blocks.
+        From then on this estimate replaces the one from the queue level, which can only resolve whole blocks.
         """
         before = self._rate if self._echo_drift is None else self._echo_drift
         self._echo_drift = min(max(before + ppm, -MOST_PPM), MOST_PPM)
         self._drift_updates += 1
 
     def set_drift(self, ppm: float) -> None:
-        """Starts from a drift known from an earlier session; `adjust_drift` continues from there."""
+        """Sets a drift known from an earlier session, which `adjust_drift` then refines."""
         self._echo_drift = ppm
 
     def restart(self) -> None:
-        """Aligns again: the microphone's sound is in no fixed relation any more to what came before."""
+        """Realigns the far end, because the microphone signal is no longer continuous with earlier samples."""
         self._reset()
         self._tap.take()
 
     def skip(self, samples: int) -> None:
-        """Skips the far end of `samples` samples (24 kHz) that the microphone has lost."""
+        """Skips `samples` samples (24 kHz) of far-end audio to match what the microphone dropped."""
         self._owed += round(samples * self._tap.rate / SAMPLE_RATE)
 
     def take_early(self, count: int) -> np.ndarray | None:
         """Returns the far end for the next `count` samples of the incomplete frame: float32 (count,).
 
-        None unless all of it has arrived and is aligned. `next_frame` returns the rest of the frame.
+        Returns None unless all of it has arrived and is aligned. `next_frame` returns the rest of the frame.
         """
         if not self._aligned:
             return None
@@ -145,15 +148,15 @@ class FarEndAligner:
         return self._take(count)
 
     def drop(self, frames: int) -> None:
-        """Skips the incomplete frame and those after it, `frames` in all."""
+        """Skips `frames` frames, starting with the incomplete one."""
         self.skip(frames * FRAME_SAMPLES - self._taken_early)
         self._taken_early = 0
 
     def next_frame(self, backlog: int = 0) -> np.ndarray:
-        """Returns the far end for this frame of the microphone: float32 (1920,), zeros while unknown.
+        """Returns the far end for the microphone's next frame: float32, at most (1920,), zeros while unknown.
 
-        Without what `take_early` has returned of it. `backlog`: whole frames that wait after this one, for which the
-        loudspeaker's sound has arrived already.
+        Excludes anything that `take_early` has already returned. `backlog`: number of whole frames queued after this
+        one, whose loudspeaker audio has already arrived.
         """
         missing, self._taken_early = FRAME_SAMPLES - self._taken_early, 0
         if self._tap.generation != self._generation:
@@ -176,14 +179,14 @@ class FarEndAligner:
         rest = self._take(missing)
         self._late = self._late + 1 if self._owed > 0 else 0
         if self._late >= PATIENCE:
-            # It doesn't come any more: the loudspeaker is that much later from now on.
+            # The block isn't coming: from now on the loudspeaker is later by that much.
             self._owed = self._late = 0
         return rest
 
     def _update_rate(self, surplus: float) -> None:
         self._rate = self._loop.step(surplus)
         if self._echo_drift is not None:
-            # The level of a queue of whole blocks is uneven; only what exceeds that is a surplus.
+            # Whole blocks make the level uneven; only what exceeds that counts as a surplus.
             excess = min(max(abs(surplus) - UNEVEN, 0.0) / UNEVEN, 1.0)
             self._rate = self._echo_drift + math.copysign(MOST_PULL * excess, surplus)
         self._resampler.set_rate(self._rate)
@@ -203,10 +206,10 @@ class FarEndAligner:
         self._owed = self._late = self._strayed = 0
 
     def _align(self, new: np.ndarray, level: int) -> None:
-        """Starts with the newest sound, silence before it; `level` samples at 24 kHz in all."""
+        """Fills the queue to `level` samples (24 kHz) with the newest audio, preceded by silence."""
         self._aligned = True
         self.alignments += 1
-        # The resampler is filled with silence first, so that its output is as long as its input.
+        # Priming the resampler with silence makes its output as long as its input.
         self._ready = _NOTHING
         self._resampler.push(np.zeros(self._resampler.rate // 10, np.float32))
         length = round(level * self._tap.rate / SAMPLE_RATE)
@@ -214,11 +217,11 @@ class FarEndAligner:
         self._owed = 0
 
     def _level(self) -> float:
-        """Samples at 24 kHz that wait, less those that were replaced by silence."""
+        """Returns the number of queued samples at 24 kHz, minus those replaced by silence."""
         return (len(self._raw) - self._owed) * SAMPLE_RATE / self._tap.rate + len(self._ready)
 
     def _restart_if_strayed(self) -> bool:
-        """Restarts if the level stays wrong."""
+        """Restarts if the level has been wrong for `PATIENCE` frames. Returns whether it did."""
         self._strayed += 1
         if self._strayed < PATIENCE:
             return False
@@ -226,7 +229,7 @@ class FarEndAligner:
         return True
 
     def _take(self, samples: int) -> np.ndarray:
-        """Resamples as much as is needed, float32 (samples,); silence replaces what is late."""
+        """Returns resampled audio, float32 (samples,), with silence in place of late samples."""
         while (missing := samples - len(self._ready)) > 0:
             count = int(missing * self._tap.rate / SAMPLE_RATE) + 2
             if len(self._raw):

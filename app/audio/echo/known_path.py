@@ -1,8 +1,8 @@
-"""A learned echo path, how it is fitted to the next session, and the power of short blocks.
+"""A learned echo path and how it is fitted to the next session, and the power of short blocks.
 
-The path is the impulse response from loudspeaker to microphone: it describes the room and the devices, and nothing of
-what was said. From session to session its delay changes by some milliseconds, since devices start at different moments,
-and its gain with the volume: both are estimated again from the first quarter of a second of echo.
+The path is the impulse response from loudspeaker to microphone. It describes the room and the devices and reveals no
+speech. Between sessions its delay changes by a few ms, because devices start at different moments, and its gain changes
+with the volume. Both are estimated from the first quarter of a second of echo.
 """
 
 from __future__ import annotations
@@ -14,38 +14,43 @@ import numpy as np
 from app.conversation.frame import SAMPLE_RATE
 
 HOP = SAMPLE_RATE // 50
-"""480 samples, 20 ms: the step of all echo processing. Four hops are a frame."""
+"""Step of all echo processing: 480 samples or 20 ms, a quarter of a frame."""
 
 FAR_ACTIVE = 10 ** (-50 / 10)
-"""Power of the far end (its range is digital silence to -10 dBFS) above which the loudspeaker sounds: -50 dBFS."""
+"""Power above which the far end is active: -50 dBFS. It ranges from digital silence to -10 dBFS."""
 
 
 def powers(samples: np.ndarray, size: int) -> np.ndarray:
-    """Mean square of each `size` samples: float64 of shape (n / size,)."""
+    """Returns the mean square of each block of `size` samples: float64 (n / size,)."""
     blocks = samples.reshape(-1, size)
     return np.einsum("ij,ij->i", blocks, blocks, dtype=np.float64) / size
 
 
 MOST_SHIFT = SAMPLE_RATE // 10
-"""How much earlier or later the path may be than in the last session: 0.1 s."""
+"""Largest change of the path's delay since the last session: 0.1 s."""
 FITS = 0.5
-"""Correlation of the microphone's sound with the predicted echo from which the path fits: 25 % of the power is
-explained. Reverberation of 0.5 s and a voice over it leave that much of a right one; a wrong one has 0.2 at most."""
+"""Minimum correlation of the microphone signal with the predicted echo: 25 % of the power is explained. The right path
+reaches it even with 0.5 s of reverberation and a voice over it; a wrong one reaches at most 0.2."""
 LOWEST_HZ, HIGHEST_HZ = 100.0, 4000.0
-"""The band in which the delay is estimated: a voice's."""
+"""The band in which the delay is estimated, that of speech."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownEchoPath:
-    """`response`: float32 at 24 kHz, of any length. `drift_ppm`: how much faster the loudspeaker's clock runs."""
+    """A learned echo path.
+
+    `response`: impulse response, float32 at 24 kHz, of any length; `drift_ppm`: how much faster the loudspeaker's clock
+    runs than the microphone's.
+    """
 
     response: np.ndarray
     drift_ppm: float
 
     def fit(self, near: np.ndarray, far: np.ndarray) -> KnownEchoPath | None:
-        """Returns this path with the delay and gain of the echo in `near`; None if that can't be its echo.
+        """Returns this path with the delay and gain of the echo in `near`, or None if it doesn't fit.
 
-        `near`: the newest microphone sound; `far`: what was played, up to the same moment and longer, float32 each.
+        `near`: the latest microphone audio; `far`: a longer stretch of what was played, ending at the same moment. Both
+        are float32.
         """
         size = 1 << (len(far) + len(self.response) + MOST_SHIFT - 1).bit_length()
         predicted = np.fft.irfft(np.fft.rfft(far, size) * np.fft.rfft(self.response, size), size)[: len(far)]
@@ -68,7 +73,7 @@ class KnownEchoPath:
 
 
 def _delayed(samples: np.ndarray, by: float) -> np.ndarray:
-    """Delays `samples` by so many samples (negative: advances), fractions included; what leaves at an end is lost."""
+    """Delays `samples` by `by` samples, which may be fractional or negative. Anything shifted past an end is lost."""
     size = 1 << (len(samples) + 2 * MOST_SHIFT - 1).bit_length()
     phases = np.exp(-2j * np.pi * np.arange(size // 2 + 1) * by / size)
     return np.fft.irfft(np.fft.rfft(samples, size) * phases, size)[: len(samples)]

@@ -1,8 +1,8 @@
 """Attenuates the residual echo while only the app speaks, and detects whether there is any echo at all.
 
-With headphones the microphone does not pick up the loudspeaker. The detector is the generalised cross-correlation with
-phase transform of the microphone's sound and the far end (C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976): an echo
-appears as a peak at its delay within a frame or two, also in double talk, while another voice has no peak anywhere.
+With headphones the microphone doesn't pick up the loudspeaker. The detector uses the generalised cross-correlation with
+phase transform of the microphone signal and the far end (C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976). An echo
+causes a peak at its delay within a frame or two, even in double talk, while other voices cause no peak.
 """
 
 from __future__ import annotations
@@ -13,46 +13,46 @@ from app.audio.echo.known_path import FAR_ACTIVE, KnownEchoPath, powers
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 WINDOW = 3 * FRAME_SAMPLES
-"""The part of the microphone's sound that is compared: the last 0.24 s."""
+"""Length of microphone audio that is compared: the last 0.24 s."""
 MOST_DELAY = 5 * FRAME_SAMPLES
-"""How long after its origin the echo may come: 0.4 s."""
+"""Longest delay of the echo: 0.4 s."""
 SIZE = 24_576
-"""Of the Fourier transforms: no less than both together, and 3 * 2^13."""
+"""Size of the Fourier transforms: at least the sum of both lengths, and 3 * 2^13."""
 BAND = slice(round(100.0 * SIZE / SAMPLE_RATE), round(4000.0 * SIZE / SAMPLE_RATE))
-"""A voice's, 100 to 4000 Hz, by the transforms' bins."""
+"""The speech band, 100 to 4000 Hz, in bins of the transforms."""
 DELAYS = SIZE // 3
-"""Delays that are distinguished, cyclic: an eighth of a millisecond each, by the bins up to 4 kHz."""
+"""Number of (cyclic) delays distinguished, in steps of 1/8 ms, which follows from the bins up to 4 kHz."""
 
 
 class EchoPresence:
-    """Updated with each frame's near and far end. `present`: whether there is an echo; `suspected`: whether the last
-    frame may be the first of one.
+    """Detects whether there is an echo, from each frame's near and far end.
 
-    Of 30 voices over headphones none reached a peak of more than 11 times the root mean square of all delays; of 30
-    echoes in simulated rooms (20 to 250 ms, -6 to -26 dB, noise of -65 to -50 dBFS) all reached 12 within two frames
-    of being louder than the noise, and most within one.
+    `present`: there is an echo; `suspected`: the last frame may be the first one with an echo.
+
+    In 30 recordings of voices over headphones, no peak exceeded 11 times the RMS of all delays. In 30 simulated rooms
+    with echo (20 to 250 ms, -6 to -26 dB, noise from -65 to -50 dBFS), all peaks reached 12 times within two frames of
+    the echo being louder than the noise, most within one.
     """
 
     PEAK, TWO_PEAKS = 12.0, 22.0
-    """In one frame, or in two together whose delay is the same."""
+    """Minimum peak in one frame, and the minimum sum over two frames with the same delay."""
     SUSPECTED_PEAK, SUSPECTED_FRAMES = 7.0, 12
-    """Half of all echoes reach this in their first frame and `PEAK` in the second. So do some voices as they begin:
-    it counts only in the loudspeaker's first second."""
+    """Half of all echoes reach this peak in their first frame and `PEAK` in the second. Some voice onsets do too, so it
+    only counts in the loudspeaker's first second."""
     GONE_FRAMES = 100
-    """Frames (8 s) in which the loudspeaker sounds and the microphone doesn't, since the last ones with an echo, after
-    which there is none any more: the user has put headphones on. A faint echo in a loud room is found less often than
-    it is there."""
+    """Frames (8 s) with far-end audio but a silent microphone, since the last echo, after which the echo counts as
+    gone: the user has put on headphones. The number is high because a faint echo in a loud room is often missed."""
     SILENT = 10 ** (4 / 10)
-    """What is no louder than this above the room's noise is silence."""
+    """Anything up to this much above the room noise counts as silence."""
     RISE = 1.008
-    """The noise's estimate rises by 0.4 dB a second and falls at once."""
+    """Rise of the noise estimate per frame: 0.4 dB per second. It falls immediately."""
 
     def __init__(self) -> None:
         self._noise = 1e9
         self.reset()
 
     def reset(self) -> None:
-        """Drops everything but the noise level: the two sounds are aligned differently from now on."""
+        """Discards everything but the noise level, because the alignment of the two signals has changed."""
         self.present = self.suspected = False
         self._near: np.ndarray = np.zeros(WINDOW, np.float32)
         self._residual: np.ndarray = np.zeros(WINDOW, np.float32)
@@ -61,7 +61,7 @@ class EchoPresence:
         self._last = (0, 0.0)
 
     def update(self, near: np.ndarray, far: np.ndarray) -> bool:
-        """Takes one frame of each, float32 (1920,); returns whether this frame shows an echo."""
+        """Adds one frame of each signal, float32 (1920,), and returns whether it contains an echo."""
         self._near, self._far = _shifted(self._near, near), _shifted(self._far, far)
         power = float(powers(near, FRAME_SAMPLES)[0])
         self._noise = min(self._noise * self.RISE, max(power, 1e-10))
@@ -85,27 +85,27 @@ class EchoPresence:
 
     @property
     def undecided(self) -> bool:
-        """Whether an echo may start at any moment: the loudspeaker hasn't sounded for long, if at all."""
+        """Whether an echo may still appear, because the loudspeaker has barely played so far."""
         return not self.present and self._sounding <= self.SUSPECTED_FRAMES
 
     def is_in(self, residual: np.ndarray) -> bool:
-        """Whether an echo may be left in a filter's output for the frame of the last `update`; call it each frame."""
+        """Whether a filter's output for the last frame may still contain an echo. Call it for every frame."""
         self._residual = _shifted(self._residual, residual)
         return self._sounded() and self._peak(self._residual)[1] >= self.SUSPECTED_PEAK
 
     def fit(self, known: KnownEchoPath) -> KnownEchoPath | None:
-        """Fits a known path to the last frames; see `KnownEchoPath.fit`."""
+        """Fits a known path to the latest frames; see `KnownEchoPath.fit`."""
         return known.fit(self._near, self._far)
 
     def _sounded(self) -> bool:
         return bool((powers(self._far, FRAME_SAMPLES) > FAR_ACTIVE).any())
 
     def _peak(self, sound: np.ndarray) -> tuple[int, float]:
-        """Returns the delay with the highest correlation, and its height relative to all others."""
+        """Returns the delay with the highest correlation, and the height of the peak relative to the RMS of all."""
         cross = np.zeros(DELAYS // 2 + 1, complex)
         product = np.fft.rfft(sound * _TAPER, SIZE)[BAND] * np.fft.rfft(self._far, SIZE)[BAND].conj()
         cross[BAND] = product / (np.abs(product) + 1e-12)
-        # The far end's window begins `MOST_DELAY` before the near end's.
+        # The far end's window starts `MOST_DELAY` before the near end's.
         correlation = np.abs(np.roll(np.fft.irfft(cross, DELAYS), MOST_DELAY // 3)[: MOST_DELAY // 3])
         delay = int(np.argmax(correlation))
         return delay, float(correlation[delay] / np.sqrt(np.mean(correlation**2) + 1e-20))
@@ -123,31 +123,32 @@ BLOCKS = FRAME_SAMPLES // BLOCK
 
 
 class ResidualEchoGate:
-    """Passes only what is nearly as loud as the microphone's sound was recently, while the loudspeaker sounds.
+    """While the loudspeaker is active, passes only audio nearly as loud as the recent microphone signal.
 
-    The residual echo is 20 dB and more below the echo; a voice over it isn't. So 20 ms that are less than `OPENS` below
-    the loudest 10 ms of the last moments open the gate, and then it stays open for `HOLD_BLOCKS`. Until the canceller
-    has had `COLD_SECONDS` of echo to learn from they must be nearer. All else is attenuated by `CLOSED`; while the
-    loudspeaker is silent nothing is changed. To be used only where there is an echo (see `EchoPresence`), and reset
-    when one is found.
+    The residual echo is at least 20 dB below the echo, but a voice over it isn't. The gate opens if the power over
+    20 ms exceeds `OPENS` times that of the loudest 10 ms of recent microphone audio, and stays open for `HOLD_BLOCKS`.
+    Until the canceller has had `COLD_SECONDS` of echo to learn from, the threshold is `OPENS_COLD`. Everything else is
+    attenuated by `CLOSED`. While the loudspeaker is silent, nothing is changed. Use the gate only if there is an echo
+    (see `EchoPresence`), and reset it when one is detected.
 
-    The figures were found by trial in simulated rooms (`tests.support.room_talks`): 20 to 250 ms, -6 to -20 dB.
+    The constants were tuned in simulated rooms (`tests.support.room_talks`) with delays of 20 to 250 ms and echoes of
+    -6 to -20 dB.
     """
 
     OPENS = 10 ** (-10 / 10)
     OPENS_COLD = 10 ** (-6 / 10)
     COLD_SECONDS = 5.0
     WARMING_SECONDS = 1.0
-    """After a pause, and after words of the user above all, the canceller needs so long to readapt."""
+    """Time the canceller needs to readapt after a pause, especially if the user spoke in it."""
     CLOSED = 10 ** (-30 / 20)
     DECAY = 10 ** (-15 / 10 * BLOCK / SAMPLE_RATE)
-    """The remembered loudness falls by 15 dB a second: over the gaps between words, not over a pause."""
+    """Decay of the remembered loudness per block: 15 dB per second, to bridge gaps between words but not pauses."""
     HOLD_BLOCKS = 35
     LOOK_BACK = 4
-    """Blocks before the one that opened the gate which pass with it, if they are in the same frame: a word begins
+    """Blocks before the one that opens the gate that pass too, if they are in the same frame, since words start
     softly."""
     TAIL_BLOCKS = 60
-    """The echo goes on for 0.6 s after its origin: 0.25 s of latency and a room's tail."""
+    """How long the echo lasts after its origin: 0.6 s, from 0.25 s of latency and the reverberation."""
 
     def __init__(self) -> None:
         self.reset()
@@ -162,9 +163,9 @@ class ResidualEchoGate:
         self._before = 0.0
 
     def apply(self, near: np.ndarray, far: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Returns the canceller's output `out` with its residual attenuated: `out` itself if nothing is to do.
+        """Returns the canceller's output `out` with the residual echo attenuated; `out` itself if there is none.
 
-        `near`: the microphone's sound, `far`: what the loudspeaker played; float32 (1920,) each.
+        `near`: the microphone signal; `far`: what the loudspeaker played. Float32 (1920,) each.
         """
         sounding = powers(far, BLOCK) > FAR_ACTIVE
         if not sounding.any() and not self._tail:
@@ -173,7 +174,7 @@ class ResidualEchoGate:
         opened = self._opened_blocks(sounding, powers(near, BLOCK), powers(out, BLOCK))
         if self._gain == 1.0 and opened.all():
             return out
-        # Opens at once, closes over 10 ms: linear from block's end to block's end.
+        # Opens immediately and closes over 10 ms, with linear interpolation between block ends.
         gains = np.where(opened, 1.0, self.CLOSED)
         starts = np.maximum(np.concatenate([[self._gain], gains[:-1]]), gains)
         ramp = np.linspace(0.0, 1.0, BLOCK, dtype=np.float32)
@@ -182,18 +183,18 @@ class ResidualEchoGate:
         return (out * curve.reshape(-1)).astype(np.float32)
 
     def _opened_blocks(self, sounding: np.ndarray, near: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """For which blocks the gate is open: bool (8,), from whether the far end sounds and the others' powers."""
+        """Returns for which blocks the gate is open: bool (8,). `near`, `out`: powers of the blocks."""
         opened = np.zeros(BLOCKS, bool)
         for n in range(BLOCKS):
             self._tail = self.TAIL_BLOCKS if sounding[n] else max(0, self._tail - 1)
             self._active_seconds += BLOCK / SAMPLE_RATE if sounding[n] else 0.0
             self._since_pause += BLOCK / SAMPLE_RATE
             self._peak = max(self._peak * self.DECAY, near[n])
-            # Two blocks together: a single one can be a click.
+            # Averages two blocks, since a single one can be a click.
             level = 0.5 * (out[n] + self._before)
             self._before = out[n]
             if not self._tail:
-                opened[n] = True  # nothing sounds yet
+                opened[n] = True  # no far-end audio yet
             elif level > self._threshold() * self._peak:
                 self._hold = self.HOLD_BLOCKS
                 opened[max(0, n - self.LOOK_BACK) : n + 1] = True
@@ -203,6 +204,6 @@ class ResidualEchoGate:
         return opened
 
     def _threshold(self) -> float:
-        """The share of the microphone's loudest power that opens the gate."""
+        """Returns the share of the microphone's peak power that opens the gate."""
         cold = self._active_seconds < self.COLD_SECONDS or self._since_pause < self.WARMING_SECONDS
         return self.OPENS_COLD if cold else self.OPENS

@@ -1,6 +1,6 @@
-"""Keeps learned echo paths on disk, by pairs of devices, for the start of the next session.
+"""Stores learned echo paths on disk, per pair of devices, for use at the start of the next session.
 
-Impulse responses and clock drifts only: nothing that was said. The file may be deleted at any time.
+The file contains only impulse responses and clock drifts, no speech. It may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from app.audio.io.clock_loop import MOST_PPM
 from app.platform.files import whole_file
 
 MOST_PAIRS = 8
-"""Those used last: 23 kB each."""
+"""Number of most recently stored pairs to keep, 23 kB each."""
 
 _log = logging.getLogger(__name__)
 
 
 class EchoStore:
-    """Echo paths in the file `path`, which is read here and written by `save`. None: in memory only.
+    """Echo paths in the file `path`, read by the constructor and written by `save`. None: in memory only.
 
-    A file that can't be read or written costs what was learned, and nothing else; it is logged.
+    Errors when reading or writing the file are only logged; the paths are then learned again.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -34,11 +34,11 @@ class EchoStore:
         self._known: dict[str, KnownEchoPath] = {}
         self._changed = False
         self.pair: Callable[[], str] = str
-        """Names the microphone and the loudspeaker in use now."""
+        """Returns a key for the microphone and loudspeaker currently in use."""
         if path is None:
             return
         try:
-            # Opened here: NumPy leaves a broken file open.
+            # Opened here because NumPy leaves a broken file open.
             with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 for pair, response, drift in zip(file["pairs"], file["responses"], file["drifts"], strict=True):
                     if response.shape == (PARTITIONS * HOP,) and np.isfinite(response).all() and abs(drift) <= MOST_PPM:
@@ -49,11 +49,11 @@ class EchoStore:
             _log.warning("The stored echo paths can't be read (%s): they are learned again.", type(error).__name__)
 
     def get(self, pair: str) -> KnownEchoPath | None:
-        """Returns the echo path of two devices."""
+        """Returns the echo path for a pair of devices, or None."""
         return self._known.get(pair)
 
     def put(self, pair: str, known: KnownEchoPath) -> None:
-        """Keeps the echo path of two devices, in memory until `save`."""
+        """Sets the echo path for a pair of devices, in memory until `save`."""
         self._known.pop(pair, None)
         self._known[pair] = known
         for oldest in list(self._known)[:-MOST_PAIRS]:
@@ -61,7 +61,7 @@ class EchoStore:
         self._changed = True
 
     def save(self) -> None:
-        """Writes the file, if anything has changed."""
+        """Writes the file if anything has changed."""
         if self._path is None or not self._changed:
             return
         self._changed = False

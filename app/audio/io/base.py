@@ -1,7 +1,7 @@
 """The protocols of a session's audio, and their errors: `AudioSource` delivers frames, `AudioSink` accepts samples.
 
-Both are context managers: the constructor opens nothing, entering opens, leaving closes. Devices, files and the
-stand-ins of tests implement the same protocols. The text of an error is a sentence for the user.
+Both are context managers that open on entry and close on exit; the constructor opens nothing. Devices, files and test
+doubles implement the same protocols. The text of an error is a user-facing message.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from app.conversation.sound_processing import DeviceNotice, Processing, SoundHea
 
 
 class AudioError(Exception):
-    """`str(error)` tells the user what happened, what it means and what to do."""
+    """An audio error. `str(error)` explains to the user what happened, what it means and what to do."""
 
 
 class AudioFileError(AudioError):
-    """A sound file can't be read or written, or contains nothing audible."""
+    """An audio file can't be read or written, or contains nothing audible."""
 
 
 class DeviceError(AudioError):
-    """A microphone or loudspeaker is missing, busy, refused or gone."""
+    """A microphone or loudspeaker is missing, busy, not permitted or gone."""
 
 
 class WrappedSource:
-    """An `AudioSource` that passes everything on to `source`; subclasses override what they change."""
+    """An `AudioSource` that delegates everything to `source`; subclasses override what they change."""
 
     def __init__(self, source: AudioSource) -> None:
         self._source = source
@@ -66,16 +66,16 @@ class EndOfAudio(Exception):
 
 
 class AudioSource(Protocol):
-    """Where the user's sound comes from. One thread reads it."""
+    """The source of the user's audio. Read by one thread."""
 
     @property
     def name(self) -> str:
-        """The name of the device or file, for the user."""
+        """The user-facing name of the device or file."""
         ...
 
     @property
     def overruns(self) -> int:
-        """Samples (24 kHz) lost so far because they were not read in time."""
+        """Samples (24 kHz) lost so far because they weren't read in time."""
         ...
 
     @property
@@ -84,15 +84,16 @@ class AudioSource(Protocol):
         ...
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        """Returns the next frame, which then belongs to the caller: float32 (1920,), mono, 24 kHz, in [-1, 1].
+        """Returns the next frame, which the caller owns: float32 (1920,), mono, 24 kHz, in [-1, 1].
 
-        None if no whole frame came within `timeout` seconds. Raises `EndOfAudio` after the last frame of a finite
-        source (padded with zeros), `DeviceError` when the device is gone and `AudioFileError` when a file breaks off.
+        Returns None if no whole frame arrives within `timeout` seconds. Raises `EndOfAudio` after the last frame of a
+        finite source (padded with zeros), `DeviceError` if the device is gone, and `AudioFileError` if a file is
+        truncated.
         """
         ...
 
     def drop_to_newest(self) -> int:
-        """Drops all waiting frames but the newest and returns how many. They do not count as `overruns`."""
+        """Drops all waiting frames but the newest and returns how many. They don't count as `overruns`."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -104,35 +105,35 @@ class AudioSource(Protocol):
 
 @runtime_checkable
 class PeekableSource(Protocol):
-    """An `AudioSource` that also shows the incomplete frame. Called by the thread that reads."""
+    """An `AudioSource` that also gives access to the incomplete frame. Called by the reading thread."""
 
     def ahead(self) -> np.ndarray:
-        """Returns a copy of the next frame as far as it has arrived: float32 (n,), n < 1920, possibly empty.
+        """Returns a copy of what has arrived of the next frame: float32 (n,), n < 1920, possibly empty.
 
-        Consumes nothing, never waits and never raises. The frame that `read_frame` returns later may begin differently
-        if the microphone was muted or samples were lost in between.
+        Consumes nothing and never blocks or raises. The frame that `read_frame` returns later may start differently if
+        the microphone was muted or samples were lost in between.
         """
         ...
 
 
 @runtime_checkable
 class EarlySampleSource(Protocol):
-    """An `AudioSource` that also hands out parts of the next frame early, from inside `read_frame`."""
+    """An `AudioSource` that also delivers parts of the next frame early, from inside `read_frame`."""
 
     on_early_samples: Callable[[np.ndarray], None] | None
-    """Called with consecutive float32 (n,) parts of the beginning of the next frame, on the thread that reads. That
-    thread also sets it; None turns it off."""
+    """Called on the reading thread with consecutive parts of the next frame, float32 (n,), from its start. Set by the
+    same thread; None turns it off."""
 
 
 class AudioSink(Protocol):
-    """Where the app's voice goes. One thread writes and flushes; any thread may read the counters.
+    """The destination of the app's voice. One thread writes and flushes; any thread may read the counters.
 
     Every sample written is counted in exactly one place: `written == played + queued + flushed + overruns`.
     """
 
     @property
     def name(self) -> str:
-        """The name of the device or file, for the user."""
+        """The user-facing name of the device or file."""
         ...
 
     @property
@@ -147,9 +148,9 @@ class AudioSink(Protocol):
 
     @property
     def played(self) -> int:
-        """Samples handed to the loudspeaker; never falls.
+        """Samples handed to the loudspeaker; never decreases.
 
-        They become audible after the device's own buffer, some tens of milliseconds later.
+        They become audible some tens of milliseconds later, after the device's own buffer.
         """
         ...
 
@@ -165,28 +166,27 @@ class AudioSink(Protocol):
 
     @property
     def overruns(self) -> int:
-        """Samples lost because the queue was full; the oldest are dropped first."""
+        """Samples lost because the queue was full (the oldest are dropped first)."""
         ...
 
     @property
     def underruns(self) -> int:
-        """How often the queue ran empty in the middle of speech."""
+        """How often the queue ran empty in mid-speech."""
         ...
 
     def write(self, samples: np.ndarray) -> None:
-        """Queues float32 samples of shape (n,), mono, 24 kHz, in [-1, 1]; never waits.
+        """Queues float32 samples of shape (n,), mono, 24 kHz, in [-1, 1]. Never blocks.
 
-        An empty array means that there is nothing to say at this step: a sink that resamples then plays the few
-        milliseconds that it holds back. Raises `DeviceError` when the device is gone, `AudioFileError` when the file
-        can't grow.
+        An empty array means that there is no speech at this step; a sink that resamples then plays the few milliseconds
+        it holds back. Raises `DeviceError` if the device is gone and `AudioFileError` if the file can't be written.
         """
         ...
 
     def flush(self) -> int:
-        """Discards what is queued, for a barge-in, and returns how many samples that was.
+        """Discards the queued samples, for a barge-in, and returns how many there were.
 
-        If the device takes a block at this very moment, the result may be one block too high; `flushed` and `played`
-        are exact.
+        If the device consumes a block at the same moment, the result may be one block too high, but `flushed` and
+        `played` are exact.
         """
         ...
 
@@ -199,13 +199,12 @@ class AudioSink(Protocol):
 
 @runtime_checkable
 class PausesPlayback(Protocol):
-    """An `AudioSink` that can also pause playback without losing its queue. Called by the thread that writes."""
+    """An `AudioSink` that can also pause playback without losing its queue. Called by the writing thread."""
 
     def pause_playback(self) -> None:
-        """Fades out in the next block, then plays silence until `resume_playback` or `flush`; the queue stays and may
-        grow.
+        """Fades out in the next block, then plays silence until `resume_playback` or `flush`.
 
-        Counts no underrun. Does nothing if there is no device.
+        The queue is kept and may grow. Doesn't count as an underrun. Does nothing if there is no device.
         """
         ...
 
@@ -215,22 +214,22 @@ class PausesPlayback(Protocol):
 
 
 class Tap(Protocol):
-    """The far end: every sample handed to the loudspeaker, silence included. One thread takes from it."""
+    """The far end: every sample handed to the loudspeaker, including silence. Read by one thread."""
 
     @property
     def rate(self) -> int:
-        """Sample rate in hertz, by the loudspeaker's clock."""
+        """Sample rate in Hz, by the loudspeaker's clock."""
         ...
 
     @property
     def generation(self) -> int:
-        """Rises when the device was opened again: earlier and later samples are no longer aligned."""
+        """Increases when the device is reopened, after which samples aren't aligned with earlier ones."""
         ...
 
     def take(self) -> np.ndarray:
-        """Returns all samples played since the last call: float32 mono (n,), which then belong to the caller.
+        """Returns all samples played since the last call, which the caller owns: float32 mono (n,).
 
-        Never waits. Samples not taken within some seconds are lost, oldest first, and `generation` rises.
+        Never blocks. Samples not taken within a few seconds are lost, oldest first, and `generation` increases.
         """
         ...
 
@@ -238,31 +237,31 @@ class Tap(Protocol):
 class DuplexAudio(Protocol):
     """Full-duplex audio: a source and a sink that outlive the devices behind them.
 
-    Without a microphone the source delivers silence in real time. While a loudspeaker is waited for, `ready` is False
-    and nothing should be written; where there is none, the sink takes samples in real time, unheard. Changes are
-    reported by `notices`.
+    Without a microphone, the source delivers silence in real time. `ready` is False while a loudspeaker is expected,
+    and nothing should be written then; if none is expected, the sink consumes samples silently in real time. `notices`
+    reports changes.
     """
 
     @property
     def source(self) -> AudioSource:
-        """The user's sound after processing."""
+        """The user's audio after processing."""
         ...
 
     @property
     def sink(self) -> AudioSink:
-        """Where the app's voice goes."""
+        """The destination of the app's voice."""
         ...
 
     muted: bool
-    """While True the source delivers zeros and no microphone sample leaves it. Any thread may set it."""
+    """Whether the source delivers zeros instead of microphone samples. Any thread may set it."""
 
     @property
     def ready(self) -> bool:
-        """Whether there is a loudspeaker, or none is waited for."""
+        """Whether samples may be written: there is a loudspeaker, or none is expected."""
         ...
 
     def notices(self) -> Sequence[DeviceNotice]:
-        """Returns what happened since the last call, oldest first. Called by the frame thread."""
+        """Returns the notices since the last call, oldest first. Called by the frame thread."""
         ...
 
     def health(self) -> SoundHealth:
@@ -274,5 +273,5 @@ class DuplexAudio(Protocol):
         ...
 
     def choose(self, microphone: str, loudspeaker: str) -> None:
-        """Switches to these devices (names; empty: the system's defaults). Any thread may call it; never waits."""
+        """Switches to the devices with these names (empty: the system's defaults). Thread-safe and non-blocking."""
         ...

@@ -1,7 +1,7 @@
 """Measures the drift between two clocks from the level of the queue between them.
 
-Devices take and deliver whole blocks, so a queue's level seems constant for minutes and then jumps by a block: only a
-slow loop sees through that. Time is counted in steps of one frame.
+Devices consume and deliver whole blocks, so the level of a queue seems constant for minutes and then jumps by a block.
+Only a slow loop can average that out. Time advances in steps of one frame.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 
 MOST_PPM = 1000.0
-"""No two sound devices are further apart: crystals keep within 100 ppm, cheap USB ones have been seen at 300."""
+"""Upper limit of the drift between two devices. Crystals stay within 100 ppm; 300 ppm occurs on cheap USB devices."""
 
 
 class ClockLoop:
-    """Turns a queue's level into the rate at which it has to be emptied: a phase-locked loop of second order.
+    """A second-order phase-locked loop that computes the rate for emptying a queue from its level.
 
-    The gains are those of a critically damped loop, 2w and w^2 (F. M. Gardner, "Phaselock Techniques", ch. 2; the type
-    that D. Rossi and F. Adriaensen use between sound cards, "Controlling adaptive resampling", LAC 2012). It begins at
-    w = 1/60 s, so that 300 ppm displace the queue by 10 ms at most, and narrows to 1/500 s as time passes: a level that
-    jumps by a block of 20 ms each 200 s (100 ppm) then moves the rate by less than 100 ppm, which is inaudible.
+    The gains are those of a critically damped loop, 2w and w^2 (F. M. Gardner, "Phaselock Techniques", ch. 2). D. Rossi
+    and F. Adriaensen use the same type between sound cards ("Controlling adaptive resampling", LAC 2012). The loop
+    starts at w = 1/60 s, so that 300 ppm shift the queue by at most 10 ms, and narrows to 1/500 s over time. A level
+    that jumps by a 20 ms block every 200 s (100 ppm) then changes the rate by less than 100 ppm, which is inaudible.
     """
 
     FIRST, LAST = 1 / 60, 1 / 500
@@ -31,15 +31,15 @@ class ClockLoop:
 
     @property
     def drift_ppm(self) -> float | None:
-        """How much faster the queue is filled than emptied, without the correction; None until it is known."""
+        """How much faster the queue is filled than emptied without the correction; None until known."""
         return round(self._drift, 1) if self._seconds >= self.SURE_SECONDS else None
 
     def step(self, surplus: float) -> float:
-        """Returns the rate to empty the queue with, in ppm; called once a frame.
+        """Returns the rate correction for emptying the queue, in ppm. Call it once per frame.
 
-        `surplus`: samples (24 kHz) above the target level now.
+        `surplus`: samples (24 kHz) above the target level.
         """
-        surplus = min(max(surplus, -self.LARGEST), self.LARGEST)  # a late thread is no drift
+        surplus = min(max(surplus, -self.LARGEST), self.LARGEST)  # a late thread isn't drift
         width = max(self.LAST, self.FIRST / (1.0 + self._seconds / self.NARROWING_SECONDS))
         self._seconds += FRAME_SECONDS
         in_ppm = 1e6 / SAMPLE_RATE

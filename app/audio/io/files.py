@@ -1,8 +1,8 @@
-"""Sound files in place of devices: `FileSource` for a microphone, `FileSink` for a loudspeaker.
+"""Audio files in place of devices: `FileSource` for a microphone, `FileSink` for a loudspeaker.
 
-Reads every format of libsndfile, at any rate and channel count, in blocks: a file of any length needs the same memory.
-Before a conversation starts, `check_sound_file` makes sure that a file can be read and contains something audible; if
-not, one sentence says why.
+Reads every libsndfile format at any rate and channel count, in blocks, so memory use doesn't depend on the length.
+Before a session starts, `check_sound_file` checks that a file can be read and contains something audible, and otherwise
+raises an error that explains the problem.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from app.untrusted.files import open_regular
 from app.untrusted.limits import Refused
 
 SHORTEST_SECONDS = 0.2
-"""Shorter than the shortest word ("no" takes about 0.25 s)."""
+"""Minimum duration, less than the shortest word ("no" takes about 0.25 s)."""
 
 SILENCE_DBFS = -60.0
-"""A peak below this is a muted microphone: a quiet room's noise peaks higher, and words 30 dB higher."""
+"""A lower peak means a muted microphone. The noise of a quiet room peaks higher, and words peak 30 dB higher."""
 
 LOUDEST_PEAK = 8.0
-"""18 dB over full scale. Editors' float files stay far below; integers stored as floats lie far above."""
+"""18 dB above full scale. Float files from editors stay far below, integers stored as floats are far above."""
 
 RATES = (1_000, 1_000_000)
-"""Hertz; a header outside is damaged, and would make the resampler ask for absurd memory."""
+"""Plausible rates in Hz. Others mean a damaged header and would make the resampler allocate far too much memory."""
 
 _BLOCK_FRAMES = 65_536
 _FLOAT_SUBTYPES = ("FLOAT", "DOUBLE")
@@ -43,17 +43,17 @@ _FLOAT_SUBTYPES = ("FLOAT", "DOUBLE")
 class ForwardFile(soundfile.SoundFile):
     """A `soundfile.SoundFile` that never seeks.
 
-    soundfile seeks to its own position after every read. In an MP3 a frame borrows bits from earlier ones, and a
-    decoder that has just seeked lacks them: read in blocks, it drops sound after every block.
+    soundfile seeks to its own position after every read. MP3 frames borrow bits from earlier ones, which a decoder
+    lacks after a seek, so reading in blocks would drop audio after every block.
     """
 
     def seekable(self) -> bool:
-        """False: soundfile then leaves the position alone."""
+        """Returns False, so that soundfile doesn't seek."""
         return False
 
 
 def check_sound_file(path: Path) -> None:
-    """Raises `AudioFileError` unless `path` is a readable sound file of 0.2 s or more that isn't silent."""
+    """Raises `AudioFileError` unless `path` is a readable audio file of at least 0.2 s that isn't silent."""
     _check_is_file(path)
     try:
         file = ForwardFile(str(path))
@@ -110,10 +110,10 @@ def _check_is_file(path: Path) -> None:
 
 
 def _check_samples(file: soundfile.SoundFile, name: str) -> None:
-    """Raises for silence, and for samples that are no numbers or absurdly large.
+    """Raises `AudioFileError` for silence, and for samples that are NaN, infinite or absurdly large.
 
-    Only float formats can contain the latter: reading any other file stops at the first audible block, so that a long
-    recording opens at once.
+    Only float formats can contain such samples. Other files are read only up to the first audible block, so that a long
+    recording opens quickly.
     """
     is_float = file.subtype in _FLOAT_SUBTYPES
     block = np.empty((_BLOCK_FRAMES, file.channels), np.float32)
@@ -132,8 +132,8 @@ def _check_samples(file: soundfile.SoundFile, name: str) -> None:
                     f"“{name}” is {peak_dbfs(part):.0f} dB louder than full scale: integers were probably "
                     f"stored as floating point. Export it again, best as 16-bit WAV."
                 )
-            # The mono mix counts: two channels in opposite phase cancel to silence. It is never louder than its loudest
-            # channel, so a silent block needs no mixing.
+            # The mono mix matters, since channels in opposite phase cancel. It is never louder than the loudest
+            # channel, so a silent block needn't be mixed.
             if loudest < SILENCE_DBFS:
                 loudest = max(loudest, peak_dbfs(to_mono(part) if peak >= silence else part))
             if loudest >= SILENCE_DBFS and not is_float:
@@ -151,24 +151,24 @@ def _check_samples(file: soundfile.SoundFile, name: str) -> None:
 
 
 BLOCK_FRAMES = 16_384
-"""Read at a time: large enough that Python's share is small, and still 0.2 s of the highest usual rate."""
+"""Frames per read: enough for a small Python overhead, but only about 0.1 s at the highest usual rate."""
 
 HEADER_SECONDS = 1.0
-"""How often the header of a growing file is corrected: what a crash can cost."""
+"""How often the header of a growing file is updated, which is how much a crash can lose."""
 
 
 class FileSource:
-    """An `AudioSource` over a sound file: 24 kHz mono frames, the last one padded with zeros.
+    """An `AudioSource` that reads an audio file as 24 kHz mono frames, the last one padded with zeros.
 
-    With `realtime`, frame n is available (n + 1) * 0.08 s after opening, as from a microphone; otherwise at once.
-    `tail_seconds` of silence follow the file, so that an answer has time to come. Opening raises `AudioFileError` if
-    the file can't be read or contains nothing audible.
+    With `realtime`, frame n becomes available (n + 1) * 0.08 s after opening, as from a microphone; otherwise
+    immediately. `tail_seconds` of silence follow the file, to leave time for an answer. Opening raises `AudioFileError`
+    if the file can't be read or contains nothing audible.
     """
 
     def __init__(self, path: str | Path, realtime: bool = False, tail_seconds: float = 0.0) -> None:
         self.path = Path(path)
         self.name = self.path.name
-        self.overruns = 0  # a file waits for its reader
+        self.overruns = 0  # a file never overruns
         self._realtime = realtime
         self._tail = round(tail_seconds * SAMPLE_RATE)
         self._file: ForwardFile | None = None
@@ -177,13 +177,13 @@ class FileSource:
         check_sound_file(self.path)
         file = self._file = ForwardFile(str(self.path))
         self._rate = file.samplerate
-        self._length = output_length(file.frames, self._rate)  # by the header
+        self._length = output_length(file.frames, self._rate)  # according to the header
         self._block = np.empty((BLOCK_FRAMES, file.channels), np.float32)
         self._resampler = Resampler(self._rate, SAMPLE_RATE)
         self._frames_in = 0
         self._samples_out = 0
         self._ready: np.ndarray = np.zeros(0, np.float32)
-        self._complete = False  # the rest of the file is in `_ready`
+        self._complete = False  # the whole rest of the file is in `_ready`
         self._given = 0
         self._opened_at = time.perf_counter()
         return self
@@ -195,7 +195,7 @@ class FileSource:
 
     @property
     def backlog(self) -> int:
-        """In real time: frames that are due and not yet read. Else 1 until the end: a file is never late."""
+        """The number of frames due but not yet read in real time; otherwise 1 until the end."""
         if self._file is None or (self._complete and not self._ready.size):
             return 0
         if not self._realtime:
@@ -212,14 +212,14 @@ class FileSource:
         return self._take()
 
     def drop_to_newest(self) -> int:
-        """In real time: skips all frames that are due but the newest. Else nothing waits: 0."""
+        """Skips all due frames but the newest in real time; otherwise does nothing. Returns the number skipped."""
         if not self._realtime:
             return 0
         dropped = 0
         for _ in range(self.backlog - 1):
             self._fill()
             if self._ready.size <= FRAME_SAMPLES and self._complete:
-                break  # the file ended sooner than its header says: this is its newest frame
+                break  # the file is shorter than its header says
             self._take()
             dropped += 1
         return dropped
@@ -245,7 +245,7 @@ class FileSource:
         return -(-(self._length + self._tail) // FRAME_SAMPLES) - self._given
 
     def _fill(self) -> None:
-        """Reads on until a frame is ready or the file has ended."""
+        """Reads until a frame is ready or the file has ended."""
         while self._ready.size < FRAME_SAMPLES and not self._complete:
             if self._file is None:
                 raise ValueError("a FileSource is read inside its `with`")
@@ -271,17 +271,17 @@ class FileSource:
 
     def _append(self, samples: np.ndarray) -> None:
         self._samples_out += samples.size
-        # Resampling overshoots at sharp edges, and a float file may go beyond full scale.
+        # Resampling overshoots at sharp edges, and float files may exceed full scale.
         samples = np.clip(samples, -1.0, 1.0)
         self._ready = np.concatenate([self._ready, samples]) if self._ready.size else samples
 
 
 class FileSink:
-    """An `AudioSink` that writes a 24 kHz mono 16-bit WAV file as the samples come.
+    """An `AudioSink` that writes samples to a 24 kHz mono 16-bit WAV file as they arrive.
 
-    The same samples give the same bytes. The header is corrected every second, so that a crash costs the last second at
-    most. What is written counts as played at once. Raises `AudioFileError` on opening if the folder is missing or not
-    writable, and on `write` when the disk is full.
+    The same samples always produce the same bytes. The header is updated every second, so a crash loses at most the
+    last second. Samples count as played once written. Raises `AudioFileError` on opening if the folder is missing or
+    not writable, and from `write` if the disk is full.
     """
 
     keeps_time = True
@@ -306,7 +306,7 @@ class FileSink:
             self._raw = self.path.open("wb")
         except OSError as error:
             raise self._cannot_write(error) from error
-        # The standard library's writer and not libsndfile's: it can correct the header while the file grows.
+        # Unlike libsndfile's writer, the standard library's can update the header while the file grows.
         self._wave = wave.open(self._raw, "wb")
         self._wave.setnchannels(1)
         self._wave.setsampwidth(2)
@@ -324,23 +324,23 @@ class FileSink:
             writer.close()
             self._raw.close()
         except OSError as full:
-            # What is on the disk stays; the buffer that has no room is dropped, so that the file does get closed.
+            # Keeps what is on disk and drops the buffer that doesn't fit, so that the file gets closed.
             with contextlib.suppress(OSError):
                 self._raw.close()
             if error is None:
                 raise self._cannot_write(full) from full
 
     def write(self, samples: np.ndarray) -> None:
-        """Appends float32 samples of shape (n,); beyond [-1, 1] they are clipped."""
+        """Appends float32 samples of shape (n,), clipped to [-1, 1]."""
         if self._wave is None:
             raise ValueError("a FileSink is written inside its `with`")
-        # 32768, libsndfile's scale: so a 16-bit file read by FileSource is written again bit for bit.
+        # 32768 is libsndfile's scale, so a 16-bit file read by FileSource is reproduced exactly.
         scaled = np.clip(np.rint(samples.astype(np.float64) * 32768.0), -32768, 32767)
         try:
             self._wave.writeframesraw(scaled.astype("<i2").tobytes())
             self._unsaved += samples.size
             if self._unsaved >= HEADER_SECONDS * SAMPLE_RATE:
-                self._wave.writeframes(b"")  # corrects the header
+                self._wave.writeframes(b"")  # updates the header
                 self._raw.flush()
                 self._unsaved = 0
         except OSError as error:
@@ -348,7 +348,7 @@ class FileSink:
         self.written += samples.size
 
     def flush(self) -> int:
-        """Nothing is ever queued: 0."""
+        """Returns 0, since nothing is ever queued."""
         return 0
 
     def _cannot_write(self, error: OSError) -> AudioFileError:
@@ -360,14 +360,17 @@ class FileSink:
 
 
 def read_part(path: Path, begin: float, end: float) -> np.ndarray:
-    """Reads one of the app's own files between two times in seconds: float32 mono 24 kHz. Raises `AudioFileError`."""
+    """Reads part of one of the app's own files, from `begin` to `end` in seconds, as float32 mono 24 kHz.
+
+    Raises `AudioFileError` if the file can't be read or that part is empty.
+    """
     try:
         with soundfile.SoundFile(str(path)) as file:
             rate = file.samplerate
             first = min(file.frames, max(0, round(begin * rate)))
             file.seek(first)
             samples = file.read(max(0, round(end * rate) - first), "float32", always_2d=True)
-    except (OSError, RuntimeError) as error:  # libsndfile's own is a RuntimeError
+    except (OSError, RuntimeError) as error:  # LibsndfileError is a RuntimeError
         raise AudioFileError(
             f"The sound {path.name} can't be read ({error}), so it can't be heard again. What was said is still in the "
             "conversation."
@@ -379,7 +382,7 @@ def read_part(path: Path, begin: float, end: float) -> np.ndarray:
 
 
 def read_frames(file: Path) -> np.ndarray:
-    """Reads a sound file as a session does: float32 mono 24 kHz, in whole frames. Raises AudioFileError."""
+    """Reads an audio file like a session does: float32 mono 24 kHz, padded to whole frames. Raises AudioFileError."""
     frames: list[np.ndarray] = []
     with FileSource(file) as source:
         while True:

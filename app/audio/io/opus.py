@@ -1,6 +1,6 @@
-"""Packs and unpacks sound as Ogg-Opus, mono at 24 kHz, the form in which Moshi's protocol carries it.
+"""Encodes and decodes Ogg-Opus, mono at 24 kHz, the audio format of Moshi's protocol.
 
-One frame of 80 ms becomes some 330 bytes, 33 kbit/s; the codec delays the sound by 6.5 ms.
+An 80 ms frame becomes about 330 bytes (33 kbit/s), and the codec adds a delay of 6.5 ms.
 """
 
 from __future__ import annotations
@@ -12,37 +12,37 @@ from app.conversation.frame import SAMPLE_RATE
 from app.untrusted.limits import VOICE_MESSAGE, in_words
 
 MOST_SECONDS = 10.0
-"""The longest sound that one message may hold: a few hundred bytes can claim to be minutes."""
+"""The most audio that one message may contain; a few hundred bytes could decode to minutes."""
 SLICE_BYTES = 512
-"""The library gets a message in pieces of this size: three bytes can claim to be 120 ms, so that a piece and the rest
-of a page before it become a minute of sound at most, and a whole message could become an hour."""
+"""Messages are decoded in pieces of this size. Three bytes can claim 120 ms, so a piece and the rest of the previous
+page decode to at most a minute of audio, while a whole message could decode to an hour."""
 
 
 class OpusError(ValueError):
-    """What came is no Ogg-Opus; `str(error)` is a clause."""
+    """The data isn't valid Ogg-Opus, or exceeds a limit; `str(error)` is a clause for use in a message."""
 
 
 class OpusEncoder:
-    """Makes one stream of pages from whole frames."""
+    """Encodes frames as one stream of pages."""
 
     def __init__(self) -> None:
         self._writer = sphn.OpusStreamWriter(SAMPLE_RATE)
 
     def push(self, frame: np.ndarray) -> bytes:
-        """Returns the pages that `frame` completes; the first also hold the headers. `frame`: float32 (1920,)."""
+        """Returns the pages completed by `frame`, float32 (1920,). The first ones include the headers."""
         pages: bytes = self._writer.append_pcm(np.ascontiguousarray(frame, np.float32))
         return pages
 
 
 class OpusDecoder:
-    """Reads one stream of pages, which may be divided anywhere."""
+    """Decodes one stream of pages, which may be split at any byte."""
 
     def __init__(self) -> None:
         self._reader = sphn.OpusStreamReader(SAMPLE_RATE)
-        self._unfinished = 0  # bytes since the last sound
+        self._unfinished = 0  # bytes since the last audio
 
     def push(self, data: bytes) -> np.ndarray:
-        """Returns the sound that `data` completes: float32 (n,) in [-1, 1]. Raises OpusError."""
+        """Returns the audio completed by `data`: float32 (n,) in [-1, 1]. Raises OpusError."""
         if len(data) > VOICE_MESSAGE.bytes:
             raise OpusError(f"one message is longer than {in_words(VOICE_MESSAGE.bytes)}")
         sounds, length = [np.zeros(0, np.float32)], 0
@@ -57,7 +57,7 @@ class OpusDecoder:
     def _read(self, data: bytes) -> np.ndarray:
         try:
             sound = np.asarray(self._reader.append_bytes(data), np.float32).reshape(-1)
-        except Exception as error:  # the library raises ValueError, and says nothing of what else
+        except Exception as error:  # the library raises ValueError, and possibly undocumented errors
             raise OpusError("it is no Ogg-Opus") from error
         self._unfinished = 0 if len(sound) else self._unfinished + len(data)
         if self._unfinished > 2 * VOICE_MESSAGE.bytes:

@@ -1,4 +1,4 @@
-"""The ends of a session over a network: a source that is pushed to, at the pace of sound, and a sink that passes on."""
+"""The endpoints of a session over a network: a source that is fed by `push` and a sink that sends frames."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 
 CATCH_UP_SECONDS = 5.0
-"""Frames that were held back for so long pass at once when they come."""
+"""Frames delayed by up to this long may pass in a burst when they arrive."""
 FASTER = 1.01
-"""How much faster than sound frames may always pass: no two clocks are further apart, so none piles up."""
+"""How much faster than real time frames may always pass. Clocks never differ by more, so frames don't pile up."""
 
 
 class Pacer:
-    """Says when the next frame may pass. Times are seconds of any steady clock."""
+    """Decides when the next frame may pass. Times are seconds of any monotonic clock."""
 
     def __init__(self) -> None:
         self._due: float | None = None  # no frame has passed yet
 
     def early(self, now: float) -> float:
-        """Returns how many seconds too early it is for a frame; 0 or less if one may pass."""
+        """Returns how many seconds remain until a frame may pass; 0 or less if one may pass now."""
         return 0.0 if self._due is None else self._due - now
 
     def passed(self, now: float) -> None:
-        """A frame has passed."""
+        """Records that a frame has passed."""
         due = now if self._due is None else max(self._due, now - CATCH_UP_SECONDS)
         self._due = due + FRAME_SECONDS / FASTER
 
 
 MOST_SECONDS = 10.0
-"""How much sound waits at most; of more, the oldest is lost."""
+"""The most audio that is queued; beyond that, the oldest is lost."""
 
 
 class PushedSource:
-    """An `AudioSource` that one thread pushes sound into, and the frame thread reads.
+    """An `AudioSource` that one thread pushes audio into and the frame thread reads.
 
-    Frames leave no faster than they sound, except to catch up after a network has held them back: then none is
-    dropped, since a network delays sound and loses none of it.
+    Frames are delivered in real time, except to catch up after a network delay. No frames are dropped then, since the
+    network delays audio without losing any.
     """
 
     backlog = 0
-    """What waits is caught up with, and is no sign that the reader is late."""
+    """Always 0, since queued frames don't mean that the reader is late."""
 
     def __init__(self, name: str, now: Callable[[], float] = time.perf_counter) -> None:
         self.name = name
@@ -59,7 +59,7 @@ class PushedSource:
         self._changed = threading.Condition()
 
     def push(self, samples: np.ndarray) -> None:
-        """Appends float32 samples of shape (n,) at 24 kHz. Any thread may call it; never waits."""
+        """Appends float32 samples of shape (n,) at 24 kHz. Thread-safe and non-blocking."""
         with self._changed:
             sound = np.concatenate([self._rest, samples]) if len(self._rest) else samples
             whole = len(sound) // FRAME_SAMPLES * FRAME_SAMPLES
@@ -71,7 +71,7 @@ class PushedSource:
             self._changed.notify()
 
     def close(self) -> None:
-        """Ends the sound: `read_frame` raises EndOfAudio once all of it has been read."""
+        """Ends the audio: `read_frame` raises EndOfAudio once everything has been read."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -95,7 +95,7 @@ class PushedSource:
         return 0
 
     def __enter__(self) -> PushedSource:
-        with self._changed:  # what came before anybody listened was said to nobody
+        with self._changed:  # drop audio that arrived before the session
             self._frames.clear()
             self._rest = np.zeros(0, np.float32)
         return self
@@ -105,9 +105,9 @@ class PushedSource:
 
 
 class SendingSink:
-    """An `AudioSink` that hands every frame to `send`, silence included, at the moment when it is written.
+    """An `AudioSink` that passes everything written, including silence, to `send` immediately.
 
-    What was sent counts as played: nothing of it can be taken back.
+    Sent samples count as played, since they can't be taken back.
     """
 
     keeps_time = True
@@ -128,7 +128,7 @@ class SendingSink:
             self._send(samples.copy())
 
     def flush(self) -> int:
-        """Nothing is ever queued: 0."""
+        """Returns 0, since nothing is ever queued."""
         return 0
 
     def __enter__(self) -> SendingSink:

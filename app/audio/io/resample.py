@@ -1,7 +1,6 @@
 """Streaming conversion of any rate and channel count to 24 kHz mono, and back to a device's rate; signal levels.
 
-Block sizes don't matter: the same samples give the same bits however they are divided. Levels are in decibels relative
-to full scale (dBFS).
+The result doesn't depend on the block sizes. Levels are in decibels relative to full scale (dBFS).
 """
 
 from __future__ import annotations
@@ -12,19 +11,19 @@ import soxr
 from app.conversation.frame import SAMPLE_RATE
 
 FLOOR_DBFS = -120.0
-"""The level reported for silence: a number that a meter can draw, below the 16-bit noise floor (-98 dBFS)."""
+"""The level reported for silence: finite, so that a meter can draw it, and below the 16-bit noise floor (-98 dBFS)."""
 
 CLIPPED = 0.999
-"""A sample this large was clipped: 32,735 of 32,767 in 16 bits."""
+"""Amplitude from which a sample counts as clipped: 32,735 of 32,767 in 16 bits."""
 
 
 def peak_dbfs(samples: np.ndarray) -> float:
-    """Level of the largest sample: 0.0 at full scale (1.0), `FLOOR_DBFS` for silence or no samples."""
+    """Returns the peak level: 0.0 at full scale (1.0), `FLOOR_DBFS` for silence or no samples."""
     return _dbfs(float(np.abs(samples).max(initial=0.0)))
 
 
 def rms_dbfs(samples: np.ndarray) -> float:
-    """Root-mean-square level: 0.0 for a full-scale square wave, -3.01 for a full-scale sine."""
+    """Returns the RMS level: 0.0 for a full-scale square wave, -3.01 for a full-scale sine."""
     if samples.size == 0:
         return FLOOR_DBFS
     return _dbfs(float(np.sqrt(np.mean(np.square(samples, dtype=np.float64)))))
@@ -36,12 +35,12 @@ def _dbfs(amplitude: float) -> float:
 
 
 QUALITY = "HQ"
-"""soxr's 20-bit quality: its error (below -120 dB) is under 16-bit noise. Holds back up to 40 ms."""
+"""soxr's 20-bit quality, whose error (below -120 dB) is below 16-bit noise. It holds back up to 40 ms."""
 
 
 def to_mono(block: np.ndarray) -> np.ndarray:
-    """Averages the channels of a float32 block of shape (n, channels): float32 (n,), a copy."""
-    # Channel by channel, in order: numpy's mean over a short axis is slower and may sum in another order.
+    """Averages the channels of a float32 block of shape (n, channels). Returns a new float32 (n,) array."""
+    # Adds one channel at a time: numpy's mean over a short axis is slower and may sum in another order.
     mono = block[:, 0].copy()
     for channel in range(1, block.shape[1]):
         mono += block[:, channel]
@@ -51,7 +50,7 @@ def to_mono(block: np.ndarray) -> np.ndarray:
 
 
 class Resampler:
-    """Converts mono float32 from `source_rate` to `target_rate` hertz, a block at a time."""
+    """Converts mono float32 audio from `source_rate` to `target_rate` (Hz), block by block."""
 
     def __init__(self, source_rate: int, target_rate: int) -> None:
         self._stream = None
@@ -59,11 +58,11 @@ class Resampler:
             self._stream = soxr.ResampleStream(source_rate, target_rate, 1, dtype="float32", quality=QUALITY)
 
     def push(self, mono: np.ndarray) -> np.ndarray:
-        """Returns the output available after these samples, shape (m,); soxr holds back the newest milliseconds."""
+        """Returns the output available after these samples, shape (m,). soxr holds back the last milliseconds."""
         return mono if self._stream is None else self._stream.resample_chunk(mono)
 
     def finish(self) -> np.ndarray:
-        """Returns what was held back, as if silence followed, and starts over."""
+        """Returns the samples held back, as if silence followed, and starts over."""
         if self._stream is None:
             return np.zeros(0, np.float32)
         rest = self._stream.resample_chunk(np.zeros(0, np.float32), last=True)
@@ -71,11 +70,11 @@ class Resampler:
         return rest
 
     def clear(self) -> None:
-        """Drops what was held back."""
+        """Drops the samples held back."""
         if self._stream is not None:
             self._stream.clear()
 
 
 def output_length(samples: int, rate: int) -> int:
-    """How many 24 kHz samples `samples` at `rate` hertz are: rounded, halves up."""
+    """Returns how many 24 kHz samples correspond to `samples` at `rate` Hz, rounded half up."""
     return (2 * samples * SAMPLE_RATE + rate) // (2 * rate)

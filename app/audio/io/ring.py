@@ -1,9 +1,9 @@
-"""A lock-free ring buffer of float32 samples between two threads: one writes, one reads, neither waits.
+"""A lock-free ring buffer of float32 samples between a writing and a reading thread, neither of which ever blocks.
 
-Positions count samples since the ring was made and never wrap. Every attribute is written by one side only, in a single
-assignment, so the other side's view is at worst a moment old (CPython's interpreter lock orders these assignments). A
-full ring never blocks its writer: the oldest samples are overwritten, and the reader notices by position.
-`PlaybackPosition` counts in 24 kHz samples over a ring that runs at the device's rate.
+Positions count samples since the ring was created and never wrap. Each attribute is written by one side only, in a
+single assignment, so the other side's view is at worst slightly outdated (CPython's GIL orders these assignments). A
+full ring never blocks its writer: the oldest samples are overwritten, which the reader detects from the positions.
+`PlaybackPosition` counts in 24 kHz samples for a ring that runs at the device's rate.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.conversation.frame import SAMPLE_RATE
 
 
 class Playback(NamedTuple):
-    """Where all written samples are: `written == played + queued + flushed + overruns`."""
+    """Accounts for all written samples: `written == played + queued + flushed + overruns`."""
 
     written: int
     played: int
@@ -26,10 +26,10 @@ class Playback(NamedTuple):
 
 
 class PlaybackCounters:
-    """A base class that implements the counters of an `AudioSink` by `playback`."""
+    """Base class that implements the counters of an `AudioSink` with `playback`."""
 
     def playback(self) -> Playback:
-        """Returns all counters at one moment."""
+        """Returns a consistent snapshot of all counters."""
         raise NotImplementedError
 
     @property
@@ -54,9 +54,9 @@ class PlaybackCounters:
 
 
 class PlaybackPosition:
-    """Counts for one writer. Exact at 24 kHz; at another `rate` a flush may round by one.
+    """The playback counters of one writer. Exact at 24 kHz; at another `rate` a flush may round by one sample.
 
-    Samples written but not in the ring yet (held back by a resampler) count as queued.
+    Samples written but not yet in the ring (held back by a resampler) count as queued.
     """
 
     def __init__(self, ring: Ring, rate: int) -> None:
@@ -64,29 +64,29 @@ class PlaybackPosition:
         self._rate = rate
         self._written = 0
         self._most_played = 0
-        # At the last flush: samples written (24 kHz), the ring's position, what the ring had lost by then.
+        # At the last flush: samples written (24 kHz), the ring's position, and samples lost by the ring.
         self._at_flush = (0, 0, 0)
 
     def add_written(self, samples: int) -> None:
-        """Counts `samples` more; called before they go into the ring."""
+        """Counts `samples` more written samples. Call it before they go into the ring."""
         self._written += samples
 
     def mark_flush(self) -> None:
-        """Called after the ring's `discard`, when nothing is held back outside it any more."""
+        """Records a flush. Call it after the ring's `discard`, when no samples are held back outside the ring."""
         counts = self._ring.counts()
         self._at_flush = (self._written, counts.written, counts.lost)
 
     def playback(self) -> Playback:
-        """Returns a snapshot; any thread may call it."""
+        """Returns a snapshot. Any thread may call it."""
         counts = self._ring.counts()
         written_then, ring_then, lost_then = self._at_flush
         written = self._written
-        # The ring knows exactly what it flushed (the device may have taken a block at that very moment), so
-        # what was played before the flush is what remains.
+        # The ring knows exactly what it flushed, even if the device took a block at the same moment. What remains
+        # was played before the flush.
         played_then = self._rounded_up(ring_then - counts.flushed - lost_then)
         overruns = self._rounded_down(counts.lost)
         flushed = max(0, written_then - played_then - self._rounded_down(lost_then))
-        # Rounding must neither reduce `played` nor make it exceed what there is.
+        # Rounding must neither decrease `played` nor make it exceed the available samples.
         played = min(max(self._rounded_up(counts.taken), self._most_played), written - flushed - overruns)
         self._most_played = played
         return Playback(written, played, written - played - flushed - overruns, flushed, overruns)
@@ -99,7 +99,7 @@ class PlaybackPosition:
 
 
 class RingCounts(NamedTuple):
-    """Where all written samples are: `written == taken + queued + flushed + lost`, in any snapshot."""
+    """Accounts for all written samples: `written == taken + queued + flushed + lost` in any snapshot."""
 
     written: int
     taken: int
@@ -111,19 +111,19 @@ class RingCounts(NamedTuple):
 
 
 class Ring:
-    """Room for `capacity` samples. Writer only: `write`, `discard`; reader only: `read_into`, `skip`."""
+    """A ring buffer for `capacity` samples. Writer only: `write`, `discard`; reader only: `read_into`, `skip`."""
 
     def __init__(self, capacity: int) -> None:
         if capacity < 1:
             raise ValueError("a ring needs room for at least one sample")
         self.capacity = capacity
         self._buffer = np.zeros(capacity, np.float32)
-        # The writer's: [0, written) can be read; below `claimed - capacity` the buffer is being overwritten.
+        # Set by the writer: [0, written) can be read; below `claimed - capacity` the buffer is being overwritten.
         self._written = 0
         self._claimed = 0
-        # The writer's: ranges [from, to) to discard, oldest first; the reader skips them when it gets there.
+        # Set by the writer: ranges [from, to) to discard, oldest first; the reader skips them when it gets there.
         self._discards: tuple[tuple[int, int], ...] = ()
-        # The reader's: (position, taken, flushed), one tuple so that the three are always consistent.
+        # Set by the reader: (position, taken, flushed), in one tuple so that they are always consistent.
         self._reader = (0, 0, 0)
 
     # Writer's side
@@ -134,10 +134,9 @@ class Ring:
             self._write_piece(samples[start : start + self.capacity])
 
     def discard(self) -> int:
-        """Makes the reader skip all that is queued now; returns how many samples that is.
+        """Makes the reader skip all currently queued samples at its next call. Returns how many there are.
 
-        The reader skips them at its next call. Samples that it is taking at this moment are included in the returned
-        number; `counts` is exact once the reader is done.
+        The result includes samples that the reader is taking at the same moment; `counts` is exact once it is done.
         """
         position = self._reader[0]
         pending = tuple(r for r in self._discards if r[1] > position)
@@ -149,7 +148,7 @@ class Ring:
 
     def _write_piece(self, samples: np.ndarray) -> None:
         count = samples.shape[0]
-        self._claimed = self._written + count  # announced before the buffer changes: the reader checks it
+        self._claimed = self._written + count  # announced before the buffer changes, for the reader to check
         at = self._written % self.capacity
         first = min(count, self.capacity - at)
         self._buffer[at : at + first] = samples[:first]
@@ -160,7 +159,7 @@ class Ring:
     # Reader's side
 
     def read_into(self, out: np.ndarray) -> int:
-        """Moves the oldest samples to `out` (float32, shape (n,), any stride); returns how many, 0 to n.
+        """Moves the oldest samples to `out` (float32, shape (n,), any stride) and returns how many, 0 to n.
 
         The rest of `out` is undefined.
         """
@@ -172,20 +171,20 @@ class Ring:
             out[:first] = self._buffer[at : at + first]
             if first < count:
                 out[first:count] = self._buffer[: count - first]
-            # If the writer overwrote these samples while they were copied, they are lost: read the next ones.
+            # If the writer overwrote these samples while they were copied, they are lost, so read the next ones.
             if self._claimed - self.capacity <= position:
                 self._reader = (position + count, taken + count, flushed)
                 return count
 
     def skip(self, count: int) -> int:
-        """Skips the oldest `count` samples, or all if fewer; returns how many. They count as flushed."""
+        """Skips the oldest `count` samples, or all if there are fewer. Returns how many; they count as flushed."""
         position, taken, flushed = self._skip_discarded()
         count = min(count, self._written - position)
         self._reader = (position + count, taken, flushed + count)
         return count
 
     def _skip_discarded(self) -> tuple[int, int, int]:
-        """Moves the reader past what was discarded or overwritten."""
+        """Moves the reader past discarded or overwritten samples."""
         position, taken, flushed = self._reader
         discards = self._discards
         target = _first_readable(position, discards, self._claimed - self.capacity)
@@ -194,7 +193,7 @@ class Ring:
             self._reader = (target, taken, flushed)
         return target, taken, flushed
 
-    # Either side, or a third
+    # Any thread
 
     @property
     def queued(self) -> int:
@@ -202,8 +201,8 @@ class Ring:
         return self.counts().queued
 
     def counts(self) -> RingCounts:
-        """Returns a snapshot; it includes what the reader hasn't noticed yet."""
-        # The reader's tuple first, `written` last: so the queue can't come out negative.
+        """Returns a snapshot, which includes discards and losses that the reader hasn't processed yet."""
+        # Reads the reader's tuple first and `written` last, so that `queued` can't be negative.
         position, taken, flushed = self._reader
         discards = self._discards
         target = _first_readable(position, discards, self._claimed - self.capacity)
@@ -217,5 +216,5 @@ def _first_readable(position: int, discards: tuple[tuple[int, int], ...], oldest
 
 
 def _overlap(ranges: tuple[tuple[int, int], ...], start: int, end: int) -> int:
-    """How many positions of [start, end) lie in `ranges`."""
+    """Returns how many positions in [start, end) lie in `ranges`."""
     return sum(max(0, min(end, high) - max(start, low)) for low, high in ranges)

@@ -1,4 +1,4 @@
-"""Makes the front-ends `kame` and `moshi` for this machine: chooses device, precision and length of context."""
+"""Creates the front-ends `kame` and `moshi` with the device, precision and context length that suit this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from app.platform import single_instance
 class Prepared:
     """What will be loaded, and how.
 
-    `context`: frames, None for the model's own. `needs`: what that takes of the card, in a sentence.
+    - `files`: the checkpoint.
+    - `device`, `precision`: where and how the model runs.
+    - `context`: in frames; None for the model's own.
+    - `needs`: a message stating the requirements on the graphics card.
     """
 
     files: CheckpointFiles
@@ -32,18 +35,18 @@ class Prepared:
 
 
 def free_bytes() -> int | None:
-    """Free bytes on the CUDA card; None without one."""
+    """Returns the free bytes on the CUDA card, or None without one."""
     if not torch.cuda.is_available():
         return None
-    # What torch has reserved without using it is free, too.
+    # Memory that torch has reserved but not allocated is free too.
     return torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
 
 
 def prepare(name: str, options: FrontEndOptions) -> Prepared:
-    """Decides how to run before anything is loaded.
+    """Decides how to run the model before anything is loaded.
 
     Raises:
-        FrontEndError: no weights, no card, or nothing that fits; the sentence offers what does.
+        FrontEndError: there are no weights, no card, or not enough memory; the message suggests alternatives.
     """
     label = LABELS[name]
     if options.precision not in ("auto", *PRECISIONS):
@@ -78,7 +81,7 @@ def prepare(name: str, options: FrontEndOptions) -> Prepared:
 
 
 def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
-    """Makes the front-end, not entered yet. Raises FrontEndError as `prepare` does."""
+    """Creates the front-end without entering it. Raises FrontEndError like `prepare`."""
     plan = prepare(name, options)
 
     def models() -> Loaded:
@@ -87,7 +90,7 @@ def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
                 f"{plan.precision} can't be had on this card with this driver. Choose bf16 if it has 24 GB, or the "
                 "embedded voice; the log has the details."
             )
-        # On a processor, bf16 is the slower one, and small models are what runs there.
+        # On the CPU, bf16 is slower than float32, and only small models run there.
         dtype = torch.bfloat16 if plan.device == "cuda" else torch.float32
         loaded = load(plan.files, device=plan.device, dtype=dtype, precision=plan.precision, context=plan.context)
         if name == "kame" and not loaded.learnt_oracle:

@@ -1,8 +1,8 @@
-"""Loads a checkpoint's files into models that are ready to step: checked first, loaded whole or not at all.
+"""Loads a checkpoint into models that are ready to step. Files are checked first and loaded completely or not at all.
 
-Takes KAME's and Moshi's folders as the hub has them. Moshi's own weights get a neutral oracle, with which the model is
-unchanged to the bit. A small model's file may hold its matrices as int8, half the size of bfloat16: each row has a
-scale in float16 under the same name and `SCALE`, and what is loaded is float32 again.
+Accepts the folders of KAME and Moshi as published on the hub. Moshi's weights get a neutral oracle, which leaves the
+model's output exactly unchanged. A small model's file may store its matrices as int8, half the size of bfloat16, with a
+float16 scale per row under the same name plus `SCALE`. They are converted back to float32 when loaded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LEAST_COLUMNS = 64
 
 
 def save_compact(state: Mapping[str, torch.Tensor], path: Path) -> None:
-    """Writes weights: matrices in eight bits, all else in float16."""
+    """Writes weights to `path`: wide matrices as int8, everything else as float16."""
     out: dict[str, torch.Tensor] = {}
     for name, value in state.items():
         value = value.detach().float()
@@ -47,7 +47,7 @@ def save_compact(state: Mapping[str, torch.Tensor], path: Path) -> None:
 
 
 def load_whole(path: Path, device: str = "cpu") -> dict[str, torch.Tensor]:
-    """Reads weights of either form; those in eight bits become float32."""
+    """Reads weights in either format, converting int8 matrices to float32."""
     stored = load_file(path, device=device)
     scales = {name: stored.pop(name) for name in list(stored) if name.endswith(SCALE)}
     for name, scale in scales.items():
@@ -58,7 +58,7 @@ def load_whole(path: Path, device: str = "cpu") -> dict[str, torch.Tensor]:
 
 @dataclass(slots=True)
 class Loaded:
-    """Models in eval mode on their device. `learnt_oracle`: the checkpoint has an oracle of its own (KAME)."""
+    """Models in eval mode on their device. `learnt_oracle`: the checkpoint has a trained oracle (KAME)."""
 
     lm: KameLM
     mimi: MimiModel | VoiceCodec
@@ -78,11 +78,12 @@ def load(
     """Loads a checkpoint.
 
     Args:
-        dtype: of the language model; Mimi stays float32. `precision` int8 and int4 shrink its matrices.
-        context: frames that attention reaches back, if fewer than the model was made for.
+        dtype: type of the language model; Mimi stays float32.
+        precision: int8 and int4 quantise the language model's matrices.
+        context: how many frames attention reaches back, if fewer than the model's own.
 
     Raises:
-        ModelError: what is missing, damaged or doesn't fit, by file and tensor.
+        ModelError: something is missing, damaged or doesn't match; the message names the file and tensor.
     """
     device = torch.device(device)
     pieces = _load_pieces(files.tokenizer)
@@ -104,7 +105,7 @@ def load(
 def build_lm(
     config: dict[str, Any] | None, device: torch.device, dtype: torch.dtype, context: int | None = None
 ) -> KameLM:
-    """An empty model of a config (None: Moshi's 7B). Raises ModelError when it makes no model."""
+    """Builds a model without weights from a config (None: Moshi's 7B). Raises ModelError if the config is invalid."""
     arguments = dict(loaders._lm_kwargs if config is None else config)
     for key in ("lora", "lora_rank", "lora_scaling", "depformer_causal"):
         arguments.pop(key, None)
@@ -128,8 +129,8 @@ def build_lm(
 
 
 class _Unfilled(TorchFunctionMode):
-    """Makes `torch.nn.init` leave tensors as they are: on the meta device there is nothing to fill, and torch would
-    import four seconds' worth of compiler to find that out."""
+    """Makes `torch.nn.init` leave tensors unchanged. The meta device has nothing to fill, but torch would spend four
+    seconds importing its compiler to find out."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if getattr(func, "__module__", "") == "torch.nn.init":
@@ -152,7 +153,7 @@ def _load_lm(
         )
     header = {name: tensor for name, tensor in read_header(files.lm).items() if not name.endswith(SCALE)}
     lm = build_lm(files.lm_config, torch.device("meta"), dtype, context)
-    # All names and shapes are compared before any weight is read.
+    # Compares all names and shapes before reading any weights.
     learnt = any(name.startswith("oracle_emb.") for name in header)
     _check_fit(lm, header, files.lm, allow_missing_oracle=not learnt)
     if files.lora is not None:
@@ -166,7 +167,7 @@ def _load_lm(
             fuse_lora=False,
         )
         _check_fit(trial, read_header(files.lora), files.lora, partial=True)
-    # Small packages of the model's bytes go to the device one by one: it never lies there twice.
+    # Quantised weights are staged on the CPU and moved one by one, so that the device never holds the model twice.
     staging = device if precision == "bf16" else torch.device("cpu")
     state = {name: _cast(name, value, dtype) for name, value in load_whole(files.lm, str(staging)).items()}
     if not learnt:
@@ -190,7 +191,7 @@ def _load_lm(
 
 
 def _load_codec(files: CheckpointFiles, device: torch.device, own: int, heard: int) -> MimiModel | VoiceCodec:
-    """The codec for `own` codebooks of the model's sound and `heard` of the user's."""
+    """Loads the codec with `own` codebooks for the model's audio and `heard` for the user's."""
     if not is_voice_codec(files.mimi):
         return _load_mimi(files, device, max(own, heard))
     codec = load_codec(files.mimi, device)
@@ -228,7 +229,7 @@ def _load_pieces(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 
 def _cast(name: str, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """As the package does: the conditioners stay float32, all other weights become `dtype`."""
+    """Casts a weight like the package does: conditioners stay float32, all other floats become `dtype`."""
     if not value.dtype.is_floating_point:
         return value
     return value.float() if name.startswith(("condition_provider.", "fuser.")) else value.to(dtype)
@@ -260,7 +261,7 @@ def _check_fit(
     partial: bool = False,
     allow_missing_oracle: bool = False,
 ) -> None:
-    """Compares a file's tensors with a model's, by name and shape, without a byte of either."""
+    """Compares a file's tensors with a model's by name and shape, without loading either."""
     outline = {name: torch.empty(tensor.shape, device="meta") for name, tensor in header.items()}
     try:
         keys = model.load_state_dict(outline, strict=False, assign=False)

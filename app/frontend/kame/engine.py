@@ -1,7 +1,6 @@
-"""Steps both models by one frame: the codec encodes the user's sound, the language model steps, the codec decodes.
+"""Steps both models by one frame: the codec encodes the user's audio, the language model steps, the codec decodes.
 
-On CUDA a frame is one replay of a captured graph, and one wait for its result; on the CPU the same calls run as they
-are.
+On CUDA, a frame is one replay of a captured graph and one wait for its result. On the CPU, the same calls run directly.
 """
 
 from __future__ import annotations
@@ -27,25 +26,25 @@ from app.frontend.kame.oracle_feed import OracleQueue
 from app.frontend.kame.stream_engine import Column, EngineStep, TextTokens
 
 FREE = -1
-"""A forced token that forces nothing."""
+"""Value of a forced token that lets the model choose."""
 SETTLING_FRAMES = 25
 """Frames of silence (2 s) after which Mimi's codes for silence no longer change."""
 log = logging.getLogger(__name__)
 
 BUCKETS = (256, 512, 1024, 2048)
-"""Lengths of attention, in frames, for each of which a graph is captured; the whole context is the last."""
+"""Attention lengths, in frames, for each of which a graph is captured, in addition to the whole context."""
 
 
 class Engine:
-    """Runs both models in one stream. A context manager; all calls on one thread.
-
-    `mimi` may be a small voice's codec, which has the same calls.
+    """Runs both models in one stream. A context manager; all calls must be made on one thread.
 
     Args:
+        lm: the language model.
+        mimi: the codec; a `VoiceCodec` has the same interface as Mimi.
         sampling: arguments for `KameGen` (temperatures, `use_sampling`).
 
     Raises:
-        ValueError: the codec's frames have another length.
+        ValueError: the codec's frame length isn't 80 ms.
     """
 
     def __init__(self, lm: KameLM, mimi: MimiModel | VoiceCodec, *, sampling: dict[str, Any] | None = None) -> None:
@@ -73,11 +72,11 @@ class Engine:
         self._forcing = False
         self._slots = 0
         self.step_seconds = 0.0
-        """What a step of the language model takes on this card, measured when it was entered; 0 on a processor."""
+        """Duration of a language model step on this card, measured on entry; 0 on the CPU."""
         self.steps = 0
-        """Steps since the stream began: what the cache holds, until it is full."""
+        """Steps since the start of the stream, which is the number of frames in the cache until it is full."""
         self.silence: tuple[int, ...] = ()
-        """Mimi's codes for silence, one a codebook of the model's own stream."""
+        """Mimi's codes for silence, one per codebook of the model's own stream."""
 
     # -- life --------------------------------------------------------------------------------------
 
@@ -92,8 +91,8 @@ class Engine:
                 raise
             why = f"{type(error).__name__}: {error}"
         if why:
-            # A driver or a torch that can't capture a frame, or a compiler that fails: without both it still
-            # runs. (A capture that fails leaves torch on the capture's stream.)
+            # The driver or torch can't capture a frame, or the compiler fails: run without both. A failed capture
+            # leaves torch on the capture's stream.
             log.warning("Frames can't be captured here (%s); each call goes to the card by itself.", why)
             torch.cuda.set_stream(torch.cuda.default_stream())
             self.graphs.enabled, self._slots = False, 0
@@ -118,7 +117,7 @@ class Engine:
             raise
 
     def _make_buffers(self) -> None:
-        """The memory that samples and tokens pass through; on the host where the card reaches it by itself."""
+        """Allocates the buffers for samples and tokens, in pinned memory on the host if there is a card."""
         self._sink = torch.tensor([self.silence], dtype=torch.long, device=self.device)[..., None]
         self._samples = torch.zeros(1, 1, FRAME_SAMPLES, device=self.device)
         self._staging = _host(torch.zeros(1, 1, FRAME_SAMPLES), self._on_gpu)
@@ -129,8 +128,8 @@ class Engine:
     def __exit__(self, *exc: object) -> None:
         self.graphs.close()
         self._stack.close()
-        # Out of all cycles (the generator's hooks, the package's lists of a module and its parts), so that 16 GB go
-        # when they are let go, and don't wait for a collector from which a session hides what it has loaded.
+        # Breaks all reference cycles (the generator's hooks, the package's cached child modules), so that 16 GB are
+        # freed immediately instead of waiting for the garbage collector, from which sessions exclude loaded models.
         self.gen.on_text_hook = self.gen.on_audio_hook = None
         for part in [*self.gen.modules(), *self.mimi.modules()]:
             if isinstance(part, StreamingModule):
@@ -138,9 +137,9 @@ class Engine:
         del self.gen, self.lm, self.mimi
 
     def _learn_silence(self) -> tuple[int, ...]:
-        """The codec's codes for silence once it has settled."""
+        """Returns the codec's codes for silence after it has settled."""
         if isinstance(self.mimi, VoiceCodec):
-            return self.mimi.silence  # it codes the user's sound otherwise than the model's own
+            return self.mimi.silence  # its encoder doesn't produce codes of the model's own audio
         with self.mimi.streaming(1):
             quiet = torch.zeros(1, 1, FRAME_SAMPLES, device=self.device)
             for _ in range(SETTLING_FRAMES):
@@ -148,7 +147,7 @@ class Engine:
         return tuple(int(code) for code in codes[0, : self._own, 0])
 
     def _warm_up(self) -> None:
-        """Runs, and on CUDA captures, every path once, so that no frame of a session pays for it."""
+        """Runs (and on CUDA captures) every path once, so that no frame of a session is delayed by it."""
         token = self.gen.take_oracle()
         for bucket in reversed(self._buckets):
             self._attend(bucket)
@@ -170,14 +169,14 @@ class Engine:
     # -- a frame -----------------------------------------------------------------------------------
 
     def restart(self) -> None:
-        """Starts a fresh stream: empty cache, no oracle, and Mimi's state is reset."""
+        """Starts a fresh stream with an empty cache, no oracle and a reset codec."""
         self.gen.reset_streaming()
         self.mimi.reset_streaming()
         self.steps = 0
         self.release()
 
     def restart_language_model(self) -> None:
-        """Starts a fresh stream of the language model, while Mimi's streams go on."""
+        """Starts a fresh stream of the language model, while the codec's streams continue."""
         self.gen.reset_streaming()
         self.steps = 0
 
@@ -195,17 +194,17 @@ class Engine:
 
     @property
     def full(self) -> bool:
-        """Whether the cache holds as many frames as attention reaches back."""
+        """Whether the cache contains as many frames as attention reaches back."""
         return self.steps >= self.context
 
     def force(self, text: int, own: Sequence[int]) -> None:
-        """Makes the model say these tokens from now on, in place of its own choice."""
+        """Forces the model to output these tokens from now on."""
         self._force_text.fill_(text)
         self._force_own.copy_(torch.tensor([list(own)], dtype=torch.long), non_blocking=False)
         self._forcing = True
 
     def force_silence(self) -> None:
-        """Makes the model silent from now on: padding, and the codec's codes for silence."""
+        """Forces the model to be silent from now on, with padding and the codec's codes for silence."""
         if not self._forcing:
             self.force(self.lm.text_padding_token_id, self.silence)
 
@@ -218,7 +217,7 @@ class Engine:
 
     @torch.no_grad()
     def step(self, samples: np.ndarray) -> EngineStep:
-        """Takes one frame and gives one. `samples`: float32 `[1920]`, 24 kHz."""
+        """Processes one frame and returns one. `samples`: float32 `[1920]`, 24 kHz."""
         self._staging[0, 0].copy_(torch.from_numpy(samples))
         self._samples.copy_(self._staging, non_blocking=True)
         token = self.gen.take_oracle()
@@ -230,7 +229,7 @@ class Engine:
         if self._on_gpu:
             done = torch.cuda.Event()
             done.record()
-            done.synchronize()  # the one wait of a frame
+            done.synchronize()  # the only wait in a frame
         self.steps += 1
         out = self._out.numpy().copy() if self.steps > self.gen.max_delay else np.zeros(FRAME_SAMPLES, np.float32)
         values = self._out_tokens.tolist()
@@ -239,7 +238,7 @@ class Engine:
 
     @torch.no_grad()
     def encode(self, samples: np.ndarray) -> tuple[int, ...]:
-        """Encodes a frame and returns the user's codes; the language model is not stepped."""
+        """Encodes a frame and returns the user's codes, without stepping the language model."""
         self._staging[0, 0].copy_(torch.from_numpy(samples))
         self._samples.copy_(self._staging, non_blocking=True)
         codes = self.graphs.run("encode", 0, self._encode, self._samples)
@@ -247,9 +246,9 @@ class Engine:
 
     @torch.no_grad()
     def replay(self, column: Column) -> None:
-        """Steps the language model along known tokens, which enter its cache as if said and heard.
+        """Steps the language model with known tokens, which enter its cache as if they had been spoken and received.
 
-        The queue's oracle waits meanwhile.
+        Takes nothing from the oracle queue.
         """
         user = torch.tensor([column.user], dtype=torch.long)[..., None].to(self.device)
         oracle = torch.tensor([[[column.oracle]]], dtype=torch.long).to(self.device)
@@ -296,5 +295,5 @@ class Engine:
 
 
 def _host(tensor: torch.Tensor, pinned: bool) -> torch.Tensor:
-    """A tensor on the host that the card can reach by itself, if there is one."""
+    """Returns a host tensor, in pinned memory if `pinned`."""
     return tensor.pin_memory() if pinned else tensor

@@ -1,4 +1,4 @@
-"""The front-ends `kame` and `moshi`: load the models when they are entered, and free them when they are exited."""
+"""The front-ends `kame` and `moshi`, which load the models on entry and free them on exit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.models.catalogue import ModelError
 from app.platform import single_instance
 
 LABELS = {"kame": "KAME", "moshi": "Moshi"}
-"""The front-ends of this kind, as sentences call them."""
+"""User-facing names of these front-ends."""
 
 log = logging.getLogger(__name__)
 
@@ -30,9 +30,11 @@ log = logging.getLogger(__name__)
 class KameSettings:
     """How a model is run.
 
-    `name`: "kame", or "moshi" for a model without an oracle. `needs`: as `FrontEnd.needs`. `alone`: it shares the card
-    with no other front-end, and waits until one that is there has exited. `sampling`: arguments of the generator, in
-    place of the checkpoint's. `prime_frames`, `prime_steps`: see `StreamMemory`.
+    - `name`: "kame", or "moshi" for a model without an oracle
+    - `needs`: see `FrontEnd.needs`
+    - `alone`: it needs exclusive use of the card, and waits for another front-end to exit
+    - `sampling`: generator arguments that override the checkpoint's
+    - `prime_frames`, `prime_steps`: see `StreamMemory`
     """
 
     name: str = "kame"
@@ -44,7 +46,7 @@ class KameSettings:
 
 
 class KameFrontEnd(StreamFrontEnd):
-    """A four-stream model between the user's sound and its own. `load` loads the models when it is entered."""
+    """A front-end that runs a speech-to-speech model. `load` loads the models on entry."""
 
     def __init__(
         self, load: Callable[[], Loaded], settings: KameSettings | None = None, dials: SetDials | None = None
@@ -80,7 +82,7 @@ class KameFrontEnd(StreamFrontEnd):
             self.__exit__()
             raise
         if sentence:
-            # After the error, whose traceback held the models: now their memory can be given back.
+            # Outside the handler, since the error's traceback holds the models: now their memory can be freed.
             with contextlib.suppress(RuntimeError):  # a card that has failed
                 self.__exit__()
             raise FrontEndError(sentence)
@@ -95,7 +97,7 @@ class KameFrontEnd(StreamFrontEnd):
 
     @property
     def label(self) -> str:
-        """Its name in a sentence."""
+        """The user-facing name."""
         return LABELS.get(self.name, self.name)
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
@@ -117,7 +119,7 @@ class KameFrontEnd(StreamFrontEnd):
 
 
 def _sampling(config: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a checkpoint's `lm_gen_config` that the generator has."""
+    """Returns the settings from a checkpoint's `lm_gen_config` that the generator supports."""
     known = ("use_sampling", "temp", "temp_text", "top_k", "top_k_text")
     return {key: config[key] for key in known if key in config}
 
@@ -127,7 +129,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _free_memory() -> None:
-    """Returns unused memory of the card to the system."""
+    """Returns unused graphics memory to the system."""
     gc.collect()
     if torch.cuda.is_available():
         with contextlib.suppress(RuntimeError):  # a card that has failed

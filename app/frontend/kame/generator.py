@@ -1,7 +1,7 @@
-"""KAME's generator: Moshi's, fed one oracle token at every step.
+"""KAME's generator, which is Moshi's with one oracle token fed at every step.
 
-A subclass of the package's generator that does not change its step: the callable with which the step runs the
-temporal transformer is replaced by one that adds the step's oracle token.
+It subclasses the package's generator without changing its step. Only the callable that runs the temporal transformer is
+replaced by one that adds the step's oracle token.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.frontend.kame.oracle_feed import OracleQueue
 
 
 class DeviceOracleQueue(OracleQueue):
-    """An oracle's queue with its tokens on the device: a step copies nothing over and waits for nothing."""
+    """An oracle queue with its tokens on the device, so that a step needs neither a copy nor a wait."""
 
     def __init__(self, device: torch.device, *, start: int, padding: int, vocabulary: int) -> None:
         super().__init__(start=start, padding=padding, vocabulary=vocabulary)
@@ -30,14 +30,14 @@ class DeviceOracleQueue(OracleQueue):
         self._tokens = torch.tensor(self.rest, dtype=torch.long).to(self._none.device)
 
     def take_tensor(self) -> torch.Tensor:
-        """The next step's token, `[1, 1, 1]`."""
+        """Removes and returns the next step's token, `[1, 1, 1]`."""
         place, before = self._next, self.taken
         self.take()
         return self._tokens[place : place + 1].view(1, 1, 1) if self.taken > before else self._none
 
 
 class _OracleMain:
-    """Replaces the temporal transformer in the package's step, and adds the step's oracle token."""
+    """Replaces the temporal transformer in the package's step in order to add the oracle token."""
 
     def __init__(self, lm: KameLM, queue: DeviceOracleQueue) -> None:
         self.queue = queue
@@ -54,49 +54,49 @@ class _OracleMain:
         return self._graphed(codes, sums, cross, self.token)
 
     def forget_graph(self) -> None:
-        """Makes the next step capture its graph again, since it attends to another length."""
+        """Makes the next step recapture its graph, after the attention length has changed."""
         self._graphed.reset()
 
 
 class KameGen(LMGen):
-    """`moshi.models.lm.LMGen` over a `KameLM`, with an oracle. Same arguments, same `step`.
+    """`moshi.models.lm.LMGen` for a `KameLM`, with an oracle. Takes the same arguments and has the same `step`.
 
-    All calls on the thread that steps. All items of a batch get the same oracle.
+    All calls must be made on the thread that steps. All items of a batch get the same oracle.
     """
 
     lm_model: KameLM
 
     def push_oracle(self, token_ids: Sequence[int], *, reset: bool = False) -> None:
-        """Appends tokens to the oracle; each step takes one, first in, first out, and padding if there is none.
+        """Appends tokens to the oracle. Each step takes one, first in, first out, or padding if there is none.
 
-        With `reset` a new oracle starts: what is left of the old one is dropped, and the next step takes the
-        start token (`text_initial_token_id`), the step after it the first of `token_ids`. The first tokens
-        after a start, an `oracle.clear` or a `reset_streaming` always start a new oracle.
+        With `reset`, a new oracle starts: the rest of the old one is dropped, the next step takes the start token
+        (`text_initial_token_id`), and the following one the first of `token_ids`. The first tokens of a stream, or
+        after `oracle.clear` or `reset_streaming`, always start a new oracle.
 
         Raises:
-            ValueError: a token id is not in the vocabulary (0 to `text_card`).
+            ValueError: a token ID isn't in the vocabulary (0 to `text_card`).
         """
         self.oracle.push(token_ids, reset=reset)
 
     @property
     def last_oracle(self) -> int:
-        """The token of the last step (padding if there was none)."""
+        """The oracle token of the last step, or padding if there was none."""
         return self.oracle.last
 
     def take_oracle(self) -> torch.Tensor:
-        """The next step's token, `[1, 1, 1]`, for a caller that runs `step_with` inside its own graph."""
+        """Takes the next step's token, `[1, 1, 1]`, for a caller that runs `step_with` inside its own graph."""
         return self.oracle.take_tensor()
 
     def step_with(self, input_tokens: torch.Tensor, oracle: torch.Tensor) -> torch.Tensor | None:
-        """`step` with the oracle token `[1, 1, 1]` given, in place of the queue's next."""
+        """Runs `step` with the given oracle token `[1, 1, 1]` instead of the next one in the queue."""
         self._main.token = oracle
         out = super()._step(input_tokens)
         return None if out is None else out[0]
 
     def attend_to(self, slots: int | None) -> None:
-        """Attends to the cache's first `slots` places only (None: to all), which must hold all that is filled.
+        """Limits attention to the first `slots` positions of the cache (None: all), which must include all filled ones.
 
-        The package's cache is a ring of `context` places that every step reads in full, empty ones too.
+        The package's cache is a ring of `context` positions that every step reads in full, including empty ones.
         """
         for state in self._attention_states():
             if isinstance(state.kv_cache, FilledKVCache):
@@ -104,7 +104,7 @@ class KameGen(LMGen):
         self._main.forget_graph()
 
     def fill_lazily(self) -> None:
-        """Replaces the caches by ones that `attend_to` can shorten. To be called once, after streaming has started."""
+        """Replaces the caches with ones that `attend_to` can shorten. Call it once after streaming has started."""
         for state in self._attention_states():
             if state.kv_cache is not None:
                 state.kv_cache = FilledKVCache.take_over(state.kv_cache)
@@ -121,7 +121,7 @@ class KameGen(LMGen):
 
     @property
     def oracle(self) -> DeviceOracleQueue:
-        """The queue of the oracle's tokens, while there is a stream."""
+        """The queue of the oracle's tokens, available while streaming."""
         return self._main.queue
 
     def _init_streaming_state(self, batch_size: int) -> _LMGenState:

@@ -1,4 +1,4 @@
-"""Captures calls on the card as CUDA graphs, so that a frame is one replay instead of thousands of launches."""
+"""Captures calls as CUDA graphs, so that a frame is one replay instead of thousands of kernel launches."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from moshi.utils.compile import CUDAGraphed
 
 
 class FrameGraphs:
-    """One graph for each name and length of attention. `modules`: whose streaming states the calls change.
+    """CUDA graphs, one per name and attention length. `modules`: those whose streaming states the calls change.
 
-    Off (`enabled`), as on a processor, the calls run as they are.
+    Unless `enabled`, for example on the CPU, calls run directly.
     """
 
     def __init__(self, modules: Sequence[StreamingModule], *, enabled: bool) -> None:
@@ -23,7 +23,7 @@ class FrameGraphs:
         self._graphs: dict[tuple[str, int], CUDAGraphed] = {}
 
     def run(self, name: str, slots: int, function: Callable[..., Any], *args: torch.Tensor) -> Any:
-        """Calls `function`, or replays its graph for `slots` places of attention, which the first calls capture."""
+        """Calls `function`, or replays its graph for an attention length of `slots`, captured by the first calls."""
         if not self.enabled:
             return function(*args)
         graph = self._graphs.get((name, slots))
@@ -32,15 +32,15 @@ class FrameGraphs:
         return graph(*args)
 
     def close(self) -> None:
-        """Frees all graphs, and the references to the modules."""
+        """Frees all graphs and drops the references to the modules."""
         self._graphs.clear()
         self._modules = ()
 
     def in_place(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` with its streaming states kept at their addresses, as a captured graph needs them.
+        """Wraps `function` so that its streaming states keep their addresses, as a captured graph requires.
 
-        The package replaces some small tensors of its states at each step (offsets, the convolutions' `first`):
-        a replay would read the old ones for ever. Here the new values are copied into the old tensors.
+        The package replaces some small state tensors at each step (offsets, `first` of the convolutions), and a replay
+        would keep reading the old ones. The wrapper copies the new values into the old tensors.
         """
 
         def run(*args: torch.Tensor) -> Any:

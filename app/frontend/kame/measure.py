@@ -1,6 +1,6 @@
-"""Measures how long a frame takes on this machine, whole and in parts, against the memory's bandwidth.
+"""Measures how long a frame takes on this machine, in total and by part, compared with the memory bandwidth.
 
-With random weights of the true shapes, since speed does not depend on their values.
+Uses random weights of the real shapes, since the speed doesn't depend on their values.
 """
 
 from __future__ import annotations
@@ -41,14 +41,17 @@ class Times:
 
     @classmethod
     def of(cls, seconds: list[float]) -> Times:
-        """The percentiles of these runs."""
+        """Returns the percentiles of these durations in seconds."""
         ms = np.array(seconds) * 1000
         return cls(*(round(float(value), 3) for value in (*np.percentile(ms, (50, 95, 99)), ms.max())))
 
 
 @dataclass(slots=True)
 class FrameFigures:
-    """One row of the bench. Bytes and milliseconds; `floor_ms` is `frame_bytes` over the copy bandwidth."""
+    """One row of the benchmark.
+
+    `bandwidth` is in bytes per second, and `floor_ms` is `frame_bytes` divided by it, in milliseconds.
+    """
 
     size: str
     precision: str
@@ -80,10 +83,12 @@ def measure_frame(
     frames: int = 200,
     loaded: Loaded | None = None,
 ) -> FrameFigures:
-    """Steps `frames` frames with `fill` frames of context in the cache (None: full), and measures.
+    """Measures `frames` steps with `fill` frames in the cache (None: full).
+
+    `loaded`: models to use instead of random ones of the given size.
 
     Raises:
-        FrontEndError: no card for the published size, or it doesn't fit.
+        FrontEndError: there is no card for the published size, or it doesn't fit.
     """
     where = torch.device("cuda" if device in ("auto", "cuda") and torch.cuda.is_available() else "cpu")
     if (device == "cuda" and where.type != "cuda") or (size == "7b" and where.type != "cuda" and device == "auto"):
@@ -125,7 +130,7 @@ def measure_frame(
 
 
 def pretend_filled(engine: Engine, frames: int) -> None:
-    """Sets the stream to where it is after `frames` steps, without making them."""
+    """Puts the stream into its state after `frames` steps without running them."""
     for state in engine.lm.get_streaming_state().values():
         for name in ("offset", "offsets"):
             value = getattr(state, name, None)
@@ -140,7 +145,7 @@ def pretend_filled(engine: Engine, frames: int) -> None:
 
 
 def _time_whole(engine: Engine, frames: int) -> Times:
-    """The step as the frame loop calls it, from samples to samples, with the copies both ways."""
+    """Times the step as called by the frame loop, from samples to samples, including copies in both directions."""
     samples = np.random.default_rng(0).normal(0, 0.05, (16, FRAME_SAMPLES)).astype(np.float32)
     taken = []
     filled = engine.steps
@@ -157,7 +162,7 @@ def _time_whole(engine: Engine, frames: int) -> Times:
 
 
 def _time_parts(engine: Engine, frames: int) -> dict[str, Times]:
-    """Each part by itself: on CUDA the replay of a graph of its own, by the card's clock."""
+    """Times each part separately; on CUDA as the replay of its own graph, by the card's clock."""
     lm, mimi, device = engine.lm, engine.mimi, engine.device
     samples = torch.zeros(1, 1, FRAME_SAMPLES, device=device)
     token = torch.full((1, 1, 1), lm.text_padding_token_id, dtype=torch.long, device=device)
@@ -208,7 +213,7 @@ def _time_on_card(engine: Engine, function: Callable[[], Any], frames: int) -> T
 
 
 def _time_copies(engine: Engine, frames: int) -> Times:
-    """Sound in and out of the card, with the wait."""
+    """Times copying audio to and from the card, including the wait."""
 
     def both_ways() -> None:
         engine._samples.copy_(engine._staging, non_blocking=True)
@@ -220,7 +225,7 @@ def _time_copies(engine: Engine, frames: int) -> Times:
 
 
 def copy_bandwidth(device: torch.device) -> float:
-    """Bytes a second of a copy within the device's memory, those read and those written."""
+    """Returns the bandwidth of a copy within the device's memory in bytes per second, read plus written."""
     size = 2**28 if device.type == "cuda" else 2**27
     source = torch.ones(size, dtype=torch.uint8, device=device)
     target = torch.empty_like(source)
@@ -240,7 +245,7 @@ def _wait(device: torch.device) -> None:
 
 
 def _frame_bytes(lm: KameLM, slots: int) -> int:
-    """Bytes that a step of the language model reads: every matrix once, and `slots` places of the cache."""
+    """Returns the bytes read by a language model step: every matrix once, and `slots` positions of the cache."""
     embeddings = {id(p) for m in lm.modules() if isinstance(m, nn.Embedding) for p in m.parameters()}
     weights = sum(t.numel() * t.element_size() for t in [*lm.parameters(), *lm.buffers()] if id(t) not in embeddings)
     assert isinstance(lm.transformer, StreamingTransformer)

@@ -1,8 +1,8 @@
-"""KAME's language model: Moshi's with one more embedding, for the oracle's tokens.
+"""KAME's language model, which is Moshi's with an additional embedding for the oracle's tokens.
 
-A subclass of the package's model that does not change its step: the oracle's embedding is added to the result of the
-text embedding, which is where KAME adds it (arXiv 2510.02327, public code). Its key-value cache is like the package's,
-but hands out only the places that are filled.
+It subclasses the package's model without changing its step: the oracle embedding is added to the output of the text
+embedding, as KAME does (arXiv 2510.02327, public code). Its key-value cache is the package's, except that it can return
+only the filled positions.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from torch import nn
 
 
 class FilledKVCache(RingKVCache):
-    """The package's ring; `slots` places of it are handed out (None: all).
+    """The package's ring cache, limited to its first `slots` positions (None: all).
 
-    The ring fills from place 0 on, so that the first `slots` places hold everything as long as at most
-    `slots` steps were made. The caller sees to that.
+    The ring fills from position 0, so the first `slots` positions contain everything as long as at most `slots` steps
+    have been made. The caller must ensure that.
     """
 
     slots: int | None = None
 
     @classmethod
     def take_over(cls, ring: RingKVCache) -> FilledKVCache:
-        """`ring` as a cache of this kind, with its memory and places unchanged."""
+        """Returns a cache of this type that takes over the memory and state of `ring`."""
         cache = cls.__new__(cls)
         cache.__dict__.update(ring.__dict__)
         return cache
 
     def complete(self, k: torch.Tensor, v: torch.Tensor, exec_mask: torch.Tensor) -> KVCacheResult:
-        """As in the package, cut to `slots` places."""
+        """Does the same as the package's method, but returns only `slots` positions."""
         keys, values, positions = super().complete(k, v, exec_mask)
         if self.slots is None:
             return KVCacheResult(keys, values, positions)
@@ -44,10 +44,10 @@ class FilledKVCache(RingKVCache):
 
 
 class KameLM(LMModel):
-    """`moshi.models.lm.LMModel` with `oracle_emb`, an embedding like `text_emb`. Same arguments.
+    """`moshi.models.lm.LMModel` with `oracle_emb`, an embedding like `text_emb`. Takes the same arguments.
 
-    The temporal transformer's input at each step is, in this order of additions, which matters in bf16:
-    sum of the audio embeddings + (text embedding + oracle embedding), then the conditions' sum.
+    The input of the temporal transformer at each step is the sum of the audio embeddings + (text embedding + oracle
+    embedding), then the sum of the conditions. The order of these additions matters in bf16.
     """
 
     oracle_emb: ScaledEmbedding
@@ -60,14 +60,14 @@ class KameLM(LMModel):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if name == "text_emb" and "oracle_emb" not in self._modules:
-            # Made where the reference makes it, between the text embedding and the rest: so the order of the
-            # parameters and of the random draws is the reference's, and the package casts it with the others.
+            # Created at the same point as in the reference, between the text embedding and the rest, so that the
+            # order of parameters and random draws matches and the package casts it with the others.
             super().__setattr__("oracle_emb", _twin(value))
 
     def _init_weights(self) -> None:
-        """The package's initialisation, with the oracle's embedding after the text's."""
+        """Initialises weights like the package, with the oracle embedding after the text embedding."""
         if self.text_emb.weight.is_meta:
-            return  # there is nothing to fill, and torch would import seconds' worth of code for it
+            return  # nothing to fill, and torch would spend seconds on imports
         parts: list[nn.Module | None] = [*self.emb, *(self.depformer_emb or ())]
         parts += [self.text_emb, self.oracle_emb, self.depformer_text_emb, self.text_linear]
         for part in parts:
@@ -84,14 +84,15 @@ class KameLM(LMModel):
         condition_tensors: ConditionTensors | None = None,
         oracle_tokens: torch.Tensor | None = None,
     ) -> LMOutput:
-        """Teacher-forced logits, as in the package.
+        """Returns teacher-forced logits, like the package.
 
         Args:
             codes: `[B, K, T]`, as in the package.
-            oracle_tokens: integers `[B, 1, T]`, the oracle at each step of `codes`; None adds none at all.
+            condition_tensors: as in the package.
+            oracle_tokens: integers `[B, 1, T]`, the oracle at each step of `codes`; None for no oracle.
 
         Raises:
-            ValueError: `oracle_tokens` is no tensor of integers of that shape.
+            ValueError: `oracle_tokens` isn't an integer tensor of that shape.
         """
         if oracle_tokens is None:
             return super().forward(codes, condition_tensors)
@@ -102,7 +103,7 @@ class KameLM(LMModel):
             raise ValueError(f"oracle_tokens must have shape ({batch}, 1, {steps}), not {tuple(oracle_tokens.shape)}.")
         if oracle_tokens.is_floating_point() or oracle_tokens.is_complex() or oracle_tokens.dtype == torch.bool:
             raise ValueError(f"oracle_tokens must be integers, not {oracle_tokens.dtype}.")
-        # As with the codes: the first input is the initial token, and the last token is never an input.
+        # Shifted like the codes: the first input is the initial token, and the last token is never an input.
         initial = torch.full_like(oracle_tokens[:, :, :1], self.text_initial_token_id)
         with self._with_oracle(torch.cat([initial, oracle_tokens[:, :, :-1]], dim=2)):
             return super().forward(codes, condition_tensors)
@@ -114,7 +115,7 @@ class KameLM(LMModel):
         cross_attention_src: torch.Tensor | None = None,
         oracle_tokens: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The temporal transformer, as in the package. `oracle_tokens`: `[B, 1, S]`, beside `sequence`."""
+        """Runs the temporal transformer, like the package. `oracle_tokens`: `[B, 1, S]`, aligned with `sequence`."""
         if oracle_tokens is None:
             return super().forward_text(sequence, sum_condition, cross_attention_src)
         with self._with_oracle(oracle_tokens):
@@ -130,10 +131,10 @@ class KameLM(LMModel):
 
 
 class _OracleHook:
-    """A forward hook that adds the oracle's embedding to the text embedding's result, while there are tokens.
+    """A forward hook that adds the oracle embedding to the output of the text embedding while there are tokens.
 
-    It refers to the embedding and not to the model: a model that is in no cycle is freed when its last reference goes,
-    which with 16 GB of weights can't wait for the collector.
+    It references the embedding instead of the model to avoid a reference cycle. The model's 16 GB must be freed with
+    its last reference and can't wait for the garbage collector.
     """
 
     def __init__(self, embedding: ScaledEmbedding) -> None:
@@ -145,7 +146,7 @@ class _OracleHook:
 
 
 def _twin(text_emb: ScaledEmbedding) -> ScaledEmbedding:
-    """A new embedding with the settings of `text_emb`."""
+    """Creates an embedding with the same settings as `text_emb`."""
     return ScaledEmbedding(
         text_emb.num_embeddings,
         text_emb.embedding_dim,
@@ -158,9 +159,9 @@ def _twin(text_emb: ScaledEmbedding) -> ScaledEmbedding:
 
 
 def neutral_oracle(text_emb: torch.Tensor, padding: int) -> torch.Tensor:
-    """Weights for `oracle_emb` with which a model that was trained without an oracle is unchanged.
+    """Returns weights for `oracle_emb` that leave a model trained without an oracle unchanged.
 
-    `text_emb - text_emb[padding]`, so that the padding, which every step without a token gets, adds exactly
-    zero. A plain copy of `text_emb` would add the padding's vector to every frame.
+    They are `text_emb - text_emb[padding]`, so that padding, the token of every step without an oracle, adds exactly
+    zero. A plain copy of `text_emb` would add the padding vector to every frame.
     """
     return text_emb - text_emb[padding]

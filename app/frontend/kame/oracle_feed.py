@@ -1,4 +1,4 @@
-"""Feeds the words of the newest oracle revision to the model as tokens: first in, first out, one a step."""
+"""Feeds the words of the newest oracle revision to the model as tokens, first in, first out, one per step."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from app.frontend.revisions import Revisions
 
 
 class OracleQueue:
-    """The oracle of one stream. `start`: the token that begins each one; `padding`: given where there is none.
+    """The oracle token queue of one stream.
 
-    `vocabulary`: the largest token that there is.
+    `start`: the token that starts each oracle; `padding`: the token for steps without an oracle; `vocabulary`: the
+    largest valid token.
     """
 
     def __init__(self, *, start: int, padding: int, vocabulary: int) -> None:
@@ -21,27 +22,27 @@ class OracleQueue:
         """The token of the last step."""
         self._start, self._padding, self._vocabulary = start, padding, vocabulary
         self._ids: list[int] = []
-        self._next = 0  # place of the next token
+        self._next = 0  # index of the next token
         self._started = False
-        self._forgotten = 0  # tokens that were taken and are no longer kept
+        self._forgotten = 0  # taken tokens that are no longer stored
 
     @property
     def rest(self) -> list[int]:
-        """The tokens that are still to be taken."""
+        """The tokens not taken yet."""
         return self._ids[self._next :]
 
     @property
     def taken(self) -> int:
-        """Tokens of this oracle that have been taken, the start token among them."""
+        """How many tokens of this oracle have been taken, including the start token."""
         return self._forgotten + self._next
 
     def push(self, token_ids: Sequence[int], *, reset: bool = False) -> None:
-        """Appends tokens; with `reset` a new oracle starts with them, and the rest of the old one is dropped.
+        """Appends tokens. With `reset` they start a new oracle, and the rest of the old one is dropped.
 
-        The first tokens after a `clear` always start a new oracle.
+        The first tokens after `clear` always start a new oracle.
 
         Raises:
-            ValueError: a token is not in the vocabulary.
+            ValueError: a token isn't in the vocabulary.
         """
         ids = [int(token) for token in token_ids]
         for token in ids:
@@ -56,11 +57,11 @@ class OracleQueue:
         self._next = 0
 
     def clear(self) -> None:
-        """Forgets all tokens: padding from the next step on, until a new oracle starts."""
+        """Discards all tokens. Steps get padding until a new oracle starts."""
         self._ids, self._started, self._next, self._forgotten = [], False, 0, 0
 
     def take(self) -> int:
-        """The next step's token: the next in the queue, or padding."""
+        """Removes and returns the next token in the queue, or returns padding if it is empty."""
         if self._next < len(self._ids):
             self.last = self._ids[self._next]
             self._next += 1
@@ -70,27 +71,27 @@ class OracleQueue:
 
 
 class OracleFeed:
-    """Feeds `queue`; the oracle's tokens start again whenever another revision is fed.
+    """Feeds oracle revisions to `queue`, starting a new oracle whenever the revision changes.
 
-    `enabled`: off for Moshi, which has no oracle.
+    `enabled`: False for Moshi, which has no oracle.
     """
 
     def __init__(self, queue: OracleQueue, pieces: Pieces, *, enabled: bool = True) -> None:
         self.revision = 0
-        """The revision that is fed, or was last."""
+        """The revision being fed, or the last one."""
         self.asked_turn = 0
-        """The newest turn that a revision was requested for."""
+        """The newest turn for which a revision was requested."""
         self._queue = queue
         self._pieces = pieces
         self._enabled = enabled
         self._revisions = Revisions()
-        self._fed: int | None = None  # tokens of the revision that the model was fed; None: it is to start again
-        self._void = 0  # the order up to which revisions are refused
+        self._fed: int | None = None  # tokens of the revision already fed; None: start over
+        self._void = 0  # revisions up to this order are refused
         self._holding = False
-        self._held = 0  # the revision whose words are held
+        self._held = 0  # the revision whose words are held back
 
     def receive(self, item: OracleInput, answering: int | None = None) -> None:
-        """Handles one input. `answering`: the turn that is being answered, if any."""
+        """Handles one input. `answering`: the turn being answered, if any."""
         if isinstance(item, OracleAsked):
             self.asked_turn = max(self.asked_turn, item.turn)
         revision = self._revisions.update(item, in_use=self.revision)
@@ -102,22 +103,22 @@ class OracleFeed:
             self._feed(revision)
 
     def hold(self) -> None:
-        """Holds the words for turns after the one that is being answered: the user may only be saying "okay"."""
+        """Holds back words for later turns than the one being answered, as the user may only be saying "okay"."""
         self._holding = True
 
     def drop_held(self) -> None:
-        """It was a backchannel: the words that were held don't count."""
+        """Discards the words held back, because the user's input was a backchannel."""
         self._holding, self._held = False, 0
 
     def release_held(self) -> None:
-        """It was an interruption: the words that were held count."""
+        """Feeds the words held back, because the user's input was an interruption."""
         held = self._revisions.get(self._held)
         self.drop_held()
         if held is not None:
             self._feed(held)
 
     def void(self, turn: int) -> None:
-        """Refuses the revisions for turns up to `turn`, whose answer is not wanted any more."""
+        """Refuses revisions for turns up to `turn`, whose answers are no longer wanted."""
         self._void = max([self._void, *(revision.order for revision in self._revisions if revision.turn <= turn)])
         in_use = self._revisions.get(self.revision)
         if in_use is None or in_use.order <= self._void:
@@ -125,14 +126,14 @@ class OracleFeed:
             self._queue.clear()
 
     def _feed(self, revision: KnownRevision) -> None:
-        """Feeds what the model has not been fed of `revision`: all of its text, if another one was fed until now."""
+        """Feeds the part of `revision` that wasn't fed yet, or all of it if another revision was fed before."""
         in_use = self._revisions.get(self.revision)
         superseded = in_use is not None and revision.order < in_use.order
         if not self._enabled or superseded or revision.order <= self._void:
             return
         fed = self._fed if revision.number == self.revision else None
-        # No piece reaches over a space, so the tokens of whole words stay the same when more words follow. (KAME was
-        # trained on whole sentences, encoded at once.)
+        # Pieces never span a space, so the tokens of whole words don't change when more words follow. (KAME was trained
+        # on sentences encoded as a whole.)
         tokens = self._pieces.encode(revision.text)
         self.revision, self._fed = revision.number, len(tokens)
         if fed is None or len(tokens) > fed:

@@ -1,12 +1,12 @@
-"""Weight-only int8 and int4 quantisation for batch 1: the matrices shrink, the activations stay bf16.
+"""Weight-only int8 and int4 quantisation for batch size 1. The matrices shrink, and the activations stay bf16.
 
-At batch 1 a step's time is the time to read the weights, so that a half or a quarter of the bytes is about a
-half or a quarter of the time. int8: a scale for each row. int4: a scale and a minimum for each group of 128
-columns. Embeddings and norms stay as they are.
+At batch size 1, a step takes as long as reading the weights, so half or a quarter of the bytes takes about half or a
+quarter of the time. int8 has a scale per row, int4 a scale and a minimum per group of 128 columns. Embeddings and norms
+aren't quantised.
 
-The products run in kernels of the app's own that NVRTC, which comes with torch on Linux and Windows, compiles at load:
-no Triton, no compiler on the user's machine. Each is checked against plain torch on the device before it is used; where
-a kernel doesn't compile or is wrong, plain torch does the work, slowly.
+The products run in the app's own kernels, compiled on loading by NVRTC, which comes with torch on Linux and Windows, so
+neither Triton nor a compiler is needed. Each kernel is checked against plain torch on the device before it is used. If
+it doesn't compile or gives wrong results, plain torch is used, which is slower.
 """
 
 from __future__ import annotations
@@ -31,40 +31,40 @@ GROUP = 128
 
 ROWS_A_BLOCK = 8
 THREADS_A_BLOCK = 128
-"""As `kernels.cu` has them: 4 warps of 2 rows."""
+"""Must match `kernels.cu`: 4 warps of 2 rows."""
 
 Kernel = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], None]
-"""Called with the packed matrix, its parameters, the vector, and the tensor for the result."""
+"""Called with the packed matrix, its parameters, the vector and the output tensor."""
 
 log = logging.getLogger(__name__)
 
 _working: dict[Precision, Kernel] = {}
-"""The kernels that were loaded and checked in this process."""
+"""The kernels loaded and checked in this process."""
 
 
 def pack_int8(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """`[N, K]` to int8 `[N, K]` and float32 scales `[N]`: symmetric, the row's largest becomes 127."""
+    """Packs `[N, K]` as int8 `[N, K]` and float32 scales `[N]`. Symmetric: each row's largest value becomes 127."""
     weight = weight.float()
     scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 127
     return (weight / scale[:, None]).round().clamp(-127, 127).to(torch.int8), scale
 
 
 def unpack_int8(packed: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    """The float32 matrix that `pack_int8` kept."""
+    """Returns the float32 matrix packed by `pack_int8`."""
     return packed.float() * scale[:, None]
 
 
 def pack_int4(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """`[N, K]` to bytes `[N, K / 2]` and bf16 pairs (scale, minimum) `[N, K / 128, 2]`.
+    """Packs `[N, K]` as bytes `[N, K / 2]` and bf16 pairs (scale, minimum) `[N, K / 128, 2]`.
 
-    Each value of a group becomes the nearest of 16 steps between the group's least and greatest. Byte j of a
-    row holds columns 2j (low half) and 2j + 1.
+    Each value becomes the nearest of 16 steps between the minimum and maximum of its group. Byte j of a row contains
+    columns 2j (low nibble) and 2j + 1.
     """
     rows, columns = weight.shape
     groups = weight.float().view(rows, columns // GROUP, GROUP)
     least = groups.amin(dim=2)
     scale = ((groups.amax(dim=2) - least) / 15).clamp(min=1e-12)
-    # The steps are counted from what bf16 keeps of scale and minimum, so that its rounding is no extra error.
+    # Uses scale and minimum as rounded to bf16, so that the rounding adds no error.
     scale, least = scale.bfloat16(), least.bfloat16()
     steps = ((groups - least.float()[:, :, None]) / scale.float()[:, :, None]).round().clamp(0, 15)
     steps = steps.to(torch.uint8).view(rows, columns)
@@ -73,7 +73,7 @@ def pack_int4(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def unpack_int4(packed: torch.Tensor, params: torch.Tensor) -> torch.Tensor:
-    """The float32 matrix that `pack_int4` kept."""
+    """Returns the float32 matrix packed by `pack_int4`."""
     rows, half = packed.shape
     steps = torch.stack([packed & 15, packed >> 4], dim=2).view(rows, -1, GROUP).float()
     scale, least = params.float().unbind(dim=2)
@@ -81,7 +81,7 @@ def unpack_int4(packed: torch.Tensor, params: torch.Tensor) -> torch.Tensor:
 
 
 class QuantisedMatrix(nn.Module):
-    """`x -> x W^T` for a `[N, K]` matrix kept in int8 or int4. `x`: `[..., K]`, any float type."""
+    """Computes `x W^T` for a `[N, K]` matrix W stored as int8 or int4. `x`: `[..., K]`, any float type."""
 
     packed: torch.Tensor
     params: torch.Tensor
@@ -93,17 +93,17 @@ class QuantisedMatrix(nn.Module):
         pack = pack_int8 if precision == "int8" else pack_int4
         packed, params = pack(weight.detach().to(device or weight.device))
         self.register_buffer("packed", packed)
-        # As plain bytes, so that no later cast of the model touches them.
+        # Stored as bytes, so that casting the model doesn't affect them.
         self.register_buffer("params", params.view(torch.uint8))
 
     def plain(self) -> torch.Tensor:
-        """The float32 matrix that is kept."""
+        """Returns the stored matrix as float32."""
         if self.precision == "int8":
             return unpack_int8(self.packed, self.params.view(torch.float32))
         return unpack_int4(self.packed, self.params.view(torch.bfloat16))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """`[..., N]`, in the type of `x`."""
+        """Returns the product, `[..., N]`, in the type of `x`."""
         kernel = _working.get(self.precision) if self.packed.is_cuda else None
         rows = x.numel() // self.in_features
         if kernel is None or rows > 4:
@@ -116,9 +116,9 @@ class QuantisedMatrix(nn.Module):
 
 
 class QuantisedProjection(nn.Linear):
-    """A quantised matrix in the form of a Linear, which the package's attention needs.
+    """A quantised matrix as a `Linear`, which the package's attention requires.
 
-    The package reads the type and the device of the key-value cache off `weight`, which is empty here.
+    The package takes the type and device of the key-value cache from `weight`, which is empty here.
     """
 
     def __init__(self, matrix: QuantisedMatrix, like: torch.Tensor) -> None:
@@ -140,12 +140,12 @@ def quantise(
     keep_int8: tuple[str, ...] = ("text_linear", "linears"),
     weight_of: Callable[[nn.Linear], torch.Tensor] = lambda linear: linear.weight,
 ) -> int:
-    """Replaces all Linears of `model` by quantised matrices; returns how many.
+    """Replaces all `Linear` modules in `model` with quantised matrices and returns how many were replaced.
 
-    `device`: where the quantised ones go, each as it is made, so that the whole model never lies there in bf16.
-    `keep_int8`: children whose matrices stay int8 under int4, the output heads, where an error is an error in the
-    probabilities. `weight_of`: where a Linear's weights are, if not in it. A matrix whose columns don't fit the
-    form stays as it is.
+    - `precision`: the target precision. Matrices whose number of columns doesn't suit it aren't replaced.
+    - `device`: where each quantised matrix is moved when created, so that the bf16 model needn't fit there.
+    - `keep_int8`: children that stay int8 with int4. These are the output heads, where errors affect probabilities.
+    - `weight_of`: returns the weights of a `Linear`, if they aren't in the module itself.
     """
     if precision == "bf16":
         return 0
@@ -159,7 +159,7 @@ def quantise(
     }
 
     def walk(module: nn.Module, form: Precision) -> int:
-        # The package takes both matrices of a gate the same way: both fit, or both stay.
+        # The package treats both matrices of a gate alike, so quantise both or neither.
         if isinstance(module, ActivationGating) and not all(
             _fits(matrix, form) for matrix in (module.linear_in, module.linear_out)
         ):
@@ -186,9 +186,9 @@ def _fits(matrix: nn.Module, form: Precision) -> bool:
 
 
 def kernels() -> dict[Precision, Kernel]:
-    """Returns the kernels that work on this machine's GPU, by precision, each checked on it.
+    """Returns the kernels that have been checked to work on this machine's GPU, by precision.
 
-    One that could not be loaded is tried again by the next call.
+    The next call retries any that couldn't be loaded.
     """
     forms: tuple[Precision, ...] = ("int8", "int4")
     for precision in forms if torch.cuda.is_available() else ():
@@ -200,18 +200,18 @@ def kernels() -> dict[Precision, Kernel]:
                 raise RuntimeError(f"its result is off by {error:.3g}")
             _working[precision] = kernel
         except Exception as error:
-            # A driver, a card or a later torch may fail in any way: the session goes on, only slower.
+            # A driver, card or newer torch may fail in any way. The session continues, only slower.
             log.warning("The %s kernel can't be used (%s); plain torch stands in.", precision, error)
     return _working
 
 
 def compile_kernel(name: str, capability: str = "") -> bytes:
-    """A kernel of `kernels.cu`: machine code for a card of `capability` ("89"), or PTX for any card from Turing on.
+    """Compiles a kernel in `kernels.cu` for cards of `capability` ("89"), or to PTX for any card from Turing on.
 
-    Machine code, since a driver reads no PTX that is newer than itself. Needs no card and no CUDA toolkit, for whose
-    headers torch's own helper looks. Raises RuntimeError with the log.
+    Machine code is preferred because a driver can't load PTX newer than itself. Unlike torch's own helper, this needs
+    no CUDA toolkit headers. It doesn't need a card either. Raises RuntimeError with the compiler log.
     """
-    names = ("_get_nvrtc_library", "_get_gpu_rtc_library")  # of torch 2.9, and of later ones
+    names = ("_get_nvrtc_library", "_get_gpu_rtc_library")  # in torch 2.9, and in later versions
     library = next(getattr(cuda_utils, name) for name in names if hasattr(cuda_utils, name))
     nvrtc, program = library(), ctypes.c_void_p()
     source = (Path(__file__).parent / "kernels.cu").read_bytes()
@@ -239,15 +239,15 @@ def compile_kernel(name: str, capability: str = "") -> bytes:
 
 
 def _load_kernel(name: str) -> Callable[..., None]:
-    # Loading is a driver's call, which needs the card's context on this thread; this binds it, as little else does.
+    # Loading is a driver call and needs the card's context bound to this thread, which synchronising does.
     torch.cuda.synchronize()
     major, minor = torch.cuda.get_device_capability()
     try:
         code = compile_kernel(name, f"{major}{minor}")
     except RuntimeError:
-        code = compile_kernel(name)  # a card that is newer than this torch
+        code = compile_kernel(name)  # the card is newer than this torch
     loaded = cuda_utils._cuda_load_module(code, [name])
-    assert isinstance(loaded, dict)  # since it was asked for by name
+    assert isinstance(loaded, dict)  # because a name was given
     return loaded[name]
 
 
@@ -264,7 +264,7 @@ def _launch(
 
 
 def _check(kernel: Callable[..., None], precision: Precision) -> float:
-    """How far the kernel is from plain torch on this device, if that is more than bf16's rounding; else 0."""
+    """Returns the kernel's relative error against plain torch on this device, or 0 if it is within bf16 rounding."""
     random = torch.Generator().manual_seed(0)
     worst = 0.0
     for rows, columns in ((1, 128), (515, 1024), (4096, 4096), (7, 11264)):

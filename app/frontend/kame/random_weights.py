@@ -1,4 +1,4 @@
-"""Models of the published shapes, or of small ones, with random weights: for benches and checks."""
+"""Models with random weights, of the published or of small shapes, for benchmarks and checks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Size = Literal["7b", "tiny"]
 
 
 def random_models(size: Size, precision: Precision, device: torch.device, context: int | None = None) -> Loaded:
-    """Models of the true shape with random weights, each matrix made where it will lie."""
+    """Creates models with random weights, directly on `device`."""
     config = dict(TINY_LM) if size == "tiny" else None
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     lm = build_lm(config, torch.device("meta"), dtype, context)
@@ -38,7 +38,7 @@ def random_models(size: Size, precision: Precision, device: torch.device, contex
 
 
 def random_mimi(size: Size, device: torch.device, codebooks: int) -> MimiModel:
-    """A codec of the true shape with random weights."""
+    """Creates a codec with random weights."""
     torch.manual_seed(0)
     mimi = loaders.get_mimi(None, TINY_MIMI if size == "tiny" else None, device=device, num_codebooks=codebooks)
     with torch.no_grad():

@@ -1,6 +1,7 @@
-"""Checks that this machine's fast paths (graphs, kernels, short attention) give what the plain ones give, to the bit.
+"""Compares this machine's fast paths (graphs, kernels, short attention) with the plain ones.
 
-With small models with random weights, in seconds: `bench frame --check` runs it on the user's card.
+Tokens must match exactly; samples and kernel results have a small tolerance. Uses small models with random weights and
+takes seconds. `bench frame --check` runs it on the user's card.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ STEPS = 60
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One comparison. `detail` says how it came out; one that is not `needed` is reported, and fails nothing."""
+    """The result of one comparison. `detail` describes it. If it isn't `needed`, a failure is only reported."""
 
     name: str
     ok: bool
@@ -36,7 +37,7 @@ class Check:
 
 
 def run_checks(device_name: str = "auto", steps: int = STEPS) -> list[Check]:
-    """Makes all comparisons on a device, `steps` frames each. `auto`: the CUDA card if there is one."""
+    """Runs all comparisons on a device, with `steps` frames each. `auto`: the CUDA card if there is one."""
     on_card = device_name != "cpu" and torch.cuda.is_available()
     device = torch.device("cuda" if on_card else "cpu")
     checks = []
@@ -90,7 +91,7 @@ def _short(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> C
         gen.attend_to(32 * (step // 32 + 1))
 
     same = _tokens(KameGen(model, use_sampling=False), steps, shorten) == whole
-    # Another length may round otherwise in the last bit, which is no fault: the numbers it leaves out are zeros.
+    # Another length may change the rounding of the last bit, which isn't an error: only zeros are left out.
     return Check(f"attention over what is filled, {name}", same, "equal tokens" if same else "rounds otherwise", False)
 
 
@@ -109,7 +110,7 @@ def _tokens(gen: LMGen, steps: int, before: Callable[[int, KameGen], None] | Non
 
 
 def _engine(device: torch.device, steps: int) -> Check:
-    """Whole frames, with silence forced and a fresh stream in between, by graphs and by plain calls."""
+    """Compares whole frames with and without graphs, including forced silence and a fresh stream."""
     seen = []
     for graphs in (True, False):
         models = random_models("tiny", "bf16", device)

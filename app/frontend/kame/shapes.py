@@ -1,6 +1,7 @@
-"""Small shapes of the models: the same streams, delays, rates and parts as the published ones.
+"""Small shapes of the models, with the same streams, delays, rates and parts as the published ones.
 
-For benches and tests on machines that can't hold the published ones; with random weights they produce no speech.
+They are for benchmarks and tests on machines that can't run the published models. With random weights they produce no
+speech.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ TINY_LM: dict[str, Any] = {
     "depformer_weights_per_step": True,
     "delays": [0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1],
 }
-"""KAME's shape made small: the same streams, delays and parts."""
+"""A small version of KAME's shape with the same streams, delays and parts."""
 
 _SEANET = {
     "channels": 1,
@@ -80,4 +81,4 @@ TINY_MIMI: dict[str, Any] = {
     },
     "quantizer": {"dimension": 16, "n_q": 8, "bins": 64, "input_dimension": 32, "output_dimension": 32},
 }
-"""Mimi's shape made small: the same rates and frames."""
+"""A small version of Mimi's shape with the same rates and frames."""

@@ -1,4 +1,4 @@
-"""Follows the words of a model that speaks by itself: text tokens to words, which turn it answers, when it is done."""
+"""Tracks the speech of a model that decides itself when to speak: its words, the turn it answers, and when it ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPACE = "▁"
 
 
 class Pieces(Protocol):
-    """The part of `sentencepiece.SentencePieceProcessor` that is used here."""
+    """The part of the `sentencepiece.SentencePieceProcessor` interface used here."""
 
     def encode(self, text: str) -> list[int]: ...
 
@@ -24,16 +24,16 @@ class Pieces(Protocol):
 
 
 class Vocabulary(Pieces, Protocol):
-    """Pieces whose number is known."""
+    """`Pieces` of known vocabulary size."""
 
     def vocab_size(self) -> int: ...
 
 
 class InnerText:
-    """The words of the model's inner monologue; tokens in `silent` are no text.
+    """Assembles the words of the model's inner monologue. Tokens in `silent` aren't text.
 
-    A word is given out as soon as it is known to be whole: at the padding after it, or when the next one starts. A
-    piece that belongs to it and comes later (a comma) is given out without a space before it.
+    A word is returned as soon as it is known to be complete: at the padding after it, or when the next one starts. A
+    piece that belongs to the word but arrives later, such as a comma, is returned without a leading space.
     """
 
     def __init__(self, pieces: Pieces, *, silent: frozenset[int]) -> None:
@@ -42,12 +42,12 @@ class InnerText:
         self._word: list[int] = []
 
     def push(self, token: int) -> str:
-        """Takes a frame's token; returns the words that are whole now, or nothing.
+        """Adds a frame's token and returns any text that is complete now.
 
-        A word that stands alone has a space before it, one that continues the word before has none.
+        The text has a leading space unless it continues the previous word.
         """
         if token in self._silent:
-            # The space before a word may be a token of its own.
+            # The space before a word may be a separate token.
             return "" if self._is_space() else self.flush()
         starts = self._pieces.id_to_piece(token).startswith(SPACE)
         done = self.flush() if starts else ""
@@ -58,7 +58,7 @@ class InnerText:
         return len(self._word) == 1 and self._pieces.id_to_piece(self._word[0]) == SPACE
 
     def flush(self) -> str:
-        """Returns and forgets what is left."""
+        """Returns and clears the remaining text."""
         if not self._word:
             return ""
         ids, self._word = self._word, []
@@ -68,25 +68,25 @@ class InnerText:
 
 
 END_FRAMES = 12
-"""Frames without a word (1 s) after which an answer is over, if it is quiet too."""
+"""Frames without a word (1 s) after which a quiet answer is over."""
 LOUD = 0.01
-"""RMS above which a frame sounds, about -40 dBFS."""
+"""RMS above which a frame is audible, about -40 dBFS."""
 LINGER_FRAMES = 25
-"""Frames (2 s) that a model is given to start an answer before nothing more is expected of it."""
+"""Frames (2 s) in which a model may start an answer before none is expected any more."""
 
 
 class SpokenWords:
-    """Follows one stream. `silent`: the text tokens that are no words."""
+    """Tracks the speech in one stream. `silent`: the text tokens that aren't words."""
 
     def __init__(self, pieces: Pieces, silent: frozenset[int], vocabulary: int) -> None:
         self.answering: tuple[int, int] | None = None
-        """Turn and revision of the answer that is being spoken."""
+        """Turn and revision of the answer being spoken."""
         self.floor_turn = 0
-        """The newest turn that the floor was given for."""
+        """The newest turn for which the model was given the floor."""
         self.wordless_frames = 0
         """Frames since the last text token."""
         self.idle_frames = LINGER_FRAMES
-        """Frames in which nothing was said and nothing could be expected."""
+        """Frames in which no word was spoken or expected."""
         self._inner = InnerText(pieces, silent=silent)
         self._silent = silent
         self._vocabulary = vocabulary
@@ -94,13 +94,13 @@ class SpokenWords:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing sounds, and the model has had its time to start."""
+        """Whether no answer is being spoken and none is expected any more."""
         return self.answering is None and self.idle_frames >= LINGER_FRAMES
 
     def follow(self, token: int, samples: np.ndarray, asked_turn: int, revision: int) -> tuple[list[Said], list[Mark]]:
-        """Takes a frame's text token and sound; returns the words that ended, and what changed.
+        """Processes a frame's text token and audio. Returns the words that ended, and what changed.
 
-        `asked_turn`: the newest turn that a revision was requested for. `revision`: the one that is fed.
+        `asked_turn`: the newest turn for which a revision was requested; `revision`: the one being fed.
         """
         if token >= self._vocabulary:
             token = min(self._silent)  # the model's vocabulary may be rounded up
@@ -112,7 +112,7 @@ class SpokenWords:
                 marks.append(Mark("ended", *self.answering))
                 self.answering = None
             return [], marks
-        # A newer request is no newer answer: the turn changes when the floor is given for it.
+        # A newer request doesn't mean a newer answer: the turn changes when the floor is given for it.
         if self.answering is None or self.floor_turn > self.answering[0]:
             if self.answering is not None:
                 marks.append(Mark("ended", *self.answering))
@@ -122,12 +122,12 @@ class SpokenWords:
         return [Said(text.strip(), FRAME_SAMPLES, self.answering[0], revision, glued)], marks
 
     def stop(self) -> list[Mark]:
-        """Interrupts the answer; returns the mark of that, none if nothing was spoken."""
+        """Interrupts the answer and returns the mark for it, or nothing if none was being spoken."""
         if self.answering is None:
             return []
         marks = [Mark("interrupted", *self.answering)]
         self.answering = None
-        self._inner.flush()  # a word that was cut off was not said
+        self._inner.flush()  # a word that was cut off doesn't count
         return marks
 
     def _count(self, wordless: bool, samples: np.ndarray) -> None:
@@ -138,6 +138,6 @@ class SpokenWords:
 
     @property
     def _seems_over(self) -> bool:
-        """No word for a second and no sound either, or no word for three."""
+        """Whether there was no word and no audio for one second, or no word for three seconds."""
         quiet = self._quiet_frames >= END_FRAMES
         return self.wordless_frames >= (END_FRAMES if quiet else 3 * END_FRAMES)

@@ -1,7 +1,7 @@
-"""Steps a loaded model along a session: inputs and the user's sound in, sound, words and marks out.
+"""Steps a loaded model through a session, from inputs and the user's audio to audio, words and marks.
 
-Before the model's context is full, a fresh stream starts and is primed with the newest frames. `StreamFrontEnd` is what
-the front-ends of speech-to-speech models have in common.
+Before the model's context is full, a fresh stream starts and is primed with the latest frames. `StreamFrontEnd` is the
+base class of the front-ends with speech-to-speech models.
 """
 
 from __future__ import annotations
@@ -34,19 +34,22 @@ from app.frontend.kame.stream_engine import Column, StreamEngine
 ROLL_OVER_FROM = 0.8
 """Share of the context after which the next pause is used to start a fresh stream."""
 PRIME_FRAMES = 125
-"""Newest frames of the conversation (10 s) that a fresh stream is primed with."""
+"""Number of latest conversation frames (10 s) with which a fresh stream is primed."""
 PRIME_STEPS = 4
-"""Steps along the conversation for each frame of sound while a fresh stream is primed; one of them is the new frame. On
-a card as many as fit into `PRIME_SECONDS` of the 80 ms, by the measured time of a step; with less than two it could not
-catch up, and a fresh stream is not primed."""
+"""Replay steps per frame while a fresh stream is primed, one of which is for the new frame. On a card, as many as fit
+into `PRIME_SECONDS` of the 80 ms according to the measured step time. With fewer than two it couldn't catch up, so the
+stream isn't primed."""
 PRIME_SECONDS = 0.06
 MOST_PRIME_STEPS = 16
 LONGEST_PRIMING_FRAMES = 12
-"""Frames of sound (1 s) that priming may take: a user who speaks meanwhile waits no longer."""
+"""Maximum duration of priming in frames (1 s), which limits how long a user who is speaking may have to wait."""
 
 
 class StreamMemory:
-    """The newest columns of a stream. `frames`, `steps`: as `PRIME_FRAMES`, `PRIME_STEPS`; None: as measured."""
+    """The latest columns of a stream, with which a fresh stream is primed.
+
+    `frames`, `steps`: see `PRIME_FRAMES` and `PRIME_STEPS`; None: steps according to the measured step time.
+    """
 
     def __init__(self, engine: StreamEngine, frames: int = PRIME_FRAMES, steps: int | None = None) -> None:
         self.columns: deque[Column] = deque(maxlen=max(1, frames))
@@ -56,20 +59,20 @@ class StreamMemory:
             steps = min(MOST_PRIME_STEPS, int(PRIME_SECONDS / engine.step_seconds))
         self._steps = PRIME_STEPS if steps is None else steps
         self._to_replay: deque[Column] | None = None
-        self._new = 0  # columns to replay that came since priming started
+        self._new = 0  # columns to replay that were added since priming started
         self._primed = 0
 
     @property
     def priming(self) -> bool:
-        """Whether a fresh stream is being primed, and can't speak yet."""
+        """Whether a fresh stream is being primed and can't speak yet."""
         return self._to_replay is not None
 
     def gauge(self) -> ContextGauge:
-        """How full the context is."""
+        """Returns how full the context is."""
         return ContextGauge(min(self._engine.steps, self._engine.context), self._engine.context)
 
     def restart_if_due(self, *, pause: bool) -> None:
-        """Starts a fresh stream if the context is nearly full and there is a `pause`, or it is full."""
+        """Starts a fresh stream if the context is full, or if it is nearly full and there is a `pause`."""
         engine = self._engine
         if self.priming or engine.steps < ROLL_OVER_FROM * engine.context or not (pause or engine.full):
             return
@@ -82,12 +85,12 @@ class StreamMemory:
         self._new = 0
 
     def skip_to_new(self) -> None:
-        """Primes only with what came since priming started: a question waits for its answer."""
+        """Limits priming to the frames received since it started, because a question is waiting for an answer."""
         while self._to_replay is not None and len(self._to_replay) > self._new:
             self._to_replay.popleft()
 
     def prime(self, samples: np.ndarray) -> ContextGauge:
-        """Takes a frame of the user's sound while a fresh stream is primed, and replays some columns into it."""
+        """Processes a frame of the user's audio during priming, and replays some columns into the fresh stream."""
         engine, columns = self._engine, self._to_replay
         assert columns is not None
         padding = engine.tokens.padding
@@ -106,9 +109,9 @@ class StreamMemory:
 
 
 CARD_SECONDS = 90.0
-"""How long a front-end waits for the card: another one may still be loading 16 GB for a session that is over."""
+"""How long a front-end waits for the card. Another one may still be loading 16 GB for a session that has ended."""
 _CARD = threading.Lock()
-"""Held by the one front-end that has models on the card: two would share its memory, and moshi's graph flag."""
+"""Held by the front-end with models on the card. Two would share its memory and moshi's graph flag."""
 
 
 @contextmanager
@@ -126,22 +129,21 @@ def the_card(label: str, seconds: float = CARD_SECONDS) -> Iterator[None]:
 
 
 class StreamFrontEnd:
-    """A front-end whose model speaks by itself.
+    """Base class of front-ends whose model decides itself when to speak.
 
-    While it is entered, `_stream` is set and `_held` has what is to be freed at the end, all of it even if a part of
-    that fails.
+    While entered, `_stream` is set and `_held` contains the resources to free on exit.
     """
 
     voice = None
     busy = False
-    """All work is done within the step."""
+    """Always False, because all work happens within the step."""
 
     def __init__(self) -> None:
         self._stream: KameStream | None = None
         self._held = ExitStack()
 
     def __exit__(self, *exc: object) -> None:
-        """Frees what it holds; safe to call twice."""
+        """Frees all resources. May be called twice."""
         self._stream = None
         self._held.close()
 
@@ -154,25 +156,31 @@ class StreamFrontEnd:
         return self._stream is None or self._stream.words.idle
 
     def ready(self, heard: str) -> bool:
-        """Always True: it starts to speak by itself."""
+        """Returns True, because the model starts to speak by itself."""
         return True
 
     def unheard(self, samples: int, words: int) -> None:
-        """Does nothing: the model has said what was flushed, and goes on from there."""
+        """Does nothing, since the model has already spoken the flushed words and continues after them."""
 
 
 FLOOR_FRAMES = 75
-"""Frames (6 s) after the floor was given, or after the last word, in which a stream that waits for it has the floor."""
+"""Frames (6 s) for which a stream with `waits_for_floor` keeps the floor after getting it or after its last word."""
 PAUSE_FRAMES = 5
-"""Frames without a word that make a pause in which a fresh stream may start."""
+"""Frames without a word that count as a pause, in which a fresh stream may start."""
 FADE_SAMPLES = 240
 
 
 class KameStream:
-    """One session with the models that `engine` runs. `dials`: the two delays to start with.
+    """One session with the models run by `engine`.
 
-    The model decides when to speak; the floor's commands tell which turn it answers, and silence it when the user has
-    interrupted. With `waits_for_floor` it begins no answer until it was given the floor.
+    The model decides when to speak. Floor commands determine which turn it answers, and silence it when the user
+    interrupts.
+
+    - `pieces`: the text vocabulary.
+    - `engine`, `memory`: the engine, and the memory of its stream.
+    - `dials`: the initial delays.
+    - `hears_oracle`: whether the model has an oracle.
+    - `waits_for_floor`: whether the model starts an answer only after being given the floor.
     """
 
     def __init__(
@@ -198,9 +206,9 @@ class KameStream:
         self._was_forced = False
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
-        """As `FrontEnd.step`. Raises what torch raises."""
+        """Works like `FrontEnd.step`. Propagates torch's exceptions."""
         marks = [mark for item in inputs for mark in self._receive(item)]
-        faded = any(isinstance(item, floor.Silence) for item in inputs)  # the loudspeaker has done so
+        faded = any(isinstance(item, floor.Silence) for item in inputs)  # by the loudspeaker
         flush = faded or any(mark.what == "interrupted" for mark in marks)
         user_sound = self._delay(frame.samples)
         self.memory.restart_if_due(pause=self._pausing)
@@ -226,7 +234,7 @@ class KameStream:
         return FrontEndStep(samples, tuple(said), tuple(marks), flush, oracle=position, context=self.memory.gauge())
 
     def _receive(self, item: FrontEndInput) -> list[Mark]:
-        """Handles one input; returns the mark of an interruption, if it is one."""
+        """Handles one input and returns the mark for an interruption, if it is one."""
         match item:
             case OracleAsked() | OracleWords() | OracleDone():
                 self._oracle.receive(item, self.words.answering[0] if self.words.answering is not None else None)
@@ -239,7 +247,7 @@ class KameStream:
                 self._oracle.release_held()
                 self.memory.skip_to_new()
             case floor.Hold():
-                self._user_holds = True  # the model gets that sound too, and may stop by itself
+                self._user_holds = True  # the model also gets that audio and may stop by itself
                 self._oracle.hold()
             case floor.GoOn():
                 self._user_holds = False
@@ -265,13 +273,13 @@ class KameStream:
 
     @property
     def _pausing(self) -> bool:
-        """Whether nobody speaks, and no oracle waits."""
+        """Whether nobody is speaking and no oracle tokens are queued."""
         words = self.words
         spoken = words.answering is not None or words.wordless_frames < PAUSE_FRAMES
         return not (spoken or self._user_holds or self.engine.oracle.rest)
 
     def _delay(self, samples: np.ndarray) -> np.ndarray:
-        """The user's frame of `lead` frames ago; a shorter lead skips the frames in between."""
+        """Returns the user's frame from `lead` frames ago. Shortening the lead skips frames."""
         self._delayed.append(samples)
         if len(self._delayed) <= self._dials.lead:
             return silence()
@@ -281,7 +289,7 @@ class KameStream:
 
     @property
     def _forced(self) -> bool:
-        """Whether the model must be silent now: it was interrupted, or its time to answer has not come."""
+        """Whether the model must be silent now, because it was interrupted or may not answer yet."""
         delay = self._dials.delay
         if self._silenced or self.words.answering is not None:
             return self._silenced
@@ -291,20 +299,21 @@ class KameStream:
 
     @property
     def _has_floor(self) -> bool:
-        """Whether it was given the floor, and the user has not begun another turn since."""
+        """Whether the model was given the floor and the user hasn't started another turn since."""
         words = self.words
         given = words.floor_turn > 0 and self._oracle.asked_turn <= words.floor_turn and not self._user_holds
         return given and min(self._frames_since_floor, words.wordless_frames) < FLOOR_FRAMES
 
     def _mute(self, samples: np.ndarray, forced: bool, *, faded: bool) -> np.ndarray:
-        """Silence where it is forced, with a fade into it if what came before has not `faded`; else the samples, within
-        -1 to 1.
+        """Returns the samples clipped to [-1, 1], or silence if `forced`.
+
+        The silence starts with a fade-out unless the previous audio has already `faded`.
         """
         was_forced, self._was_forced = self._was_forced, forced
         if not forced:
             return np.clip(samples, -1.0, 1.0)
         out = np.zeros(FRAME_SAMPLES, np.float32)
         if not (was_forced or faded) and self._frames_since_floor > self._dials.delay:
-            # It comes out of sounding, not out of another silence.
+            # The previous frame was audible, not part of another silence.
             out[:FADE_SAMPLES] = samples[:FADE_SAMPLES] * np.linspace(1, 0, FADE_SAMPLES, dtype=np.float32)
         return out

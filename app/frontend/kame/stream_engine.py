@@ -1,4 +1,4 @@
-"""What a stream asks of the engine that steps its model: torch's on a card, numpy's for a small model."""
+"""The interface between a stream and the engine that steps its model: torch on a card, or numpy for a small model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.frontend.kame.oracle_feed import OracleQueue
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One step's tokens, as they were chosen: the text, the model's own codes, the user's codes, the oracle's token."""
+    """The tokens of one step: the text token, the model's own codes, the user's codes, and the oracle token."""
 
     text: int
     own: tuple[int, ...]
@@ -22,7 +22,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class EngineStep:
-    """A step's result. `samples` are zeros while the stream has not said anything yet (its first step)."""
+    """The result of a step. `samples` are zeros in the first steps of a stream, before it has any output."""
 
     samples: np.ndarray
     column: Column
@@ -30,7 +30,10 @@ class EngineStep:
 
 @dataclass(frozen=True, slots=True)
 class TextTokens:
-    """The special tokens of a model's text: where nothing is said, where an oracle starts, all that are no words."""
+    """The special tokens of a model's text.
+
+    `padding`: no text at this step; `start`: the start of an oracle; `silent`: all tokens that aren't words.
+    """
 
     padding: int
     start: int
@@ -38,9 +41,12 @@ class TextTokens:
 
 
 class StreamEngine(Protocol):
-    """One stream of a codec and a language model. `steps`, `context`: frames in the cache, and the most it holds.
+    """One stream of a codec and a language model.
 
-    `silence`: the model's own codes for silence. `step_seconds`: what a step takes, where it was measured; else 0.
+    - `context`: the capacity of the cache in frames
+    - `silence`: the model's own codes for silence
+    - `step_seconds`: the measured duration of a step, or 0 if unknown
+    - `steps`: steps since the start of the stream
     """
 
     context: int

@@ -1,4 +1,4 @@
-"""The address of a voice server as users write it, and sentences on why a connection to one failed or ended."""
+"""Addresses of voice servers as typed by users, and messages explaining why a connection failed or ended."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from app.frontend.base import FrontEndError
 from app.frontend.remote.protocol import AFTER_PARAMETER, AGAIN_LATER, PATH, PORT, SESSION_PARAMETER
 
 BROKEN = 1011
-"""The WebSocket status "internal error": the server could not begin a conversation, or has failed in it."""
+"""The WebSocket status "internal error": the server couldn't start a conversation, or failed during it."""
 
 
 def explain(error: BaseException | None, address: ServerAddress, *, was_ready: bool) -> str:
-    """Returns the sentence. `error`: what the connection raised, None if it ended without; `was_ready`: there was one
-    that worked.
+    """Returns a user-facing message on why a connection failed or ended.
+
+    `error`: the exception raised by the connection, if any; `was_ready`: a connection was working before.
     """
     from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidProxy, InvalidStatus, ProxyError
 
@@ -40,7 +41,7 @@ def explain(error: BaseException | None, address: ServerAddress, *, was_ready: b
         )
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"{place} can't be trusted: its certificate is not one that this machine knows. Check the address."
-    hung_up = isinstance(error, ConnectionResetError | ConnectionAbortedError)  # as servers do which know no TLS
+    hung_up = isinstance(error, ConnectionResetError | ConnectionAbortedError)  # servers without TLS do this
     if isinstance(error, ssl.SSLError) or (hung_up and address.secure and not was_ready):
         return (
             f"No secure connection to {place[0].lower()}{place[1:]} comes about. If it has no certificate, write "
@@ -59,7 +60,7 @@ def explain(error: BaseException | None, address: ServerAddress, *, was_ready: b
 
 
 def not_ready(address: ServerAddress, seconds: float) -> str:
-    """Returns the sentence for a server that has taken a connection and does nothing with it."""
+    """Returns the message for a server that accepts a connection but doesn't become ready."""
     return (
         f"The voice server at {address.shown} was not ready after {seconds:.0f} s. Look at what it says there, or "
         "choose another front-end."
@@ -71,7 +72,7 @@ def _busy(place: str) -> str:
 
 
 def _of_status(status: int, address: ServerAddress) -> str:
-    """The sentence for a server that answers the request for a connection with this HTTP status."""
+    """Returns the message for a server that answers the connection request with this HTTP status."""
     place = f"The voice server at {address.shown}"
     if status == 401:
         return (
@@ -94,7 +95,7 @@ _SECURE = {"ws": False, "http": False, "wss": True, "https": True}
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server is. `path` ends in the protocol's own."""
+    """The address of a server. `path` ends with the protocol's path."""
 
     secure: bool
     host: str
@@ -103,13 +104,13 @@ class ServerAddress:
 
     @property
     def shown(self) -> str:
-        """Host and port, for sentences."""
+        """Host and port, for messages."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
     @property
     def local(self) -> bool:
-        """Whether it is reached by loopback, so that no proxy may stand between."""
+        """Whether it is a loopback address, for which no proxy may be used."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -117,7 +118,7 @@ class ServerAddress:
 
     @property
     def may_have_key(self) -> bool:
-        """Whether a key may be sent there: over TLS, or within this machine's own network."""
+        """Whether a key may be sent there, because it uses TLS or is in a private network."""
         if self.secure or self.local:
             return True
         try:
@@ -126,16 +127,18 @@ class ServerAddress:
             return "." not in self.host or self.host.endswith((".local", ".lan", ".home", ".internal"))
 
     def url(self, session: str = "", after: int = 0) -> str:
-        """The address to connect to. `session`: the token of a session to come back to; `after`: how many of its events
-        have come.
+        """Returns the URL to connect to.
+
+        `session`: the token of a session to resume, or empty; `after`: how many of its events have been received.
         """
         query = f"?{SESSION_PARAMETER}={quote(session, safe='')}&{AFTER_PARAMETER}={after}" if session else ""
         return f"{'wss' if self.secure else 'ws'}://{self.shown}{self.path}{query}"
 
 
 def read_address(text: str) -> ServerAddress:
-    """Returns the address in `text`: HOST, HOST:PORT or a URL, with or without the protocol's path. Raises
-    FrontEndError.
+    """Parses an address given as HOST, HOST:PORT or a URL, with or without the protocol's path.
+
+    Raises FrontEndError if it isn't valid.
     """
     text = text.strip()
     if not text:
@@ -149,7 +152,7 @@ def read_address(text: str) -> ServerAddress:
         secure = _SECURE[parts.scheme.lower()]
         if not host or not text.isprintable() or any(letter.isspace() for letter in text):
             raise ValueError
-        host.encode("idna")  # as the system's resolver does
+        host.encode("idna")  # like the system's resolver
     except (ValueError, KeyError):
         raise FrontEndError(
             "That is no address of a voice server. Write it like ws://192.168.1.20:8998, or wss://… where the server "

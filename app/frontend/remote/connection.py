@@ -1,7 +1,8 @@
-"""The connection to a voice server, on a thread with its own event loop. It comes back when the network fails.
+"""The connection to a voice server, on a thread with its own event loop. It reconnects after network failures.
 
-After each loss it decides when to connect again and when to give up. What the server sends, over all connections, is
-kept until it is played; its revisions get numbers that are neither this machine's nor those of an earlier conversation.
+After each loss it decides when to reconnect and when to give up. Anything the server sends, over all connections, is
+kept until it is played. Its revisions are renumbered so that they differ from this machine's and from those of earlier
+conversations.
 """
 
 from __future__ import annotations
@@ -37,15 +38,19 @@ from app.untrusted.limits import VOICE_EVENT
 
 
 def connect_to(address: ServerAddress, key: str, session: str, after: int) -> Any:
-    """Returns a context manager that opens a WebSocket and closes it.
+    """Returns a context manager that opens and closes a WebSocket.
 
-    `session`: the token of the conversation to go on with, or empty; `after`: how many of its events have come. It
-    sends no pings: Moshi's own server reads nothing, and so answers none, until it is ready.
+    - `address`: the server.
+    - `key`: the bearer token, or empty.
+    - `session`: the token of the conversation to resume, or empty.
+    - `after`: how many of its events have been received.
+
+    It sends no pings, because Moshi's server reads nothing, and so doesn't reply, until it is ready.
     """
     from websockets.asyncio.client import connect
 
     class Connect(connect):  # type: ignore[misc,unused-ignore]
-        """Follows no redirect, which could lead the key to another server."""
+        """A connection that follows no redirects, which could send the key to another server."""
 
         def process_redirect(self, exc: Exception) -> Exception | str:
             return exc
@@ -65,27 +70,27 @@ def connect_to(address: ServerAddress, key: str, session: str, after: int) -> An
 
 
 PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
-"""Seconds before each attempt to connect again; the last one repeats."""
+"""Seconds before each attempt to reconnect; the last one repeats."""
 STEADY_SECONDS = 5.0
-"""A connection that has been ready for so long has come back; one that is lost earlier counts as one more failure."""
+"""A connection counts as restored after being ready for this long. If it is lost earlier, that is another failure."""
 MOST_UNSTEADY = 5
-"""Connections in a row that are lost earlier, after which no further one is tried."""
+"""Maximum number of consecutive connections lost earlier than that."""
 
 
 class Losses:
-    """`seconds`: how long to try, from the moment when a connection that had come back was lost."""
+    """Decides when to reconnect. `seconds`: how long to keep trying after a steady connection was lost."""
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
-        """Seconds that are left for trying."""
+        """Seconds left for further attempts."""
         self._seconds = seconds
         self._lost_at: float | None = None
         self._attempts = self._unsteady = 0
 
     def lost(self, now: float, ready_at: float | None) -> float | None:
-        """Takes the end of a connection, or of an attempt, at `now`; returns the pause before the next one.
+        """Records the end of a connection or an attempt at `now` and returns the pause before the next one.
 
-        `ready_at`: since when the connection was ready, None if it never was. Returns None where it is to be given up.
+        Returns None to give up. `ready_at`: when the connection became ready, or None if it never did.
         """
         if self._lost_at is None or (ready_at is not None and now - ready_at >= STEADY_SECONDS):
             self._lost_at, self._attempts, self._unsteady = now, 0, 0
@@ -100,39 +105,39 @@ class Losses:
 
 
 class Incoming:
-    """`take` is called on the frame thread, all else on the connection's."""
+    """Messages from the server. `take` is called on the frame thread, everything else on the connection's thread."""
 
     def __init__(self) -> None:
         self.welcome: Welcome | None = None
-        """What our own server says of itself; None of another."""
+        """The self-description of our own server; None for other servers."""
         self.events = 0
-        """How many of the present conversation's events have come, as the server counts them."""
-        self._conversations = 0  # that the server has begun
+        """How many events of the current conversation have been received, as counted by the server."""
+        self._conversations = 0  # conversations started by the server
         self._playout = Playout()
         self._lock = threading.Lock()
 
     def take(self) -> Received:
-        """Returns the frame of the server's voice that is to be played now."""
+        """Returns the frame of the server's voice to play now."""
         with self._lock:
             return self._playout.take()
 
     def new_connection(self) -> None:
-        """The next sound continues no earlier one."""
+        """Discards queued audio, since a new connection's audio doesn't continue it."""
         with self._lock:
             self._playout.clear()
 
     def sound(self, samples: np.ndarray) -> None:
-        """Takes sound: float32 (n,)."""
+        """Queues audio, float32 (n,)."""
         with self._lock:
             self._playout.push_sound(samples)
 
     def words(self, payload: bytes) -> None:
-        """Takes a message of the kind TEXT. Raises PlayoutFull."""
+        """Queues the words of a TEXT message. Raises PlayoutFull."""
         with self._lock:
             self._playout.push_words(words_of(payload))
 
     def text(self, message: str) -> None:
-        """Takes a welcome or an event; what can't be read, as from a newer server, is left out. Raises PlayoutFull."""
+        """Processes a welcome or an event, skipping any it can't parse (from newer servers). Raises PlayoutFull."""
         self.events += 1
         try:
             found = read_text_message(message)
@@ -150,13 +155,13 @@ class Incoming:
 
 
 FIRST_REVISION = 1_000_000
-"""Added to a server's numbers of revisions in its first conversation, twice in its second, and so on."""
+"""Offset added to a server's revision numbers in its first conversation, twice this in its second, and so on."""
 
 
 def renumbered(event: e.Event, conversation: int) -> e.Event:
-    """Returns an event of a server's n-th `conversation`, 1 or more, with its revisions renumbered.
+    """Returns an event of a server's n-th `conversation` (from 1) with its revisions renumbered.
 
-    Words without a revision keep their 0. Raises ValueError for a number that is none.
+    Words without a revision keep their 0. Raises ValueError for an invalid revision number.
     """
     match event:
         case e.OracleSuperseded(revision=old, by=new):
@@ -182,30 +187,31 @@ def _number(revision: int, conversation: int) -> int:
 
 
 OPEN_SECONDS = 30.0
-"""A server may load its models first, or let another conversation end."""
+"""How long to wait for a server, which may first load its models or finish another conversation."""
 HELD_FRAMES = round(5.0 / FRAME_SECONDS)
-"""The user's sound that is kept while the network fails, and sent when it is back."""
+"""Frames of the user's audio kept during a network failure and sent afterwards."""
 ALIVE_SECONDS = 5.0
-"""A server that answers no ping for so long is taken for lost."""
+"""A server that doesn't answer a ping for this long counts as lost."""
 
 log = logging.getLogger(__name__)
 
 
 class ServerConnection:
-    """`open` and `close` are called on one thread, `send` and `take` on the frame thread; neither of these waits.
+    """A connection to a voice server that reconnects after losses.
 
-    `key`: sent as a bearer token, if there is one.
+    `open` and `close` are called on one thread, `send` and `take` on the frame thread; the latter two never block.
+    `key`: the bearer token, if any.
     """
 
     def __init__(self, address: ServerAddress, key: str = "") -> None:
         self.address = address
         self.failed = ""
-        """Why the connection is given up, as a sentence; empty while it is not."""
+        """The message on why the connection has failed for good; empty otherwise."""
         self.lost = False
         self._key = key
         self._incoming = Incoming()
         self._outgoing: deque[np.ndarray] = deque(maxlen=HELD_FRAMES)
-        self._settled = threading.Event()  # it is ready, or has failed
+        self._settled = threading.Event()  # ready or failed
         self._was_ready = self._closing = False
         self._ready_at = 0.0
         self._limit: asyncio.Timeout | None = None  # until it is ready
@@ -217,11 +223,11 @@ class ServerConnection:
 
     @property
     def welcome(self) -> Welcome | None:
-        """What our own server says of itself; None of another."""
+        """The self-description of our own server; None for other servers."""
         return self._incoming.welcome
 
     def open(self) -> None:
-        """Connects, and waits until the server is ready. Raises FrontEndError."""
+        """Connects and waits until the server is ready. Raises FrontEndError."""
         self._thread.start()
         if not self._settled.wait(OPEN_SECONDS):
             self.failed = not_ready(self.address, OPEN_SECONDS)
@@ -230,7 +236,7 @@ class ServerConnection:
             raise FrontEndError(self.failed)
 
     def close(self) -> None:
-        """Ends the connection and its thread."""
+        """Closes the connection and stops its thread."""
         self._closing = True
         if self._task is not None:
             self._call(self._task.cancel)
@@ -238,12 +244,12 @@ class ServerConnection:
             self._thread.join(5.0)
 
     def send(self, samples: np.ndarray) -> None:
-        """Sends a frame of the user's sound: float32 (1920,)."""
+        """Sends a frame of the user's audio, float32 (1920,)."""
         self._outgoing.append(samples)
         self._call(self._wake.set)
 
     def take(self) -> Received:
-        """Returns the frame of the server's voice that is to be played now."""
+        """Returns the frame of the server's voice to play now."""
         return self._incoming.take()
 
     def _call(self, function: Any) -> None:
@@ -251,11 +257,11 @@ class ServerConnection:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(function)
 
-    def _run(self) -> None:  # from here on, all is called on the connection's thread
+    def _run(self) -> None:  # everything from here on runs on the connection's thread
         try:
             asyncio.run(self._connect_again_and_again())
         except asyncio.CancelledError:
-            pass  # it is closed
+            pass  # closed
         except Exception as error:
             log.exception("the connection to the voice server broke")
             self.failed = f"The connection to the voice server broke ({type(error).__name__}); the log says more."
@@ -283,7 +289,7 @@ class ServerConnection:
             left = losses.left
 
     async def _connect_once(self, seconds: float | None) -> str:
-        """Holds one connection until it ends; returns why it did, as a sentence. It must be ready within `seconds`."""
+        """Runs one connection, which must be ready within `seconds`, and returns the message on why it ended."""
         from websockets.exceptions import WebSocketException
 
         error: Exception | None = None
@@ -294,7 +300,7 @@ class ServerConnection:
                 try:
                     await self._exchange(socket)
                 except BaseException:
-                    if not self._closing:  # the status 1000 would say that the user has left, and end the conversation
+                    if not self._closing:  # status 1000 would end the conversation
                         await socket.close(BROKEN)
                     raise
         except (OSError, WebSocketException, ValueError, ImportError) as caught:
@@ -303,7 +309,7 @@ class ServerConnection:
         return explain(error, self.address, was_ready=self._was_ready)
 
     async def _exchange(self, socket: Any) -> None:
-        """Sends and receives until the connection ends. Raises what ends it."""
+        """Sends and receives until the connection ends. Propagates the exception that ends it."""
         works = (self._receive, self._transmit, self._keep_alive)
         tasks = [asyncio.create_task(work(socket)) for work in works]
         try:
@@ -349,7 +355,7 @@ class ServerConnection:
             await self._wake.wait()
 
     async def _keep_alive(self, socket: Any) -> None:
-        """Raises TimeoutError when the server answers no ping. Until it is ready it need not answer any."""
+        """Pings the server once it is ready. Raises TimeoutError if it doesn't answer."""
         await self._ready.wait()
         while True:
             await asyncio.sleep(ALIVE_SECONDS)

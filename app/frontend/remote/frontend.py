@@ -1,6 +1,6 @@
-"""The front-end `remote`: a server hears and speaks, and this machine is its microphone and loudspeaker.
+"""The front-end `remote`: a server listens and speaks, and this machine acts as its microphone and loudspeaker.
 
-It follows each answer that the server speaks: which turn it belongs to, and when it is over.
+It tracks the server's answers: which turn each belongs to, and when it ends.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ from app.frontend.remote.connection import ServerConnection
 from app.untrusted.text import one_line
 
 END_FRAMES = 12
-"""Frames without a word (1 s) after which an answer is over, if it is quiet too; three times as many if not."""
+"""Frames without a word (1 s) after which a quiet answer is over; three times as many if it isn't quiet."""
 LOUD = 0.01
-"""RMS above which a frame sounds, about -40 dBFS."""
+"""RMS above which a frame is audible, about -40 dBFS."""
 LINGER_FRAMES = 25
-"""Frames (2 s) that a server is given to start an answer before nothing more is expected of it."""
+"""Frames (2 s) in which a server may start an answer before none is expected any more."""
 
 Words = tuple[str, int] | None
-"""Words with their revision, and with a space before them unless they are glued to those before. None: the server says
-that its answer is over."""
+"""Words and their revision, with a leading space unless they continue the previous word. None: the server reports the
+end of its answer."""
 
 
 class ServerAnswer:
-    """Takes the words and sound of each frame that is played."""
+    """Tracks the server's answers from the words and audio of each frame played."""
 
     def __init__(self) -> None:
         self.turn = 0
         """The user's newest turn."""
         self.answering: tuple[int, int] | None = None
-        """Turn and revision of the answer that is being spoken."""
+        """Turn and revision of the answer being spoken."""
         self.idle_frames = LINGER_FRAMES
-        """Frames in which nothing was said, or sounded for no longer than an answer lasts without a word."""
+        """Frames since the last word or audible speech. Audio without words stops counting as speech after a while."""
         self._wordless_frames = 0
         self._quiet_frames = 0
 
     @property
     def idle(self) -> bool:
-        """Whether nothing sounds, and the server has had its time to start."""
+        """Whether no answer is being spoken and none is expected any more."""
         return self.answering is None and self.idle_frames >= LINGER_FRAMES
 
     def follow(self, words: Sequence[Words], samples: np.ndarray) -> tuple[list[Said], list[Mark]]:
-        """Returns what was said in a frame, and what changed."""
+        """Processes a frame and returns the words spoken in it, and what changed."""
         marks: list[Mark] = []
         said: list[Said] = []
         self._count(any(item is not None for item in words), samples)
@@ -68,7 +68,7 @@ class ServerAnswer:
         return said, marks
 
     def stop(self) -> list[Mark]:
-        """Interrupts the answer; returns the mark of that, none if nothing was spoken."""
+        """Interrupts the answer and returns the mark for it, or nothing if none was being spoken."""
         marks = [Mark("interrupted", *self.answering)] if self.answering is not None else []
         self.answering = None
         return marks
@@ -87,7 +87,7 @@ class ServerAnswer:
 
     @property
     def _seems_over(self) -> bool:
-        """No word for a second and no sound either, or no word for three."""
+        """Whether there was no word and no audio for one second, or no word for three seconds."""
         quiet = self._quiet_frames >= END_FRAMES
         return self._wordless_frames >= (END_FRAMES if quiet else 3 * END_FRAMES)
 
@@ -96,10 +96,11 @@ FADE_SAMPLES = 240
 
 
 class RemoteFrontEnd:
-    """A session at the server `url`. `key`: what it wants of clients, or empty. Raises FrontEndError for no address.
+    """A session on the server at `url`. `key`: the server's access key, or empty.
 
-    The server has its own back-end and decides when to speak. Its answer is silenced here at once when the user
-    interrupts, before the server has heard that.
+    The server has its own back-end and decides when to speak. When the user interrupts, its answer is silenced here
+    immediately, without waiting for the server. Raises FrontEndError for an invalid address, or if a key would be sent
+    unencrypted over the internet.
     """
 
     name = "remote"
@@ -130,11 +131,11 @@ class RemoteFrontEnd:
         return self._answer.idle
 
     def ready(self, heard: str) -> bool:
-        """Always True: the server starts to speak by itself."""
+        """Returns True, because the server starts to speak by itself."""
         return True
 
     def unheard(self, samples: int, words: int) -> None:
-        """Does nothing: the server has said what was flushed, and goes on from there."""
+        """Does nothing, since the server has already spoken the flushed words and continues after them."""
 
     def __enter__(self) -> RemoteFrontEnd:
         self._connection.open()
@@ -148,7 +149,7 @@ class RemoteFrontEnd:
         if connection.failed:
             raise FrontEndError(connection.failed)
         marks = [mark for item in inputs for mark in self._receive(item)]
-        faded = any(isinstance(item, floor.Silence) for item in inputs)  # the loudspeaker has done so
+        faded = any(isinstance(item, floor.Silence) for item in inputs)  # by the loudspeaker
         flush = faded or any(mark.what == "interrupted" for mark in marks)
         connection.send(frame.samples)
         received = connection.take()
@@ -160,7 +161,7 @@ class RemoteFrontEnd:
         return FrontEndStep(samples, tuple(said), (*marks, *changes), flush, relayed=tuple(relayed))
 
     def _receive(self, item: FrontEndInput) -> list[Mark]:
-        """Handles one input; returns the mark of an interruption, if it is one."""
+        """Handles one input and returns the mark for an interruption, if it is one."""
         match item:
             case floor.TakeFloor(turn):
                 self._answer.turn = max(self._answer.turn, turn)
@@ -180,8 +181,9 @@ class RemoteFrontEnd:
         return []
 
     def _sort(self, events: list[e.Event], at: float) -> tuple[list[Words], list[e.Event]]:
-        """Returns the words and ends of answers that the server's events hold, in their order, and the events to be
-        relayed, with this session's times and turns.
+        """Splits the server's events into words and ends of answers, in order, and events to relay.
+
+        The relayed events get this session's times and turns.
         """
         words, relayed = list[Words](), list[e.Event]()
         for event in events:
@@ -191,7 +193,7 @@ class RemoteFrontEnd:
                 case e.AssistantEnded():
                     words.append(None)
                 case e.TranscriptPartial() | e.TranscriptFinal():
-                    pass  # this machine's own recogniser has the user's words
+                    pass  # this machine has its own recogniser
                 case e.Failure(sentence=sentence):
                     relayed.append(e.Failure(at, "frontend", _said_by_server(sentence)))
                 case e.OracleRequested():
@@ -201,7 +203,7 @@ class RemoteFrontEnd:
         return words, relayed
 
     def _network_events(self, at: float) -> list[e.Event]:
-        """What is to be told of the server and the network."""
+        """Returns events that report the server's description and changes of the connection."""
         connection, out = self._connection, list[e.Event]()
         if not self._told:
             self._told = True
@@ -221,7 +223,7 @@ class RemoteFrontEnd:
         return out
 
     def _description(self) -> str:
-        """What the server is, and what can't be done with it, in sentences."""
+        """Returns a message that describes the server and its limitations."""
         welcome = self._connection.welcome
         if welcome is not None:
             return (
@@ -235,7 +237,7 @@ class RemoteFrontEnd:
         )
 
     def _mute(self, samples: np.ndarray, *, faded: bool) -> np.ndarray:
-        """Silence while the answer is silenced, with a fade into it if what came before has not `faded`."""
+        """Returns silence while the answer is silenced, starting with a fade-out unless audio has already `faded`."""
         was, self._was_silenced = self._was_silenced, self._silenced
         if not self._silenced:
             return samples

@@ -1,4 +1,4 @@
-"""Holds what a server has sent until it is to be played, as briefly as the network's jitter allows."""
+"""A jitter buffer that holds a server's audio, words and events for as short a time as the network allows."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, silence
 
 MOST_DEPTH = 6
-"""Frames that are waited for at most before sound is played: 0.48 s of jitter."""
+"""Maximum number of frames to buffer before playback: 0.48 s of jitter."""
 STEADY_FRAMES = 375
-"""Frames (30 s) without a gap after which one frame less is waited for."""
+"""Frames (30 s) without a gap after which the depth is reduced by one frame."""
 QUIET = 0.003
-"""RMS of a frame, about -50 dBFS, below which it may be left out to make up for a delay."""
+"""RMS, about -50 dBFS, below which a frame may be skipped to catch up."""
 MOST_WAITING = 125
-"""Frames (10 s) that are kept at most."""
+"""Maximum number of queued frames (10 s)."""
 MOST_ITEMS = 6_000
-"""Pieces of words and events that wait at most: a server that comes back may send 2,000 at once."""
+"""Maximum number of queued words and events. A server may send 2,000 in a burst after a reconnection."""
 MOST_CHARS = 4_000_000
-"""Characters that these have in all at most."""
+"""Maximum total length of the queued words and events, in characters."""
 
 
 class PlayoutFull(ValueError):
-    """The server sends more words and events than can be played; `str(error)` is a clause."""
+    """The server sends more words and events than can be played; `str(error)` is a clause for use in a message."""
 
 
 @dataclass(slots=True)
 class Received:
-    """One frame of the server's voice, float32 (1920,), and what came with it: words and events."""
+    """One frame of the server's voice, float32 (1920,), with the words and events that belong to it."""
 
     samples: np.ndarray
     words: list[str] = field(default_factory=list)
@@ -38,19 +38,20 @@ class Received:
 
 
 class Playout:
-    """A queue of frames. It starts to give them once `depth` are there, which grows with each gap and shrinks slowly.
+    """A queue of frames that starts playback once `depth` frames are queued.
 
-    Frames that sound are never left out, and never stretched: what is left out is silence, as soon as there is some.
+    `depth` grows with each gap and shrinks slowly. To catch up, silent frames are skipped; audible ones are only
+    dropped if more than `MOST_WAITING` frames are queued.
     """
 
     def __init__(self) -> None:
         self.depth = 1
-        """Frames that are waited for after a gap."""
+        """Frames to buffer after a gap."""
         self.gaps = 0
-        """How often the server's sound had run out in the middle."""
+        """How often the server's audio ran out in mid-speech."""
         self._frames: deque[Received] = deque()
-        self._late = Received(silence())  # words and events that came when their sound had been played
-        self._items = self._chars = 0  # of all words and events that wait
+        self._late = Received(silence())  # words and events that arrived after their audio was played
+        self._items = self._chars = 0  # of all queued words and events
         self._rest = np.zeros(0, np.float32)
         self._playing = False
         self._steady = 0
@@ -60,7 +61,7 @@ class Playout:
         return len(self._frames)
 
     def push_sound(self, samples: np.ndarray) -> None:
-        """Appends sound of any length: float32 (n,)."""
+        """Queues audio of any length, float32 (n,)."""
         sound = np.concatenate([self._rest, samples])
         whole = len(sound) // FRAME_SAMPLES * FRAME_SAMPLES
         self._frames.extend(Received(frame) for frame in sound[:whole].reshape(-1, FRAME_SAMPLES))
@@ -69,17 +70,17 @@ class Playout:
             self._skip()
 
     def push_words(self, words: str) -> None:
-        """Appends words of the server: they are said by the end of the newest sound. Raises PlayoutFull."""
+        """Queues words, which end with the latest audio. Raises PlayoutFull."""
         self._count(len(words))
         (self._frames[-1] if self._frames else self._late).words.append(words)
 
     def push_event(self, event: e.Event) -> None:
-        """Appends an event: it is passed on with the newest sound. Raises PlayoutFull."""
+        """Queues an event, which is delivered with the latest audio. Raises PlayoutFull."""
         self._count(_chars(event))
         (self._frames[-1] if self._frames else self._late).events.append(event)
 
     def clear(self) -> None:
-        """Forgets the sound that is waiting, as another connection begins. Words and events are kept."""
+        """Discards queued audio when a new connection starts, but keeps words and events."""
         for frame in self._frames:
             self._late.words += frame.words
             self._late.events += frame.events
@@ -88,7 +89,7 @@ class Playout:
         self._playing = False
 
     def take(self) -> Received:
-        """Returns what is to be played now: the next frame, or silence while nothing is there."""
+        """Returns the next frame to play, or silence if none is ready."""
         frame, late = self._next(), self._late
         self._late = Received(silence())
         frame.words[:0] = late.words
@@ -123,7 +124,7 @@ class Playout:
         return frame
 
     def _skip(self) -> None:
-        """Leaves out the oldest frame; what came with it goes to the next."""
+        """Skips the oldest frame and moves its words and events to the next one."""
         left_out = self._frames.popleft()
         following = self._frames[0] if self._frames else self._late
         following.words[:0] = left_out.words

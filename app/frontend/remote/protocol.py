@@ -1,10 +1,10 @@
-"""The messages of Moshi's server protocol, and what KAME Desktop's own server adds.
+"""The messages of Moshi's server protocol, and the extensions of KAME Desktop's own server.
 
-A WebSocket at `/api/chat` carries binary messages; the first byte is their kind: 0 the server is ready, 1 pages of
-Ogg-Opus (24 kHz, mono), 2 the server's own words as UTF-8. Audio goes both ways, the other two from the server alone.
-A client that asks for the subprotocol `EVENTS` and gets it also receives text messages: first a `Welcome`, then the
-session's events, one line of JSON each. It can come back to the same session within `RESUME_SECONDS`, and then gets
-the events that it has missed: both sides number them by counting, from 1.
+A WebSocket at `/api/chat` carries binary messages whose first byte is their type: 0 for "server ready", 1 for pages of
+Ogg-Opus (24 kHz, mono), 2 for the server's words as UTF-8. Audio is sent in both directions, the others only by the
+server. A client that negotiates the subprotocol `EVENTS` also receives text messages: first a `Welcome`, then the
+session's events, each as a line of JSON. It can resume the session within `RESUME_SECONDS` and then receives the events
+it missed; both sides number events from 1.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ PATH = "/api/chat"
 PORT = 8998
 READY, AUDIO, TEXT = 0, 1, 2
 EVENTS = Subprotocol("kame-events")
-"""The subprotocol by which events ride along."""
+"""The subprotocol that adds events."""
 SESSION_PARAMETER = "session"
-"""In the address of a client that comes back: the token of its session."""
+"""URL parameter of a resuming client: the token of its session."""
 AFTER_PARAMETER = "after"
-"""In the same address: how many of the session's events the client has."""
+"""URL parameter of a resuming client: how many of the session's events it has received."""
 RESUME_SECONDS = 20.0
-"""How long a session waits for a client whose connection is lost."""
+"""How long a session waits for a client that lost its connection."""
 AGAIN_LATER = 1013
-"""The WebSocket status "try again later": another conversation is going on."""
+"""The WebSocket status "try again later": another conversation is in progress."""
 
 RELAYED = (
     e.OracleRequested,
@@ -49,14 +49,17 @@ RELAYED = (
     e.TranscriptFinal,
     e.Failure,
 )
-"""The events that ride along: what was heard, thought and said, and what has failed."""
+"""The events sent to clients: transcripts, oracle, spoken words and failures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What the server is: the parts of the session by name, and the `token` with which a client can come back to it.
+    """The server's self-description.
 
-    `events`: how many of the session's events came before the first that follows.
+    - `token`: lets a client resume the session.
+    - `frontend`, `backend`, `model`: the names of the session's parts.
+    - `resumed`: the client has resumed an earlier session.
+    - `events`: how many of the session's events precede the next one.
     """
 
     token: str
@@ -80,7 +83,7 @@ def welcome_json(welcome: Welcome) -> str:
 
 
 def event_json(event: e.Event) -> str:
-    """Returns a later text message. Of a back-end's failure it says only that: its address is the server's business."""
+    """Returns the text message for an event. Details of back-end failures, such as addresses, are left out."""
     if isinstance(event, e.Failure):
         of_backend = event.source == "backend" or bool(event.provider or event.base_url or event.about)
         event = e.Failure(event.at, event.source, BACKEND_FAILED if of_backend else event.sentence, event.fatal)
@@ -88,10 +91,10 @@ def event_json(event: e.Event) -> str:
 
 
 def read_text_message(text: str) -> Welcome | e.Event | None:
-    """Returns what a text message from a server holds, None for an event that doesn't ride along.
+    """Parses a text message from a server. Returns None for an event that isn't in `RELAYED`.
 
-    Raises ValueError (Refused among others) for anything else; its `str` is a clause. What a newer server adds to its
-    welcome is left out.
+    Raises ValueError (including Refused), whose text is a clause, for anything else. Unknown fields in a welcome from a
+    newer server are ignored.
     """
     message: Any = read_json(text, VOICE_EVENT)
     if "welcome" in message:
@@ -106,7 +109,7 @@ def read_text_message(text: str) -> Welcome | e.Event | None:
 
 
 def words_of(payload: bytes) -> str:
-    """Returns the words of a message of the kind TEXT, on one line, with the space that may stand before them."""
+    """Returns the words of a TEXT message on one line, keeping any leading space."""
     text = payload.decode("utf-8", "replace")
     said = one_line(text, 400)
     return f" {said}" if said and text[:1].isspace() else said

@@ -1,8 +1,8 @@
-"""A small codec of 80 ms frames for models that run on a processor; the engine uses it in place of Mimi.
+"""A small codec with 80 ms frames for models that run on the CPU; the engine uses it in place of Mimi.
 
-The two directions are separate. The model's own sound is a Piper voice: its codes stand for the voice's latents, which
-its vocoder turns into sound. The user's sound is only ever heard: its codes stand for causal mel frames.
+The two directions are separate. The model's own audio is a Piper voice: its codes represent the voice's latents, which
+the voice's vocoder turns into audio. The user's audio is never reconstructed: its codes represent causal mel frames.
 
-- `voice_codec.py`: both directions, in streams, as the engine calls them, and the codec's file
-- `layout.py`: its numbers, without torch
+- `voice_codec.py`: streaming encoder and decoder as called by the engine, and the codec's file format
+- `layout.py`: constants and filters, without torch
 """

@@ -1,4 +1,4 @@
-"""The numbers of the voice codec, without torch: the user's mel features, and the latents of the app's own voice."""
+"""Constants and filters of the voice codec, without torch: the user's mel features and the voice's latents."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ BANDS = 64
 MEL_HOP = 240
 """Samples between mel frames: 10 ms."""
 WINDOW = 480
-"""Samples in a mel frame's window, which ends with the frame: it looks 10 ms back and never ahead."""
+"""Samples in a mel frame's window, which ends with the frame: it covers the previous 10 ms but no future samples."""
 FFT = 512
 LOWEST, HIGHEST = 60.0, 7600.0
-"""Hz."""
+"""Frequency range of the mel filters in Hz."""
 QUIETEST = 1e-7
-"""Power of a band below which nothing is told apart, about -70 dBFS."""
+"""Power floor of a band, about -70 dBFS."""
 START_LEVEL = math.log(10 ** (-26 / 10))
-"""Speech level that a stream starts with: -26 dBFS, as the natural logarithm of the power."""
+"""Initial speech level of a stream: -26 dBFS, as the natural logarithm of the power."""
 LOWEST_LEVEL = math.log(10 ** (-45 / 10))
 LEVEL_DECAY = 0.005
-"""By how much the level falls in a frame: 0.27 dB a second."""
+"""Decay of the level per frame: 0.27 dB per second."""
 
 LATENT, LATENT_HOP = SIZE, 256
-"""Numbers in a latent, and the samples that one stands for."""
+"""Values in a latent, and samples per latent."""
 LATENTS = 7
-"""Latents in a frame: 1,792 samples, which are 80 ms when they are read at 22,400 Hz (the voice's rate is 22,050)."""
+"""Latents in a frame: 1,792 samples, which last 80 ms when played at 22,400 Hz (the voice's rate is 22,050)."""
 REACH = 10
-"""Latents to either side that change a sample audibly."""
+"""How many latents on either side affect a sample audibly."""
 SILENT = 0
-"""The entry of the first codebook that stands for silence; no speech is coded with it."""
+"""The entry of the first codebook reserved for silence; speech never uses it."""
 UP, DOWN, TAPS = 15, 14, 24
-"""From 22,400 Hz to 24,000 Hz, by a windowed sinc with 24 taps to either side."""
+"""Resampling from 22,400 Hz to 24,000 Hz with a windowed sinc of 24 taps on either side."""
 FADE = 240
-"""Samples, 10 ms, in which what was said dies away."""
+"""Samples (10 ms) over which speech fades out."""
 SCALE = "@scale"
-"""What the name of a matrix's scales ends with in a compact file of weights; `save_compact` writes them."""
+"""Suffix of the names of a matrix's scales in a compact weights file, as written by `save_compact`."""
 
 
 def hann_window() -> np.ndarray:
-    """The window of a mel frame."""
+    """Returns the window of a mel frame."""
     return (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(WINDOW) / WINDOW)).astype(np.float32)
 
 
 def mel_filters() -> np.ndarray:
-    """Triangles that are evenly spaced in mel (O'Shaughnessy's formula), `[257, 64]`."""
+    """Returns triangular filters evenly spaced in mel (O'Shaughnessy's formula), `[257, 64]`."""
 
     def mel(hertz: float) -> float:
         return 2595 * math.log10(1 + hertz / 700)
@@ -62,7 +62,7 @@ def mel_filters() -> np.ndarray:
 
 
 def resampler() -> np.ndarray:
-    """Filters that give 15 samples for every 14, `[15, 14 + 2 taps]`."""
+    """Returns filters that produce 15 samples from every 14, `[15, 14 + 2 taps]`."""
     places = np.arange(DOWN + 2 * TAPS) - TAPS
     distance = places - np.arange(UP)[:, None] * DOWN / UP
     window = np.where(np.abs(distance) < TAPS, np.cos(math.pi * distance / (2 * TAPS)) ** 2, 0.0)

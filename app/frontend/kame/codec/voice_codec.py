@@ -1,11 +1,11 @@
-"""The codec of a voice: the user's sound to codes, and the model's codes to the sound of a Piper voice.
+"""The codec of a voice: encodes the user's audio, and decodes the model's codes to the audio of a Piper voice.
 
-It has what the engine uses of Mimi's class: `encode` and `decode` of one or more frames of 80 ms, in streams. The
-user's sound becomes causal log-mel features, eight mel frames of 10 ms for each frame. A residual quantiser turns
-vectors to codes and back: principal components, then several codebooks, each of which codes what is left. The vocoder
-is the decoder of VITS (arXiv 2106.06103), a HiFi-GAN generator in the shape of Piper's medium voices: 192 latents in
-256 samples, three upsamplings, and for each of them three residual blocks of two dilated convolutions (HiFi-GAN's V3,
-arXiv 2010.05646).
+It provides the part of Mimi's interface that the engine uses: streaming `encode` and `decode` of one or more 80 ms
+frames. The user's audio becomes causal log-mel features, with eight 10 ms mel frames per frame. A residual quantiser
+converts between vectors and codes with principal components and several codebooks, each of which codes the remainder.
+The vocoder is the decoder of VITS (arXiv 2106.06103), a HiFi-GAN generator with the dimensions of Piper's medium
+voices: latents of 192 values and 256 samples, three upsampling stages, each with three residual blocks of two dilated
+convolutions (V3 of HiFi-GAN, arXiv 2010.05646).
 """
 
 from __future__ import annotations
@@ -51,10 +51,14 @@ from app.models.onnx import weights_of
 
 
 class ResidualQuantiser(nn.Module):
-    """Codes vectors of `size` numbers over `books` codebooks of `entries` vectors of `components` numbers.
+    """Quantises vectors with several codebooks.
 
-    The weights are loaded, or fitted by `app.research.training.nano.start`. `reserved`: entries at the start of the
-    first codebook that stand for no vector, and that `encode` never gives.
+    - `size`: values per vector.
+    - `components`: principal components, which are the values per codebook vector.
+    - `books`, `entries`: the number of codebooks, and of entries in each.
+    - `reserved`: entries at the start of the first codebook that represent no vector and that `encode` never returns.
+
+    The weights are loaded, or fitted by `app.research.training.nano.start`.
     """
 
     mean: torch.Tensor
@@ -69,19 +73,19 @@ class ResidualQuantiser(nn.Module):
         self.register_buffer("books", torch.zeros(books, entries, components))
 
     def encode(self, vectors: torch.Tensor) -> torch.Tensor:
-        """`[..., size]` to codes `[..., books]`."""
+        """Encodes vectors `[..., size]` as codes `[..., books]`."""
         rest = (vectors - self.mean) @ self.basis
         codes = []
         for index, book in enumerate(self.books):
             first = self.reserved if index == 0 else 0
-            # The nearest entry: |x - b|² without |x|², which is the same for all.
+            # The nearest entry: |x - b|² without the constant |x|².
             code = (book[first:].square().sum(1) - 2 * rest @ book[first:].T).argmin(-1) + first
             codes.append(code)
             rest = rest - book[code]
         return torch.stack(codes, dim=-1)
 
     def decode(self, codes: torch.Tensor) -> torch.Tensor:
-        """Codes `[..., books]` to the vectors that they stand for, `[..., size]`."""
+        """Decodes codes `[..., books]` to vectors `[..., size]`."""
         total = sum(book[codes[..., index]] for index, book in enumerate(self.books))
         return total @ self.basis.T + self.mean
 
@@ -109,7 +113,7 @@ class ResidualBlock(nn.Module):
 
 
 class Vocoder(nn.Module):
-    """Latents `[B, 192, T]` to samples `[B, 1, 256 T]`, within -1 to 1. The names of the weights are the voice's."""
+    """Converts latents `[B, 192, T]` to samples `[B, 1, 256 T]` in [-1, 1]. The weights are named as in the voice."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,7 +141,7 @@ FEATURES = BANDS * STACKED
 
 @dataclass(slots=True)
 class MelState:
-    """What a stream remembers: its last samples `[B, 240]` and its speech level `[B]`."""
+    """The state of a stream: its last samples `[B, 240]` and its speech level `[B]`."""
 
     tail: torch.Tensor
     level: torch.Tensor
@@ -150,10 +154,10 @@ class MelState:
 
 
 class CausalMel(nn.Module):
-    """Samples `[B, 1920 T]` to features `[B, T, 512]`, relative to the loudest speech so far.
+    """Converts samples `[B, 1920 T]` to features `[B, T, 512]`, relative to the speech level.
 
-    The level rises with a louder frame at once and falls slowly, so that quiet microphones and loud ones give the same
-    features a moment after somebody has begun to speak.
+    The level rises immediately with a louder frame and falls slowly, so that quiet and loud microphones yield the same
+    features shortly after the onset of speech.
     """
 
     window: torch.Tensor
@@ -165,7 +169,7 @@ class CausalMel(nn.Module):
         self.register_buffer("filters", torch.from_numpy(mel_filters()), persistent=False)
 
     def forward(self, samples: torch.Tensor, state: MelState) -> torch.Tensor:
-        """Returns the features, and moves `state` on."""
+        """Returns the features and updates `state`."""
         batch, length = samples.shape
         if length % FRAME_SAMPLES:
             raise ValueError(f"{length} samples are no whole number of frames of {FRAME_SAMPLES}.")
@@ -182,7 +186,7 @@ class CausalMel(nn.Module):
 
 
 def _follow(energy: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-    """The level after each frame, `[B, T]`: the maximum of each energy, less what has decayed since."""
+    """Returns the level after each frame, `[B, T]`: the maximum of the decayed energies so far."""
     steps = torch.arange(1, energy.shape[1] + 1, device=energy.device) * LEVEL_DECAY
     peaks = torch.cummax(torch.maximum(energy + steps, before[:, None]), dim=1).values - steps
     return torch.clamp(peaks, min=LOWEST_LEVEL)
@@ -190,11 +194,11 @@ def _follow(energy: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
 
 _DECODER = "vocoder."
 _SHAPE = "voice_codec"
-"""The metadata's key that holds the shape; a file without it holds Mimi."""
+"""Metadata key of the codec's shape. A file without it contains Mimi."""
 
 
 def save_codec(codec: VoiceCodec, path: Path, *, decoder: bool = True) -> None:
-    """Writes the weights in half precision. `decoder`: with those of the voice, which its own package has, too."""
+    """Writes the weights in half precision. `decoder`: include the decoder, which the voice's own package also has."""
     weights = {
         name: value.half().contiguous()
         for name, value in codec.state_dict().items()
@@ -204,16 +208,16 @@ def save_codec(codec: VoiceCodec, path: Path, *, decoder: bool = True) -> None:
 
 
 def is_voice_codec(path: Path) -> bool:
-    """Whether the file holds a voice's codec."""
+    """Whether the file contains a voice codec."""
     with safe_open(path, framework="pt") as file:
         return _SHAPE in (file.metadata() or {})
 
 
 def load_codec(path: Path, device: torch.device | str = "cpu") -> VoiceCodec:
-    """Reads a codec, in float32; without a decoder in the file, with that of the packaged voice.
+    """Loads a codec in float32. If the file has no decoder, uses that of the packaged voice.
 
     Raises:
-        ModelError: the file is damaged or holds no such codec.
+        ModelError: the file is damaged or isn't a voice codec.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -231,14 +235,19 @@ def load_codec(path: Path, device: torch.device | str = "cpu") -> VoiceCodec:
 
 
 def decoder_weights(voice: Path) -> dict[str, torch.Tensor]:
-    """The weights of the decoder in a Piper voice's file, by their names in a codec."""
+    """Returns the decoder weights from a Piper voice's file, with their names in the codec."""
     found = weights_of(voice.read_bytes(), "dec.")
     return {f"{_DECODER}{name}": torch.from_numpy(value.copy()) for name, value in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceCodecShape:
-    """Sizes of the codebooks. `own_books`, `heard_books`: how many; `entries`: of each."""
+    """The sizes of the codebooks for the model's own audio (`own`) and the user's (`heard`).
+
+    - `own_books`, `heard_books`: number of codebooks.
+    - `entries`: entries per codebook.
+    - `own_components`, `heard_components`: values per entry.
+    """
 
     own_books: int = 8
     heard_books: int = 4
@@ -269,7 +278,7 @@ class _CodecState(State):
 
 
 class VoiceCodec(StreamingModule[_CodecState]):
-    """Codes of 80 ms frames. What is decoded comes one frame late, since a frame needs the one after it."""
+    """A codec with 80 ms frames. Decoded audio is one frame late, since a frame depends on the next one."""
 
     sample_rate = SAMPLE_RATE
     frame_size = FRAME_SAMPLES
@@ -293,19 +302,19 @@ class VoiceCodec(StreamingModule[_CodecState]):
 
     @property
     def silence(self) -> tuple[int, ...]:
-        """The codes of a silent frame of the model's own sound."""
+        """The codes of a silent frame of the model's own audio."""
         return (SILENT,) * self.shape.own_books
 
     def encode(self, samples: torch.Tensor) -> torch.Tensor:
-        """The user's sound, `[B, 1, 1920 T]`, to codes `[B, books, T]`; without a stream, from a fresh state."""
+        """Encodes the user's audio `[B, 1, 1920 T]` as codes `[B, books, T]`; without a stream, from a fresh state."""
         state = self._streaming_state
         heard = state.heard if state is not None else MelState.initial(len(samples), samples.device)
         return self.heard.encode(self.mel(samples[:, 0], heard)).transpose(1, 2)
 
     def decode(self, codes: torch.Tensor) -> torch.Tensor:
-        """The model's own codes, `[B, books, T]`, to sound `[B, 1, 1920 T]`, which is one frame late.
+        """Decodes the model's own codes `[B, books, T]` to audio `[B, 1, 1920 T]`, one frame late.
 
-        Without a stream it starts from a fresh state, so that its first frame is silent.
+        Without a stream, decoding starts from a fresh state, so the first frame is silent.
         """
         state = self._streaming_state or _CodecState(len(codes), codes.device)
         return torch.cat([self._decode_frame(codes[:, :, step], state) for step in range(codes.shape[2])], dim=2)
