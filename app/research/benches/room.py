@@ -163,8 +163,8 @@ class RoomSink:
             self.stops.pop()
 
     def block(self) -> np.ndarray:
-        """The next block that is played: float32 (BLOCK,), silence where nothing is queued."""
-        size = BLOCK
+        """The next block that is played: float32 (room.block,), silence where nothing is queued."""
+        size = self._room.block
         out = np.zeros(size, np.float32)
         if self._paused:
             if self._playing and not self._silenced:
@@ -270,9 +270,10 @@ class Room:
     `delay_seconds`: from the moment the loudspeaker gets a sample until its direct sound is in the microphone's frame,
     through both devices' buffers and the air. `attenuation_db`, `rt60`: see `echo_path`; an attenuation of None means
     headphones without an echo. `noise_dbfs`: root mean square of the room's white noise. `drift_ppm`: how much faster
-    the loudspeaker's clock runs than the microphone's. `moves_at`: the second at which the microphone is moved, which
-    changes the echo path. `by_hops`: the microphone shows its frames while they are under way. With `keep`, the room
-    records what was `played`, by the loudspeaker's clock, the microphone's sound in `near`, and the `echo` in it.
+    the loudspeaker's clock runs than the microphone's. `block`: samples that the loudspeaker takes at a time.
+    `moves_at`: the second at which the microphone is moved, which changes the echo path. `by_hops`: the microphone
+    shows its frames while they are under way. With `keep`, the room records what was `played`, by the loudspeaker's
+    clock, the microphone's sound in `near`, and the `echo` in it.
     """
 
     def __init__(
@@ -284,11 +285,13 @@ class Room:
         rt60: float = 0.3,
         noise_dbfs: float = -65.0,
         drift_ppm: float = 0.0,
+        block: int = BLOCK,
         moves_at: float | None = None,
         seed: int = 0,
         by_hops: bool = False,
         keep: bool = False,
     ) -> None:
+        self.block = block
         self.sink, self.tap = RoomSink(self), RoomTap()
         self.source = HopSource(self) if by_hops else RoomSource(self)
         self.keep = keep
@@ -306,7 +309,7 @@ class Room:
         self._convolver, self._later = (
             None
             if attenuation_db is None
-            else Convolver(echo_path(rt60, attenuation_db, seed + more), FRAME_SAMPLES + 2 * BLOCK)
+            else Convolver(echo_path(rt60, attenuation_db, seed + more), FRAME_SAMPLES + 2 * block)
             for more in (0, 1000)
         )
         self._blocks = 0
@@ -339,7 +342,7 @@ class Room:
             raise EndOfAudio
         start, end = self._passed, self._passed + count
         handed = []
-        while self._blocks * BLOCK <= end * self._speed:
+        while self._blocks * self.block <= end * self._speed:
             block = self.sink.block()
             self._blocks += 1
             handed.append(block)
@@ -364,7 +367,7 @@ class Room:
 
     def loudest(self, begin: float, end: float) -> float:
         """The largest sample that was played between two seconds, by the microphone's clock."""
-        first, last = (round(at * self._speed * SAMPLE_RATE / BLOCK) for at in (begin, end))
+        first, last = (round(at * self._speed * SAMPLE_RATE / self.block) for at in (begin, end))
         return max(self.sounding[first:last], default=0.0)
 
     def _echo(self, handed: list[np.ndarray], start: int, end: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Code and tables while an answer arrives, for the voice and for the screen; and how documents are shared out."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.conversation import events as e
@@ -113,6 +113,7 @@ WORDS = [
 
 @settings(max_examples=examples(400))
 @given(st.lists(st.sampled_from(WORDS), max_size=16))
+@example(["so", "so", "so", "x = 1", "so", "\n\n"])
 def test_the_voice_takes_no_word_back(words: list[str]) -> None:
     voice, heard, closed = Aloud(), "", []
     for place, word in enumerate(words):

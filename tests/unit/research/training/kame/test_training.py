@@ -295,7 +295,7 @@ def test_a_figure_shows_every_curve(tmp_path: Path) -> None:
 def test_the_cost_grows_with_what_is_trained() -> None:
     whole, adapted = (cost_of(model(rank), SETTINGS, 100) for rank in (0, 4))
     assert whole.trained == whole.weights and adapted.trained < adapted.weights and adapted.memory < whole.memory
-    assert "GB of memory" in whole.sentence() and "hours" in whole.sentence(100.0, 1e6)
+    assert "GB of memory" in whole.sentence()
 
 
 def run_app(capsys: pytest.CaptureFixture[str], *words: str) -> str:

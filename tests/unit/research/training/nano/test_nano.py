@@ -160,7 +160,7 @@ def test_a_dialogue_has_all_streams_and_silence_where_nothing_is_said(
 ) -> None:
     maker = DialogueMaker(bank, codec, pieces, VOCABULARY, questions(), [(questions()[0], "Water is wet.")])
     for seed in range(3):
-        tokens = maker.make(random.Random(seed)).tokens
+        tokens = maker.make(random.Random(seed))
         assert tokens.shape == (1 + 8 + 4 + 1, LENGTH) and (tokens >= 0).all()
         text, own, oracle = tokens[0], tokens[1:9], tokens[-1]
         assert (text[:3] == 3).all() and (own[:, :3] == 0).all()
@@ -175,7 +175,7 @@ def test_a_dialogue_of_text_has_random_words_read_as_the_oracle_told_them(pieces
     maker = ReadingMaker(pieces, VOCABULARY, 8, 4)
     read = told = 0
     for seed in range(5):
-        tokens = maker.make(random.Random(seed)).tokens
+        tokens = maker.make(random.Random(seed))
         assert tokens.shape == (14, LENGTH) and (tokens[1:13] == -1).all() and (tokens[[0, -1]] >= 0).all()
         text, oracle = tokens[0].tolist(), tokens[-1].tolist()
         for frame, token in enumerate(text):
@@ -203,7 +203,7 @@ def test_what_is_read_aloud_is_spoken_where_its_words_are_and_seldom_twice(bank:
     )
     spoken, sounds = [], set()
     for seed in range(5):
-        tokens = maker.make(random.Random(seed)).tokens
+        tokens = maker.make(random.Random(seed))
         text, own = tokens[0], tokens[1:9]
         assert (own >= 0).all() and (tokens[9:13] == -1).all(), "nobody is heard"
         loud = own[0] != 0
