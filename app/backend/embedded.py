@@ -69,7 +69,7 @@ class EmbeddedBackend:
     `model`: a catalogue key or a file path; empty for the smallest one, which ships with the app.
     """
 
-    name = "Embedded"
+    name = "Built-in"
 
     def __init__(self, model: str | Path = "") -> None:
         self._chosen = str(model) or DEFAULTS["llm"]

@@ -50,7 +50,7 @@ CODEC_VOICE = "piper-joe"
 """The voice whose decoder is used by the voice codec."""
 
 PROVIDERS: dict[str, FrontEndSpec] = {
-    "cascade": FrontEndSpec("Embedded voice (CPU)"),
+    "cascade": FrontEndSpec("Built-in voice (CPU)"),
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
     "remote": FrontEndSpec("Voice server (another machine)", elsewhere=True),

@@ -18,7 +18,7 @@ from app.services.tool_server_service import ServerEntry, ServerList, ToolServer
 from app.session.control import ROUTER, BackendChoice, Reopened, SessionChoice
 
 PROVIDERS = (
-    ProviderView("embedded", "Embedded (this machine)"),
+    ProviderView("embedded", "Built-in"),
     ProviderView("ollama", "Ollama", "http://127.0.0.1:11434", can_pull=True),
     ProviderView(
         "openai",
