@@ -143,7 +143,7 @@ class OllamaBackend:
             self._client = await asyncio.to_thread(self._make_client)
         except ValueError:
             raise BackendError(
-                f"“{self._server.address}” is no address of a server. Write it like {DEFAULT_URL}.", "setup"
+                f"“{self._server.address}” is not a server address. Write it like {DEFAULT_URL}.", "setup"
             ) from None
 
     def _make_client(self) -> Any:

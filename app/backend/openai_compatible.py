@@ -181,8 +181,7 @@ class OpenAICompatibleBackend:
         parts = split_address(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BackendError(
-                f"“{without_secrets(self.base_url)}” is no address of a server. Write it like "
-                "http://127.0.0.1:8080/v1.",
+                f"“{without_secrets(self.base_url)}” is not a server address. Write it like http://127.0.0.1:8080/v1.",
                 "setup",
             )
         try:

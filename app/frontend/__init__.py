@@ -117,7 +117,7 @@ def require_torch() -> None:
     if missing:
         raise FrontEndError(
             f"KAME and Moshi need packages that aren't installed ({', '.join(missing)}). On a machine with an NVIDIA "
-            f"card, “{card_command()}” installs them; elsewhere choose the embedded voice (cascade)."
+            f"card, “{card_command()}” installs them; elsewhere choose the built-in voice (cascade)."
         )
 
 

@@ -133,7 +133,7 @@ def judge(
         return Fit(
             None,
             (),
-            f"{name} needs an NVIDIA graphics card with CUDA, and this machine shows none. Choose the embedded voice "
+            f"{name} needs an NVIDIA graphics card with CUDA, and this machine shows none. Choose the built-in voice "
             "(cascade), which runs on the processor.",
         )
     beside = f", {reserved / 1e9:.1f} GB of them for speech recognition" if reserved else ""
@@ -151,7 +151,7 @@ def judge(
         None,
         (),
         f"{name} needs {have}; no smaller form fits either. {advice} other programs that use the card, or talk "
-        "with the embedded voice (cascade).",
+        "with the built-in voice (cascade).",
     )
 
 

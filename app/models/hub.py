@@ -179,7 +179,7 @@ class HubDownload:
             raise refused(repository, self._hub, error.response.status_code) from error
         except httpx.InvalidURL as error:
             raise ModelError(
-                f"“{self._hub}” is no address of a mirror, so nothing was fetched. Correct it in the settings, or "
+                f"“{self._hub}” is not the address of a mirror, so nothing was fetched. Correct it in the settings, or "
                 "leave it empty."
             ) from error
         except httpx.HTTPError as error:

@@ -278,8 +278,8 @@ class OracleRunner:
                 e.Failure(
                     self._now(),
                     "backend",
-                    "This is not answered, since the conversation has cost as much as you allow. Raise the cap, or "
-                    "choose a model that runs on this machine.",
+                    "This is not answered, since the conversation has cost as much as you allow. Raise the spending "
+                    "limit, or choose a model that runs on this machine.",
                     about="unanswered",
                 )
             )

@@ -140,7 +140,7 @@ class Provision:
                 raise
             remedy = f"{problem.remedy} {WITHOUT_CARD}"
             raise Problem(problem.happened, problem.meaning, remedy, problem.details) from problem
-        self.steps.say(f"{lost.happened} {lost.meaning} KAME Desktop goes on with the embedded voice.")
+        self.steps.say(f"{lost.happened} {lost.meaning} KAME Desktop goes on with the built-in voice.")
         clean_up(self.places)
         self.build(EMBEDDED, damaged, lost=f"{lost.happened} {lost.meaning}")
 

@@ -89,7 +89,7 @@ def test_all_is_asked_or_says_why_not(capsys: pytest.CaptureFixture[str], monkey
     ("words", "sentence"),
     [
         (["--provider", "hal9000"], "no provider called “hal9000”"),
-        (["--base-url", "nonsense"], "no address of a server"),
+        (["--base-url", "nonsense"], "is not a server address"),
         (["--provider", "compatible"], "--base-url"),
         (["--base-url", "CLOSED"], "Start it"),
     ],

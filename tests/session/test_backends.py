@@ -52,7 +52,7 @@ def test_a_cap_slows_restarts_first_then_stops_and_says_so_and_the_talk_goes_on(
     assert max(by_turn.values()) < a_turn, "restarts became rarer"
     assert not [r for r in talk.of(e.OracleRequested) if r.at > stop.at]
     sentences = [f.sentence for f in talk.of(e.Failure)]
-    assert "less often" in sentences[0] and "Raise the cap" in sentences[1]
+    assert "less often" in sentences[0] and "Raise the spending limit" in sentences[1]
     refused = {t.turn for t in talk.of(e.TranscriptFinal)} - {r.turn for r in talk.of(e.OracleRequested)}
     assert len(sentences) - 2 == len(refused) and all("is not answered" in text for text in sentences[2:])
     usage = ConversationUsage()
