@@ -185,7 +185,7 @@ class HubDownload:
         except httpx.HTTPError as error:
             raise ModelError(
                 f"The download from {self._host} broke off ({type(error).__name__}). What has come "
-                "stays; check the network and start it again, and it goes on from there."
+                "stays; check the network and start it again, and it continues from there."
             ) from error
         except OSError as error:
             raise disk_failed(self._folder, error) from error

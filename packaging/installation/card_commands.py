@@ -101,7 +101,7 @@ def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) 
         if status["state"] in ("installed", "waiting"):
             return status["sentence"]
         if status["state"] != "offered":
-            raise Problem(status["sentence"], "Nothing was installed.", "KAME goes on with the built-in voice.")
+            raise Problem(status["sentence"], "Nothing was installed.", "KAME continues with the built-in voice.")
         _build_next(provision, for_card(status["build"], status["device"]))
     return f"What the graphics card needs is installed. {RESTART}"
 

@@ -191,7 +191,7 @@ async def test_a_server_that_stays_away_is_given_up(monkeypatch: pytest.MonkeyPa
         await run(frontend, 5)
         network.down = True
         network.cut()
-        with pytest.raises(FrontEndError, match="goes on with the built-in voice"):
+        with pytest.raises(FrontEndError, match="continues with the built-in voice"):
             await run(frontend, 60, 5)
         await asyncio.to_thread(frontend.__exit__, None, None, None)
 
