@@ -59,7 +59,7 @@ class OllamaBackend:
             if not self.model:
                 if not names:
                     raise BackendError(
-                        "Ollama runs, but has no model yet. Get one (“Key and models…” in the window, or "
+                        "Ollama runs, but has no model yet. Get one (“Models and servers…” in the window, or "
                         "“ollama pull gemma3:4b”), or choose another provider.",
                         "model",
                     )

@@ -173,7 +173,7 @@ class OpenAICompatibleBackend:
             return
         if self._key_wanted and not self._api_key:
             raise BackendError(
-                f"There is no API key for {self.name}, so it can't be asked. Give the app one (“Key and connection…” "
+                f"There is no API key for {self.name}, so it can't be asked. Give the app one (“Key and server…” "
                 f"in the window, or `keys set`), or set the environment variable {self._key_wanted}; or choose "
                 "another model.",
                 "key",

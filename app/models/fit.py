@@ -117,7 +117,7 @@ def judge(
     *,
     context: int | None = None,
     shape: Shape | None = None,
-    name: str = "The front-end",
+    name: str = "The voice engine",
     reserved: int = 0,
 ) -> Fit:
     """Determines whether a precision and context fit into the free memory of a card.

@@ -374,7 +374,7 @@ class OracleRunner:
             if isinstance(self.backend, Chooser) and self.backend.failed(stream.backend, rest):
                 self._not_before.pop(self.backend, None)  # the router's other back-ends are asked at once
                 stream.retry = True
-                sentence += " Another model of the router's table answers meanwhile."
+                sentence += " Another model of the routing table answers meanwhile."
             elif self.standby is not None:
                 self.backend, self.standby, took_over = self.standby, None, True
                 stream.retry = not self._has_answer(self.backend)

@@ -272,7 +272,7 @@ def test_the_router_chooses_tells_why_and_passes_over_a_backend_that_fails() -> 
     assert all(r.reason and 0 < r.share <= 1 for r in routed)
     assert talk.said(3) == words_of("small", 6), "the next best back-end of the table answers"
     assert [f.sentence for f in talk.of(e.Failure)] == [
-        "Large is gone. Start it, or choose another model. Another model of the router's table answers meanwhile."
+        "Large is gone. Start it, or choose another model. Another model of the routing table answers meanwhile."
     ]
     assert not talk.tasks_left and all(b.closed for b in makers.made)
 
