@@ -85,7 +85,7 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
         print(problem_of_system(error, places.root, DEVELOPERS), file=sys.stderr)
         return USER_CAN_FIX
     except KeyboardInterrupt:
-        print("\nStopped. Run the same command again to go on.", file=sys.stderr)
+        print("\nStopped. Run the same command again to continue.", file=sys.stderr)
         return CANCELLED
     except Stopped as stop:
         return 128 + stop.number

@@ -32,7 +32,7 @@ from installation.reports import EndOfInput, ReportedSteps, Reports  # noqa: E40
 from installation.stamp import read_stamp  # noqa: E402
 from installation.steps import CANCELLED, Steps, Stopped, catch_signals, clean_environment  # noqa: E402
 
-STOPPED = "Stopped. The next start goes on from here."
+STOPPED = "Stopped. The next start continues from here."
 STOPPED_CARD = "Stopped. What was fetched is kept for another try; “kame-desktop card remove” frees its room."
 COMMANDS = ("start", "setup", "repair", "remove-environment", "card", "restart")
 

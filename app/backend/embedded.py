@@ -69,7 +69,7 @@ class EmbeddedBackend:
     `model`: a catalogue key or a file path; empty for the smallest one, which ships with the app.
     """
 
-    name = "Embedded"
+    name = "Built-in"
 
     def __init__(self, model: str | Path = "") -> None:
         self._chosen = str(model) or DEFAULTS["llm"]
@@ -143,7 +143,7 @@ class EmbeddedBackend:
             base_url=f"{server.url}/v1",
             model=self.model,
             api_key=server.key,
-            name="The embedded model",
+            name="The built-in model",
             extra=dict(self._profile.sampling),
         )
         await client.open()
@@ -164,7 +164,7 @@ class EmbeddedBackend:
         """Yields the answer. If the child dies before the first word, the request is repeated with a new child."""
         server = self._server
         if server is None:
-            raise BackendError("The embedded model is not running. Choose it again, or choose another model.")
+            raise BackendError("The built-in model is not running. Choose it again, or choose another model.")
         for last in (False, True):
             client, begun = await self._running(server), False
             child = server.child.pid
@@ -184,7 +184,7 @@ class EmbeddedBackend:
                     cause = await asyncio.to_thread(server.child.ending)
                     if server.child.alive():
                         raise
-                _log.warning("The embedded model has stopped: %s.", cause)
+                _log.warning("The built-in model has stopped: %s.", cause)
                 if begun or last:
                     raise BackendError(
                         f"The model {self.model} has stopped while it answered: {cause}. Your next question starts it "
@@ -204,7 +204,7 @@ class EmbeddedBackend:
     def served(self) -> Served:
         """The running server. Raises BackendError if it isn't running."""
         if self._server is None:
-            raise BackendError("The embedded model is not running. Choose it again, or choose another model.")
+            raise BackendError("The built-in model is not running. Choose it again, or choose another model.")
         return Served(self._server.url, self._server.key, self._server.child.pid)
 
     async def models(self) -> list[str]:

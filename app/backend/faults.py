@@ -60,7 +60,7 @@ def refused_answer(error: BaseException, where: str) -> BackendError | None:
         )
     if refusal is not None:
         return BackendError(
-            f"What {where} sends is not taken: {refusal}. Check its address, or choose another model.", "broken"
+            f"What {where} sends is not accepted: {refusal}. Check its address, or choose another model.", "broken"
         )
     return None
 

@@ -59,7 +59,7 @@ class OllamaBackend:
             if not self.model:
                 if not names:
                     raise BackendError(
-                        "Ollama runs, but has no model yet. Get one (“Key and models…” in the window, or "
+                        "Ollama runs, but has no model yet. Get one (“Models and servers…” in the window, or "
                         "“ollama pull gemma3:4b”), or choose another provider.",
                         "model",
                     )
@@ -143,7 +143,7 @@ class OllamaBackend:
             self._client = await asyncio.to_thread(self._make_client)
         except ValueError:
             raise BackendError(
-                f"“{self._server.address}” is no address of a server. Write it like {DEFAULT_URL}.", "setup"
+                f"“{self._server.address}” is not a server address. Write it like {DEFAULT_URL}.", "setup"
             ) from None
 
     def _make_client(self) -> Any:

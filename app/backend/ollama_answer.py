@@ -150,12 +150,12 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status > 0,
         "server",
-        "{where} has a fault of its own (status {status}). Look into its log, or choose another model.",
+        "{where} has an internal error (status {status}). Look into its log, or choose another model.",
     ),
     (
         _told_in_stream,
         "server",
-        "{where} reports a fault. Look into its log, or choose another model.",
+        "{where} reports an error. Look into its log, or choose another model.",
     ),
     (
         lambda f: _broken_off(f.error),
@@ -176,7 +176,7 @@ def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
     model = server.model
     if isinstance(error, EOFError) or is_reset(error):
         return BackendError(
-            f"Ollama broke off while it fetched “{model}”. What has come stays; choose it again to go on.", "broken"
+            f"Ollama broke off while it fetched “{model}”. What has come stays; choose it again to continue.", "broken"
         )
     if not _told_in_stream(Failure(error, 0, "")):
         return explain(error, server)

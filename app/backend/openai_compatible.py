@@ -173,7 +173,7 @@ class OpenAICompatibleBackend:
             return
         if self._key_wanted and not self._api_key:
             raise BackendError(
-                f"There is no API key for {self.name}, so it can't be asked. Give the app one (“Key and connection…” "
+                f"There is no API key for {self.name}, so it can't be asked. Give the app one (“Key and server…” "
                 f"in the window, or `keys set`), or set the environment variable {self._key_wanted}; or choose "
                 "another model.",
                 "key",
@@ -181,8 +181,7 @@ class OpenAICompatibleBackend:
         parts = split_address(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BackendError(
-                f"“{without_secrets(self.base_url)}” is no address of a server. Write it like "
-                "http://127.0.0.1:8080/v1.",
+                f"“{without_secrets(self.base_url)}” is not a server address. Write it like http://127.0.0.1:8080/v1.",
                 "setup",
             )
         try:

@@ -198,12 +198,12 @@ _RULES: tuple[Rule, ...] = (
     (
         lambda f: f.status > 0,
         "server",
-        "{where} has a fault of its own (status {status}). Try again, or choose another model.",
+        "{where} has an internal error (status {status}). Try again, or choose another model.",
     ),
     (
         _told_in_stream,
         "server",
-        "{where} reports a fault in its answer. Ask again, or choose another model.",
+        "{where} reports an error in its answer. Ask again, or choose another model.",
     ),
     (
         _unreadable,

@@ -51,7 +51,7 @@ def _cloud(label: str, url: str, key_variables: tuple[str, ...], suggestions: tu
 
 
 PROVIDERS = {
-    "embedded": BackendSpec("Embedded (this machine)", "app.backend.embedded", "xllamacpp", free=True),
+    "embedded": BackendSpec("Built-in", "app.backend.embedded", "xllamacpp", free=True),
     "ollama": BackendSpec(
         "Ollama", "app.backend.ollama", "ollama", "http://127.0.0.1:11434", own_url=True, can_pull=True, free=True
     ),

@@ -56,9 +56,7 @@ class RouterBackend:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         if not table:
-            raise BackendError(
-                "The router's table is empty. Choose a model for one kind of question at least.", "setup"
-            )
+            raise BackendError("The routing table is empty. Choose a model for at least one kind of question.", "setup")
         self._table = dict(table)
         self._decide = decide
         self._now = now

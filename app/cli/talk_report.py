@@ -116,7 +116,7 @@ class TalkReport:
             case e.Failure():
                 self.fail(event.sentence)
             case e.ChangeRefused():
-                self.fail(f"{event.sentence} The conversation goes on with what it has.")
+                self.fail(f"{event.sentence} The conversation continues with what it has.")
             case e.SessionEnded():
                 self._seconds = event.at
 

@@ -50,7 +50,7 @@ CODEC_VOICE = "piper-joe"
 """The voice whose decoder is used by the voice codec."""
 
 PROVIDERS: dict[str, FrontEndSpec] = {
-    "cascade": FrontEndSpec("Embedded voice (CPU)"),
+    "cascade": FrontEndSpec("Built-in voice (CPU)"),
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
     "remote": FrontEndSpec("Voice server (another machine)", elsewhere=True),
@@ -117,7 +117,7 @@ def require_torch() -> None:
     if missing:
         raise FrontEndError(
             f"KAME and Moshi need packages that aren't installed ({', '.join(missing)}). On a machine with an NVIDIA "
-            f"card, “{card_command()}” installs them; elsewhere choose the embedded voice (cascade)."
+            f"card, “{card_command()}” installs them; elsewhere choose the built-in voice (cascade)."
         )
 
 

@@ -165,7 +165,7 @@ class Writer:
         try:
             work()
         except Exception as error:
-            self._writing_trouble = f"Something that was said could not be kept ({error}). The talk goes on."
+            self._writing_trouble = f"Something that was said could not be kept ({error}). The conversation continues."
             self._due = time.monotonic() + AGAIN_SECONDS
 
     def _use(self, file: OpenDatabase) -> None:
@@ -292,8 +292,8 @@ class Writer:
 
     def _report(self, error: Exception) -> None:
         self._writing_trouble = (
-            f"Conversations can't be kept in {self.path} just now ({error}). The talk goes on; make room there, and "
-            "what was said is written as soon as it can be."
+            f"Conversations can't be kept in {self.path} just now ({error}). The conversation continues; make room "
+            "there, and what was said is written as soon as it can be."
         )
         self._due = time.monotonic() + AGAIN_SECONDS
 

@@ -117,7 +117,7 @@ def judge(
     *,
     context: int | None = None,
     shape: Shape | None = None,
-    name: str = "The front-end",
+    name: str = "The voice engine",
     reserved: int = 0,
 ) -> Fit:
     """Determines whether a precision and context fit into the free memory of a card.
@@ -133,7 +133,7 @@ def judge(
         return Fit(
             None,
             (),
-            f"{name} needs an NVIDIA graphics card with CUDA, and this machine shows none. Choose the embedded voice "
+            f"{name} needs an NVIDIA graphics card with CUDA, and this machine shows none. Choose the built-in voice "
             "(cascade), which runs on the processor.",
         )
     beside = f", {reserved / 1e9:.1f} GB of them for speech recognition" if reserved else ""
@@ -151,7 +151,7 @@ def judge(
         None,
         (),
         f"{name} needs {have}; no smaller form fits either. {advice} other programs that use the card, or talk "
-        "with the embedded voice (cascade).",
+        "with the built-in voice (cascade).",
     )
 
 

@@ -179,13 +179,13 @@ class HubDownload:
             raise refused(repository, self._hub, error.response.status_code) from error
         except httpx.InvalidURL as error:
             raise ModelError(
-                f"“{self._hub}” is no address of a mirror, so nothing was fetched. Correct it in the settings, or "
+                f"“{self._hub}” is not the address of a mirror, so nothing was fetched. Correct it in the settings, or "
                 "leave it empty."
             ) from error
         except httpx.HTTPError as error:
             raise ModelError(
                 f"The download from {self._host} broke off ({type(error).__name__}). What has come "
-                "stays; check the network and start it again, and it goes on from there."
+                "stays; check the network and start it again, and it continues from there."
             ) from error
         except OSError as error:
             raise disk_failed(self._folder, error) from error

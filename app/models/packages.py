@@ -168,7 +168,7 @@ def _failed(requirement: str, output: str) -> str:
         return f"The disk ran full while {package} was coming. What has come stays; make room and start again."
     return (
         f"The package {package} could not be fetched. What has come before stays. Check the network, then start the "
-        "download again, and it goes on from there."
+        "download again, and it continues from there."
     )
 
 

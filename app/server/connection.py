@@ -62,7 +62,7 @@ class ClientConnection:
         self._outgoing.put_nowait(event)
 
     def replaced(self) -> None:
-        self._cut_off("This conversation goes on in another connection.")
+        self._cut_off("This conversation continues in another connection.")
 
     def _cut_off(self, reason: str) -> None:
         if not self._cut.done():

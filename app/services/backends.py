@@ -31,9 +31,9 @@ from app.untrusted.limits import SETTING_LIST
 KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
 """The kinds of questions that the router distinguishes. Repeated here: `app.routing.classifier` is slow to import."""
 
-UNREADABLE = "The router's table can't be read. Fill it in again, or choose a model."
-NAMES_ITSELF = "The router's table names the router itself. Choose a model for each kind of question."
-EMPTY = "The router's table is empty. Choose a model for at least one kind of question, or choose one model for all."
+UNREADABLE = "The routing table can't be read. Fill it in again, or choose a model."
+NAMES_ITSELF = "The routing table names the router itself. Choose a model for each kind of question."
+EMPTY = "The routing table is empty. Choose a model for at least one kind of question, or choose one model for all."
 
 
 def parse_routes(text: str) -> tuple[dict[str, BackendChoice], list[str]]:

@@ -138,7 +138,7 @@ def examine(
     _tell_card(machine.card, report.add)
     free = _tell_cuda(machine.card, report.add)
     _tell_backends(machine, report.add)
-    progress("Trying the embedded speech recognition and voice …")
+    progress("Trying the built-in speech recognition and voice …")
     keeps_up = _tell_embedded(report.add)
     weights_here = _tell_weights(weights_folder, report.add)
     report.advice = _advice_without_card(keeps_up) if free is None else _advice_with_card(free, weights_here, progress)
@@ -238,9 +238,9 @@ def _tell_embedded(add: Add) -> bool | None:
     try:
         keeps_up, words = embedded_speed()
     except (VoiceError, OSError, RuntimeError, ImportError, ValueError) as error:
-        add("embedded voice", "bad", f"It can't be tried here ({error}). Set the app up again.")
+        add("built-in voice", "bad", f"It can't be tried here ({error}). Set the app up again.")
         return None
-    add("embedded voice", "good" if keeps_up else "note", words)
+    add("built-in voice", "good" if keeps_up else "note", words)
     return keeps_up
 
 
@@ -263,7 +263,7 @@ def _tell_weights(folder: str, add: Add) -> bool:
 
 
 def _advice_without_card(keeps_up: bool | None) -> str:
-    words = "This machine talks with the embedded voice (cascade)"
+    words = "This machine talks with the built-in voice (cascade)"
     if keeps_up is False:
         words += ", though it is slow: let answers start after your turn, and choose a model on another machine"
     elif keeps_up is None:

@@ -25,9 +25,9 @@ State = Literal["good", "fair", "missing"]
 
 ROOM_LEFT = 1_000_000_000
 EMBEDDED_ROOM = 2_000_000_000
-"""Free disk space in bytes needed to store conversations with the embedded voice."""
+"""Free disk space in bytes needed to store conversations with the built-in voice."""
 ENOUGH_CORES, ENOUGH_MEMORY = 4, 7 * 10**9
-"""With less than this, the embedded voice works but answers late."""
+"""With less than this, the built-in voice works but answers late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def gigabytes(size: int) -> str:
 
 def _card(card: Card | None) -> MachineFinding:
     if card is None:
-        return MachineFinding("card", "fair", "No NVIDIA card. The embedded voice needs none.")
+        return MachineFinding("card", "fair", "No NVIDIA card. The built-in voice needs none.")
     name = f"{card.name}, {gigabytes(card.total)}" if card.name else ""
     if card.trouble:
         return MachineFinding("card", "fair", ". ".join(filter(None, (name, card.trouble))))
@@ -270,7 +270,7 @@ def _advice(card: Card | None, best: FrontEndFit, backend: BackendChoice) -> str
             words += f", once its weights ({best.download_bytes / 1e9:.0f} GB) are here"
         words += "."
     else:
-        words = "KAME speaks with the embedded voice, on the processor."
+        words = "KAME speaks with the built-in voice, on the processor."
         if card is None:
             words = f"This machine has no NVIDIA card: {words}"
         elif not card.trouble:

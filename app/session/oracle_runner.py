@@ -278,8 +278,8 @@ class OracleRunner:
                 e.Failure(
                     self._now(),
                     "backend",
-                    "This is not answered, since the conversation has cost as much as you allow. Raise the cap, or "
-                    "choose a model that runs on this machine.",
+                    "This is not answered, since the conversation has cost as much as you allow. Raise the spending "
+                    "limit, or choose a model that runs on this machine.",
                     about="unanswered",
                 )
             )
@@ -374,7 +374,7 @@ class OracleRunner:
             if isinstance(self.backend, Chooser) and self.backend.failed(stream.backend, rest):
                 self._not_before.pop(self.backend, None)  # the router's other back-ends are asked at once
                 stream.retry = True
-                sentence += " Another model of the router's table answers meanwhile."
+                sentence += " Another model of the routing table answers meanwhile."
             elif self.standby is not None:
                 self.backend, self.standby, took_over = self.standby, None, True
                 stream.retry = not self._has_answer(self.backend)

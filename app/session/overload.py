@@ -29,6 +29,6 @@ class Overload:
             at,
             "frontend",
             f"This machine can't keep up: {lost:.1f} s of your voice were skipped in the last {WINDOW_SECONDS:.0f} s. "
-            "Close other programs, or choose a smaller precision, a shorter context or the embedded voice in the "
+            "Close other programs, or choose a smaller precision, a shorter context or the built-in voice in the "
             "settings.",
         )

@@ -2,7 +2,7 @@
 and what both sides sounded like.
 
 `user.wav` and `assistant.wav` run on the session's clock, frame by frame, so they line up. Writing happens
-on a thread of its own; when the disk is full the conversation goes on and the user is told once.
+on a thread of its own; when the disk is full the conversation continues and the user is told once.
 """
 
 from __future__ import annotations
@@ -146,8 +146,8 @@ class Recorder:
         self._broken = True
         reason = (error.strerror or error) if isinstance(error, OSError) else error
         self._tell(
-            f"The recording has stopped: {reason}. The conversation goes on, and what was recorded up to here is kept "
-            f"in {self.folder}. Make room there, and record again."
+            f"The recording has stopped: {reason}. The conversation continues, and what was recorded up to here is "
+            f"kept in {self.folder}. Make room there, and record again."
         )
 
     def _tell(self, sentence: str) -> None:

@@ -48,8 +48,8 @@ from app.stt.endpointing_weights import end_weights
 from app.untrusted.text import harmless
 
 CANT_READ = (
-    "only hears and speaks: it can't read what you type. Say it, or choose a front-end that is told what to say, KAME "
-    "or the cascade."
+    "only hears and speaks: it can't read what you type. Say it, or choose a voice engine that is told what to say, "
+    "KAME or the built-in voice."
 )
 
 SOUNDING_DBFS = -60.0

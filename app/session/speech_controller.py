@@ -66,7 +66,7 @@ class _Change(Generic[_Key, _T]):
         while (wanted := self.wanted) != self.has:
             try:
                 loaded = await self._load(wanted)
-            except Exception as error:  # the conversation goes on, whatever it is
+            except Exception as error:  # the conversation continues, whatever it is
                 if wanted == self.wanted:
                     self.wanted = self.has
                     self._failed(wanted, error)
@@ -270,4 +270,4 @@ def _refusal(what: str, old: str, error: Exception) -> str:
     """Return the sentence for a change that failed."""
     known = isinstance(error, TranscriberError | VoiceError)
     why = str(error) if known else f"{type(error).__name__}: {error}. Choose another one, or try again."
-    return f"The {what} could not be changed, and the conversation goes on with {old}. The reason: {why}"
+    return f"The {what} could not be changed, and the conversation continues with {old}. The reason: {why}"

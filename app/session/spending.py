@@ -69,7 +69,8 @@ class Spending:
         self._emit(e.BudgetChanged(now, stage, round(spent, 6), cap))
         if stage == "stop":
             consequence = (
-                "models that cost are not asked any more. Raise the cap, or choose a model that runs on this machine."
+                "models that cost are not asked any more. Raise the spending limit, or choose a model that runs on "
+                "this machine."
             )
             self._emit(e.Failure(now, "backend", f"{_spent(spent, cap)}, so {consequence}", about="cap"))
         elif stage == "slow" and before == "free":

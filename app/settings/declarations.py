@@ -50,7 +50,7 @@ class Settings(TalkSettings):
         "privacy": Page(tr("Privacy"), {"history": tr("Conversations"), "updates": tr("New versions")}),
         "advanced": Page(
             tr("Advanced"),
-            {"frontend": tr("Front-end"), "model": tr("KAME and Moshi"), "downloads": tr("Downloads")},
+            {"frontend": tr("Voice engine"), "model": tr("KAME and Moshi"), "downloads": tr("Downloads")},
         ),
     }
     """The pages of the dialog by key, in display order."""

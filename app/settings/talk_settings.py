@@ -19,7 +19,7 @@ class TalkSettings:
 
     frontend: str = setting(
         "cascade",
-        tr("Front-end"),
+        tr("Voice engine"),
         tr(
             "What hears and speaks. KAME and Moshi need a graphics card and weights to be downloaded. A voice server "
             "is another machine that runs this app with “kame-desktop serve”, or a server of Moshi or KAME."
@@ -27,7 +27,7 @@ class TalkSettings:
         "frontend",
         effect="restart",
         words={
-            "cascade": tr("Cascade"),
+            "cascade": tr("Built-in voice"),
             "kame": tr("KAME"),
             "moshi": tr("Moshi"),
             "remote": tr("Voice server"),
@@ -63,8 +63,8 @@ class TalkSettings:
         True,
         tr("Filler phrases"),
         tr(
-            "The cascade says something short like “Let me think.” if its answer takes longer than half a second, or "
-            "three quarters of a second hands-free, where you may continue."
+            "The built-in voice says something short like “Let me think.” if its answer takes longer than half a "
+            "second, or three quarters of a second hands-free, where you may continue."
         ),
         "talk",
     )
@@ -140,7 +140,7 @@ class TalkSettings:
         tr("Which language model answers. The router chooses one by the kind of question."),
         "backend",
         words={
-            "embedded": tr("Built in"),
+            "embedded": tr("Built-in"),
             "ollama": tr("Ollama"),
             "openai": tr("OpenAI"),
             "anthropic": tr("Anthropic"),
@@ -166,7 +166,7 @@ class TalkSettings:
     compatible_model: str = _backend(
         "", tr("Model on the other server"), tr("The model's name; empty for the server's first.")
     )
-    routes: str = _backend("", tr("Router's table"), tr("Which model answers which kind of question, as JSON."))
+    routes: str = _backend("", tr("Routing"), tr("Which model answers which kind of question, as JSON."))
     secondary_provider: str = _backend(
         "", tr("Comparison model"), tr("The model whose answers are shown beside the spoken ones; empty for none.")
     )

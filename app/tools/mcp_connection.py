@@ -81,7 +81,9 @@ def explain(server: McpServer, error: BaseException, exchange: Exchange) -> str:
         return str(error)
     what = f"The MCP server “{server.name}”"
     if exchange.refusal is not None:
-        return without_secrets(server, f"What the MCP server “{server.name}” sends is not taken: {exchange.refusal}.")
+        return without_secrets(
+            server, f"What the MCP server “{server.name}” sends is not accepted: {exchange.refusal}."
+        )
     if server.url:
         return _explain_http(server, error, exchange)
     if isinstance(error, FileNotFoundError):

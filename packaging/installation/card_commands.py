@@ -23,7 +23,7 @@ from installation.steps import Steps
 COMMANDS = ("status", "install", "remove")
 RESTART = "Restart KAME Desktop to use it."
 ANOTHER_CARD = "What is installed for a graphics card is for another one."
-NO_CARD = "There is no NVIDIA card with a driver. The embedded voice needs none."
+NO_CARD = "There is no NVIDIA card with a driver. The built-in voice needs none."
 
 
 def card_status(places: InstalledPlaces) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) 
         if status["state"] in ("installed", "waiting"):
             return status["sentence"]
         if status["state"] != "offered":
-            raise Problem(status["sentence"], "Nothing was installed.", "KAME goes on with the embedded voice.")
+            raise Problem(status["sentence"], "Nothing was installed.", "KAME continues with the built-in voice.")
         _build_next(provision, for_card(status["build"], status["device"]))
     return f"What the graphics card needs is installed. {RESTART}"
 

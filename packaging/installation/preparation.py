@@ -114,7 +114,7 @@ def install_gpu(setup: Setup, use_gpu: bool) -> dict:
     obstacle = card.obstacle() if state["driver"] else "none"
     if obstacle:
         if state["driver"]:
-            setup.steps.say(f"{obstacle} The app starts on the embedded voice.")
+            setup.steps.say(f"{obstacle} The app starts on the built-in voice.")
         return {**state, "state": "none"}
     free = shutil.disk_usage(str(setup.places.root)).free
     if free < card.GPU_FREE_BYTES:
@@ -128,7 +128,7 @@ def install_gpu(setup: Setup, use_gpu: bool) -> dict:
             install_gpu_locks(setup)
     except ToolFailed as failure:
         setup.steps.say(str(problem_of("Installing the graphics card's part", failure, setup.places.log)))
-        setup.steps.say("The app starts without it, on the embedded voice. Run setup to try again.")
+        setup.steps.say("The app starts without it, on the built-in voice. Run setup to try again.")
         return {**state, "state": "failed"}
     return {**state, "state": "installed"}
 

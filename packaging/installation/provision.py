@@ -46,7 +46,7 @@ from installation.steps import HASHED, Steps
 LOCKS = EMBEDDED.locks
 """The locks of every installation."""
 
-WITHOUT_CARD = "To go on without what the graphics card needs, type: kame-desktop card remove"
+WITHOUT_CARD = "To continue without what the graphics card needs, type: kame-desktop card remove"
 DOWNLOADED_PYTHON = "3.12"
 
 
@@ -140,7 +140,7 @@ class Provision:
                 raise
             remedy = f"{problem.remedy} {WITHOUT_CARD}"
             raise Problem(problem.happened, problem.meaning, remedy, problem.details) from problem
-        self.steps.say(f"{lost.happened} {lost.meaning} KAME Desktop goes on with the embedded voice.")
+        self.steps.say(f"{lost.happened} {lost.meaning} KAME Desktop continues with the built-in voice.")
         clean_up(self.places)
         self.build(EMBEDDED, damaged, lost=f"{lost.happened} {lost.meaning}")
 

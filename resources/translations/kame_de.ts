@@ -45,7 +45,7 @@
     </message>
     <message>
         <source>Also saves the sound and the events of each conversation on this machine. Otherwise no sound is kept.</source>
-        <translation>Speichert auch den Ton und die Ereignisse jeder Unterhaltung auf diesem Rechner. Sonst wird kein Ton aufbewahrt.</translation>
+        <translation>Speichert auch den Ton und die Ereignisse jedes Gesprächs auf diesem Rechner. Sonst wird kein Ton aufbewahrt.</translation>
     </message>
     <message>
         <source>Another server</source>
@@ -100,7 +100,7 @@
         <translation>Blau</translation>
     </message>
     <message>
-        <source>Built in</source>
+        <source>Built-in</source>
         <translation>Eingebaut</translation>
     </message>
     <message>
@@ -108,8 +108,12 @@
         <translation>Eingebautes Modell</translation>
     </message>
     <message>
-        <source>Cascade</source>
-        <translation>Kaskade</translation>
+        <source>Built-in voice</source>
+        <translation>Eingebaute Stimme</translation>
+    </message>
+    <message>
+        <source>Built-in voice (CPU)</source>
+        <translation>Eingebaute Stimme (CPU)</translation>
     </message>
     <message>
         <source>Change persona, voice, length, tools and limit here.</source>
@@ -133,7 +137,7 @@
     </message>
     <message>
         <source>Closing the window hides it, and the conversation continues. The icon&apos;s menu shows it again, or quits.</source>
-        <translation>Wird das Fenster geschlossen, ist es nur verborgen, und die Unterhaltung geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
+        <translation>Wird das Fenster geschlossen, ist es nur verborgen, und das Gespräch geht weiter. Das Menü des Symbols zeigt es wieder oder beendet KAME.</translation>
     </message>
     <message>
         <source>Commands like “{0} ptt toggle” can&apos;t reach this window ({1}). All else works; start the app again to try again.</source>
@@ -180,14 +184,6 @@
         <translation>Echounterdrückung</translation>
     </message>
     <message>
-        <source>Embedded (this machine)</source>
-        <translation>Eingebaut (dieser Rechner)</translation>
-    </message>
-    <message>
-        <source>Embedded voice (CPU)</source>
-        <translation>Eingebaut (CPU)</translation>
-    </message>
-    <message>
         <source>English</source>
         <translation>Englisch</translation>
     </message>
@@ -206,10 +202,6 @@
     <message>
         <source>French</source>
         <translation>Französisch</translation>
-    </message>
-    <message>
-        <source>Front-end</source>
-        <translation>Front-End</translation>
     </message>
     <message>
         <source>General</source>
@@ -321,7 +313,7 @@
     </message>
     <message>
         <source>Keep conversations</source>
-        <translation>Unterhaltungen aufbewahren</translation>
+        <translation>Gespräche aufbewahren</translation>
     </message>
     <message>
         <source>Keep recordings</source>
@@ -329,7 +321,7 @@
     </message>
     <message>
         <source>Keeps conversations on this machine: what was said, not its sound.</source>
-        <translation>Bewahrt Unterhaltungen auf diesem Rechner auf: was gesagt wurde, nicht den Ton.</translation>
+        <translation>Bewahrt Gespräche auf diesem Rechner auf: was gesagt wurde, nicht den Ton.</translation>
     </message>
     <message>
         <source>Language</source>
@@ -528,12 +520,12 @@
         <translation>Router</translation>
     </message>
     <message>
-        <source>Router&apos;s table</source>
-        <translation>Tabelle des Routers</translation>
-    </message>
-    <message>
         <source>Router: by kind of question</source>
         <translation>Router: je nach Art der Frage</translation>
+    </message>
+    <message>
+        <source>Routing</source>
+        <translation>Verteilung</translation>
     </message>
     <message>
         <source>Say something, hear it again, and see what is measured.</source>
@@ -596,10 +588,6 @@
         <translation>In der Taskleiste bleiben</translation>
     </message>
     <message>
-        <source>Table of the router</source>
-        <translation>Tabelle des Routers</translation>
-    </message>
-    <message>
         <source>Taking turns</source>
         <translation>Abwechselnd sprechen</translation>
     </message>
@@ -640,8 +628,8 @@
         <translation>Das Protokoll der App, für die Fehlersuche.</translation>
     </message>
     <message>
-        <source>The cascade says something short like “Let me think.” if its answer takes longer than half a second, or three quarters of a second hands-free, where you may continue.</source>
-        <translation>Die Kaskade sagt etwas Kurzes wie „Lass mich nachdenken.“, wenn ihre Antwort länger als eine halbe Sekunde braucht, freihändig länger als eine Dreiviertelsekunde, weil du dann noch weitersprechen könntest.</translation>
+        <source>The built-in voice says something short like “Let me think.” if its answer takes longer than half a second, or three quarters of a second hands-free, where you may continue.</source>
+        <translation>Die eingebaute Stimme sagt etwas Kurzes wie „Lass mich nachdenken.“, wenn ihre Antwort länger als eine halbe Sekunde braucht, freihändig länger als eine Dreiviertelsekunde, weil du dann noch weitersprechen könntest.</translation>
     </message>
     <message>
         <source>The colour of what is chosen, and of the main buttons.</source>
@@ -717,7 +705,7 @@
     </message>
     <message>
         <source>US dollars that a conversation may cost. At the limit, models that cost money are no longer asked.</source>
-        <translation>US-Dollar, die eine Unterhaltung kosten darf. An der Grenze werden Modelle, die Geld kosten, nicht mehr gefragt.</translation>
+        <translation>US-Dollar, die ein Gespräch kosten darf. An der Grenze werden Modelle, die Geld kosten, nicht mehr gefragt.</translation>
     </message>
     <message>
         <source>Violet</source>
@@ -726,6 +714,10 @@
     <message>
         <source>Voice</source>
         <translation>Stimme</translation>
+    </message>
+    <message>
+        <source>Voice engine</source>
+        <translation>Sprachmodul</translation>
     </message>
     <message>
         <source>Voice server</source>
@@ -761,7 +753,7 @@
     </message>
     <message>
         <source>What speaks to you. It can be changed during a conversation.</source>
-        <translation>Woraus du Antworten hörst. Er lässt sich während einer Unterhaltung wechseln.</translation>
+        <translation>Woraus du Antworten hörst. Er lässt sich während eines Gesprächs wechseln.</translation>
     </message>
     <message>
         <source>What the model may use, one a line: calculator, clock, files, and mcp:NAME for an MCP server.</source>
@@ -769,7 +761,7 @@
     </message>
     <message>
         <source>What you speak into. It can be changed during a conversation.</source>
-        <translation>Worin du sprichst. Es lässt sich während einer Unterhaltung wechseln.</translation>
+        <translation>Worin du sprichst. Es lässt sich während eines Gesprächs wechseln.</translation>
     </message>
     <message>
         <source>When I finish</source>
@@ -973,8 +965,8 @@
 <context>
     <name>BackgroundTasks</name>
     <message>
-        <source>This failed, because of a fault in the program ({0}). The log has the details.</source>
-        <translation>Das ist wegen eines Programmfehlers fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
+        <source>This failed because of a bug in KAME ({0}). The log has the details.</source>
+        <translation>Das ist wegen eines Programmfehlers in KAME fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
     </message>
 </context>
 <context>
@@ -1022,8 +1014,8 @@
         <translation>Gefundene Befehle</translation>
     </message>
     <message>
-        <source>Nothing is called so.</source>
-        <translation>Nichts heißt so.</translation>
+        <source>No match.</source>
+        <translation>Kein Treffer.</translation>
     </message>
     <message>
         <source>Search commands, settings, conversations and models</source>
@@ -1061,7 +1053,7 @@
         <translation>Nachricht tippen</translation>
     </message>
     <message>
-        <source>Type a message: the conversation goes on</source>
+        <source>Type a message: the conversation continues</source>
         <translation>Nachricht tippen: Das Gespräch geht weiter</translation>
     </message>
     <message>
@@ -1084,14 +1076,14 @@
     </message>
     <message>
         <source>Title of the conversation</source>
-        <translation>Titel der Unterhaltung</translation>
+        <translation>Titel des Gesprächs</translation>
     </message>
 </context>
 <context>
     <name>ConversationListController</name>
     <message>
         <source>Conversations are not kept here.</source>
-        <translation>Unterhaltungen werden hier nicht aufbewahrt.</translation>
+        <translation>Gespräche werden hier nicht aufbewahrt.</translation>
     </message>
 </context>
 <context>
@@ -1114,7 +1106,7 @@
     </message>
     <message>
         <source>&amp;New conversation</source>
-        <translation>&amp;Neue Unterhaltung</translation>
+        <translation>&amp;Neues Gespräch</translation>
     </message>
     <message>
         <source>&amp;Open</source>
@@ -1130,7 +1122,7 @@
     </message>
     <message>
         <source>Conversations</source>
-        <translation>Unterhaltungen</translation>
+        <translation>Gespräche</translation>
     </message>
     <message>
         <source>De&amp;lete</source>
@@ -1142,7 +1134,7 @@
     </message>
     <message>
         <source>Delete all conversations, and the sound that was kept with them?</source>
-        <translation>Alle Unterhaltungen löschen, samt dem Ton, der mit ihnen aufbewahrt wurde?</translation>
+        <translation>Alle Gespräche löschen, samt dem Ton, der mit ihnen aufbewahrt wurde?</translation>
     </message>
     <message>
         <source>Import, export, delete all</source>
@@ -1154,11 +1146,11 @@
     </message>
     <message>
         <source>More about conversations</source>
-        <translation>Mehr zu Unterhaltungen</translation>
+        <translation>Mehr zu Gesprächen</translation>
     </message>
     <message>
         <source>New conversation</source>
-        <translation>Neue Unterhaltung</translation>
+        <translation>Neues Gespräch</translation>
     </message>
     <message>
         <source>Nothing found for “{0}”.</source>
@@ -1170,11 +1162,11 @@
     </message>
     <message>
         <source>Search conversations</source>
-        <translation>Unterhaltungen durchsuchen</translation>
+        <translation>Gespräche durchsuchen</translation>
     </message>
     <message>
         <source>Start a new conversation</source>
-        <translation>Eine neue Unterhaltung beginnen</translation>
+        <translation>Ein neues Gespräch beginnen</translation>
     </message>
     <message>
         <source>Un&amp;pin</source>
@@ -1182,7 +1174,7 @@
     </message>
     <message>
         <source>Your conversations are kept here.</source>
-        <translation>Hier werden deine Unterhaltungen aufbewahrt.</translation>
+        <translation>Hier werden deine Gespräche aufbewahrt.</translation>
     </message>
 </context>
 <context>
@@ -1211,8 +1203,8 @@
         <translation>Um {0} auf diesem Rechner aufgenommen, eine Seite nach der anderen, und nebeneinander abgespielt. Modell, Stimme und Spracherkennung sind auf beiden gleich.</translation>
     </message>
     <message>
-        <source>The demo can&apos;t go on, because of a fault in the program ({0}). The log has the details.</source>
-        <translation>Die Vorführung kann wegen eines Fehlers im Programm nicht weitergehen ({0}). Das Protokoll hat die Einzelheiten.</translation>
+        <source>The demo can&apos;t continue because of a bug in KAME ({0}). The log has the details.</source>
+        <translation>Die Vorführung kann wegen eines Programmfehlers in KAME nicht weitergehen ({0}). Näheres steht im Protokoll.</translation>
     </message>
 </context>
 <context>
@@ -1252,6 +1244,10 @@
 <context>
     <name>DevicesPopover</name>
     <message>
+        <source>&amp;End conversation</source>
+        <translation>Gespräch &amp;beenden</translation>
+    </message>
+    <message>
         <source>&amp;Loudspeaker</source>
         <translation>&amp;Lautsprecher</translation>
     </message>
@@ -1262,6 +1258,10 @@
     <message>
         <source>Can be changed during the conversation.</source>
         <translation>Lässt sich mitten im Gespräch wechseln.</translation>
+    </message>
+    <message>
+        <source>End conversation</source>
+        <translation>Gespräch beenden</translation>
     </message>
     <message>
         <source>Ends this conversation and closes the microphone.</source>
@@ -1288,16 +1288,8 @@
         <translation>Pegel des Mikrofons, dB</translation>
     </message>
     <message>
-        <source>S&amp;top</source>
-        <translation>S&amp;topp</translation>
-    </message>
-    <message>
         <source>Sound: devices, tests, echo, talk button</source>
         <translation>Ton: Geräte, Tests, Echo, Sprechtaste</translation>
-    </message>
-    <message>
-        <source>Stop the conversation</source>
-        <translation>Gespräch beenden</translation>
     </message>
 </context>
 <context>
@@ -1308,7 +1300,7 @@
     </message>
     <message>
         <source>Copies the conversation. The copy continues with this model; the original stays as it is.</source>
-        <translation>Kopiert die Unterhaltung. Die Kopie geht mit diesem Modell weiter; das Original bleibt, wie es ist.</translation>
+        <translation>Kopiert das Gespräch. Die Kopie geht mit diesem Modell weiter; das Original bleibt, wie es ist.</translation>
     </message>
     <message>
         <source>Duplicate with another model</source>
@@ -1378,8 +1370,8 @@
 <context>
     <name>FetchController</name>
     <message>
-        <source>This failed because of an error in the program ({0}). The log has the details.</source>
-        <translation>Das ist an einem Fehler im Programm gescheitert ({0}). Das Protokoll hat die Einzelheiten.</translation>
+        <source>This failed because of a bug in KAME ({0}). The log has the details.</source>
+        <translation>Das ist wegen eines Programmfehlers in KAME fehlgeschlagen ({0}). Näheres steht im Protokoll.</translation>
     </message>
 </context>
 <context>
@@ -1463,7 +1455,7 @@
     </message>
     <message>
         <source>Find in this conversation</source>
-        <translation>In dieser Unterhaltung suchen</translation>
+        <translation>In diesem Gespräch suchen</translation>
     </message>
     <message>
         <source>How often it was found</source>
@@ -1500,16 +1492,8 @@
 <context>
     <name>FolderMenu</name>
     <message>
-        <source>&amp;Dissolve</source>
-        <translation>&amp;Auflösen</translation>
-    </message>
-    <message>
         <source>&amp;New folder…</source>
         <translation>&amp;Neuer Ordner …</translation>
-    </message>
-    <message>
-        <source>&amp;Out of its folder</source>
-        <translation>Aus seinem &amp;Ordner heraus</translation>
     </message>
     <message>
         <source>&amp;Rename…</source>
@@ -1520,16 +1504,24 @@
         <translation>In Ordner &amp;verschieben</translation>
     </message>
     <message>
+        <source>Move &amp;out of the folder</source>
+        <translation>Aus dem &amp;Ordner nehmen</translation>
+    </message>
+    <message>
         <source>New folder</source>
         <translation>Neuer Ordner</translation>
     </message>
     <message>
-        <source>Rename folder</source>
-        <translation>Ordner umbenennen</translation>
+        <source>Remove &amp;folder</source>
+        <translation>Ordner &amp;entfernen</translation>
     </message>
     <message>
-        <source>The folder goes; its conversations stay.</source>
-        <translation>Der Ordner geht; seine Gespräche bleiben.</translation>
+        <source>Removes the folder; its conversations stay.</source>
+        <translation>Entfernt den Ordner; seine Gespräche bleiben.</translation>
+    </message>
+    <message>
+        <source>Rename folder</source>
+        <translation>Ordner umbenennen</translation>
     </message>
     <message>
         <source>The folder&apos;s name:</source>
@@ -1559,7 +1551,7 @@
     </message>
     <message>
         <source>How much of the conversation the voice remembers. When it is nearly full, it starts again at a pause with the newest part.</source>
-        <translation>Wie viel von der Unterhaltung die Stimme noch weiß. Ist es fast voll, fängt sie in einer Pause mit dem neuesten Teil neu an.</translation>
+        <translation>Wie viel vom Gespräch die Stimme noch weiß. Ist es fast voll, fängt sie in einer Pause mit dem neuesten Teil neu an.</translation>
     </message>
     <message>
         <source>Memory</source>
@@ -1567,7 +1559,7 @@
     </message>
     <message>
         <source>Memory of the conversation</source>
-        <translation>Gedächtnis für die Unterhaltung</translation>
+        <translation>Gedächtnis für das Gespräch</translation>
     </message>
     <message>
         <source>empty</source>
@@ -1620,11 +1612,11 @@
         <translation>Installation dessen, was die Grafikkarte braucht</translation>
     </message>
     <message>
-        <source>KAME keeps using the embedded voice.</source>
+        <source>KAME keeps using the built-in voice.</source>
         <translation>KAME bleibt bei der eingebauten Stimme.</translation>
     </message>
     <message>
-        <source>Meanwhile KAME uses the embedded voice.</source>
+        <source>Meanwhile KAME uses the built-in voice.</source>
         <translation>Solange spricht KAME mit der eingebauten Stimme.</translation>
     </message>
     <message>
@@ -1656,7 +1648,7 @@
         <translation>Gib in einem Terminal ein: {0}</translation>
     </message>
     <message>
-        <source>Until then KAME uses the embedded voice.</source>
+        <source>Until then KAME uses the built-in voice.</source>
         <translation>Bis dahin spricht KAME mit der eingebauten Stimme.</translation>
     </message>
     <message>
@@ -1687,30 +1679,30 @@
     <name>HistoryController</name>
     <message>
         <source>Nothing has been said in this conversation that could be exported.</source>
-        <translation>In dieser Unterhaltung wurde nichts gesagt, das sich exportieren ließe.</translation>
+        <translation>In diesem Gespräch wurde nichts gesagt, das sich exportieren ließe.</translation>
     </message>
     <message>
         <source>“{0}” is among your conversations now.</source>
-        <translation>„{0}“ ist jetzt bei deinen Unterhaltungen.</translation>
+        <translation>„{0}“ ist jetzt bei deinen Gesprächen.</translation>
     </message>
 </context>
 <context>
     <name>HistoryFiles</name>
     <message>
         <source>Conversation</source>
-        <translation>Unterhaltung</translation>
+        <translation>Gespräch</translation>
     </message>
     <message>
         <source>Export a conversation</source>
-        <translation>Unterhaltung exportieren</translation>
+        <translation>Gespräch exportieren</translation>
     </message>
     <message>
         <source>Exported conversations (*.json)</source>
-        <translation>Exportierte Unterhaltungen (*.json)</translation>
+        <translation>Exportierte Gespräche (*.json)</translation>
     </message>
     <message>
         <source>Import a conversation</source>
-        <translation>Unterhaltung importieren</translation>
+        <translation>Gespräch importieren</translation>
     </message>
     <message>
         <source>JSON, which can be imported (*.json)</source>
@@ -2365,7 +2357,7 @@
         <translation>Diagnose mit dem Gesagten</translation>
     </message>
     <message>
-        <source>Errors and faults</source>
+        <source>Errors and bugs</source>
         <translation>Fehler</translation>
     </message>
     <message>
@@ -2432,16 +2424,16 @@
 <context>
     <name>LogTable</name>
     <message>
+        <source>Bug</source>
+        <translation>Programmfehler</translation>
+    </message>
+    <message>
         <source>Detail</source>
         <translation>Einzelheiten</translation>
     </message>
     <message>
         <source>Error</source>
         <translation>Fehler</translation>
-    </message>
-    <message>
-        <source>Fault</source>
-        <translation>Programmfehler</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3000,7 +2992,7 @@
         <translation>{0} wird heruntergeladen ({1} GB). Bis dahin antwortet das kleine Modell.</translation>
     </message>
     <message>
-        <source>{0} is on this machine, and is used by “Built in”.</source>
+        <source>{0} is on this machine, and is used by “Built-in”.</source>
         <translation>{0} ist auf diesem Rechner und wird von „Eingebaut“ verwendet.</translation>
     </message>
 </context>
@@ -3034,16 +3026,16 @@
         <translation>&amp;Modelle und Server …</translation>
     </message>
     <message>
+        <source>&amp;Routing…</source>
+        <translation>&amp;Verteilung…</translation>
+    </message>
+    <message>
+        <source>&amp;Voice engine</source>
+        <translation>&amp;Sprachmodul</translation>
+    </message>
+    <message>
         <source>Answer</source>
         <translation>Antwort</translation>
-    </message>
-    <message>
-        <source>F&amp;ront-end</source>
-        <translation>Fr&amp;ont-End</translation>
-    </message>
-    <message>
-        <source>Front-end</source>
-        <translation>Front-End</translation>
     </message>
     <message>
         <source>It waits for the end of what you say.</source>
@@ -3054,8 +3046,8 @@
         <translation>Es arbeitet an der Antwort, während du noch sprichst, und spricht, während es denkt.</translation>
     </message>
     <message>
-        <source>Rou&amp;ter&apos;s table…</source>
-        <translation>&amp;Tabelle des Routers…</translation>
+        <source>Voice engine</source>
+        <translation>Sprachmodul</translation>
     </message>
     <message>
         <source>What hears and speaks.</source>
@@ -3111,10 +3103,6 @@
         <translation>Fakten</translation>
     </message>
     <message>
-        <source>Front-ends for a graphics card</source>
-        <translation>Front-Ends für eine Grafikkarte</translation>
-    </message>
-    <message>
         <source>Language models</source>
         <translation>Sprachmodelle</translation>
     </message>
@@ -3149,6 +3137,10 @@
     <message>
         <source>State</source>
         <translation>Zustand</translation>
+    </message>
+    <message>
+        <source>Voice engines for a graphics card</source>
+        <translation>Sprachmodule für eine Grafikkarte</translation>
     </message>
     <message>
         <source>Voices</source>
@@ -3226,7 +3218,7 @@
         <translation>Dieser Rechner</translation>
     </message>
     <message>
-        <source>What this machine has, and what fits it. The embedded voice works on any machine.</source>
+        <source>What this machine has, and what fits it. The built-in voice works on any machine.</source>
         <translation>Was dieser Rechner hat und was zu ihm passt. Die eingebaute Stimme läuft auf jedem Rechner.</translation>
     </message>
     <message>
@@ -3271,8 +3263,8 @@
         <translation>KAME neu starten</translation>
     </message>
     <message>
-        <source>The model of this conversation, {0}, is not known here; {1} goes on in its place.</source>
-        <translation>Das Modell dieses Gesprächs, {0}, ist hier nicht bekannt; {1} macht an seiner Stelle weiter.</translation>
+        <source>The model of this conversation, {0}, is not known here; {1} answers instead.</source>
+        <translation>Das Modell dieses Gesprächs, {0}, ist hier nicht bekannt; stattdessen antwortet {1}.</translation>
     </message>
     <message>
         <source>This machine is fast enough for {0} ({1} GB to download), which knows far more.</source>
@@ -3292,7 +3284,7 @@
     </message>
     <message>
         <source>What was said here is not kept: when you open another conversation, it is gone.</source>
-        <translation>Was hier gesagt wurde, wird nicht aufbewahrt: Wenn du eine andere Unterhaltung öffnest, ist es weg.</translation>
+        <translation>Was hier gesagt wurde, wird nicht aufbewahrt: Wenn du ein anderes Gespräch öffnest, ist es weg.</translation>
     </message>
     <message>
         <source>{0} (Ollama) is here, too, and knows far more.</source>
@@ -3358,6 +3350,10 @@
         <translation>Kreatives</translation>
     </message>
     <message>
+        <source>earlier</source>
+        <translation>früher</translation>
+    </message>
+    <message>
         <source>everyday talk</source>
         <translation>Alltägliches</translation>
     </message>
@@ -3386,10 +3382,6 @@
         <translation>unterbrochen</translation>
     </message>
     <message>
-        <source>older</source>
-        <translation>älter</translation>
-    </message>
-    <message>
         <source>on 1 word</source>
         <translation>mit 1 Wort</translation>
     </message>
@@ -3400,6 +3392,14 @@
     <message>
         <source>reasoning</source>
         <translation>logisches Denken</translation>
+    </message>
+    <message>
+        <source>replaced</source>
+        <translation>ersetzt</translation>
+    </message>
+    <message>
+        <source>replaced by {0}</source>
+        <translation>ersetzt durch {0}</translation>
     </message>
     <message>
         <source>science and maths</source>
@@ -3418,20 +3418,12 @@
         <translation>abgebrochen</translation>
     </message>
     <message>
-        <source>superseded</source>
-        <translation>überholt</translation>
-    </message>
-    <message>
-        <source>superseded by {0}</source>
-        <translation>überholt von {0}</translation>
-    </message>
-    <message>
-        <source>switched to</source>
-        <translation>gewechselt</translation>
-    </message>
-    <message>
         <source>the model</source>
         <translation>das Modell</translation>
+    </message>
+    <message>
+        <source>took over</source>
+        <translation>hat übernommen</translation>
     </message>
     <message>
         <source>{0} ({1})</source>
@@ -3457,12 +3449,8 @@
 <context>
     <name>OracleColumn</name>
     <message>
-        <source>Oracle revisions</source>
-        <translation>Fassungen des Orakels</translation>
-    </message>
-    <message>
-        <source>Revisions of {0}</source>
-        <translation>Fassungen von {0}</translation>
+        <source>Oracle thoughts</source>
+        <translation>Gedanken des Orakels</translation>
     </message>
     <message>
         <source>S&amp;witch</source>
@@ -3471,6 +3459,10 @@
     <message>
         <source>Switch to {0}</source>
         <translation>Zu {0} wechseln</translation>
+    </message>
+    <message>
+        <source>Thoughts of {0}</source>
+        <translation>Gedanken von {0}</translation>
     </message>
     <message>
         <source>answers</source>
@@ -3532,8 +3524,8 @@
         <translation>Das Modell, das antwortet, und der Vergleich</translation>
     </message>
     <message>
-        <source>The model&apos;s answers, revision by revision.</source>
-        <translation>Die Antworten des Modells, Fassung für Fassung.</translation>
+        <source>The model&apos;s thoughts while you speak.</source>
+        <translation>Die Gedanken des Modells, während du sprichst.</translation>
     </message>
     <message>
         <source>the other model</source>
@@ -3581,7 +3573,7 @@
     <name>Panes</name>
     <message>
         <source>&amp;Conversations</source>
-        <translation>&amp;Unterhaltungen</translation>
+        <translation>Ge&amp;spräche</translation>
     </message>
     <message>
         <source>&amp;Inspector</source>
@@ -3638,36 +3630,36 @@
         <translation>Eine Zeile nennt kein Modell. Trag eins ein oder entferne die Zeile.</translation>
     </message>
     <message>
+        <source>Cached input</source>
+        <translation>Eingabe aus dem Cache</translation>
+    </message>
+    <message>
+        <source>Input</source>
+        <translation>Eingabe</translation>
+    </message>
+    <message>
         <source>Model</source>
         <translation>Modell</translation>
     </message>
     <message>
-        <source>Read</source>
-        <translation>Gelesen</translation>
-    </message>
-    <message>
-        <source>Read from cache</source>
-        <translation>Aus dem Cache</translation>
+        <source>Output</source>
+        <translation>Ausgabe</translation>
     </message>
     <message>
         <source>The model&apos;s name. Its dated versions cost the same, unless they have a row of their own.</source>
         <translation>Der Name des Modells. Seine Versionen mit Datum kosten dasselbe, wenn sie keine eigene Zeile haben.</translation>
     </message>
     <message>
-        <source>US dollars per million tokens that it reads from its server&apos;s cache; empty: the same as read.</source>
-        <translation>US-Dollar pro Million Token, die es aus dem Cache seines Servers liest; leer: wie gelesen.</translation>
+        <source>US dollars per million tokens of input from the server&apos;s cache; empty: the same as input.</source>
+        <translation>US-Dollar pro Million Token Eingabe aus dem Cache des Servers; leer: wie Eingabe.</translation>
     </message>
     <message>
-        <source>US dollars per million tokens that it writes.</source>
-        <translation>US-Dollar pro Million Token, die es schreibt.</translation>
+        <source>US dollars per million tokens of input.</source>
+        <translation>US-Dollar pro Million Token Eingabe.</translation>
     </message>
     <message>
-        <source>US dollars per million tokens that the model reads.</source>
-        <translation>US-Dollar pro Million Token, die das Modell liest.</translation>
-    </message>
-    <message>
-        <source>Written</source>
-        <translation>Geschrieben</translation>
+        <source>US dollars per million tokens of output.</source>
+        <translation>US-Dollar pro Million Token Ausgabe.</translation>
     </message>
     <message>
         <source>Yours; the app has no price for it.</source>
@@ -3682,8 +3674,8 @@
         <translation>Deiner; der der App ist {0}.</translation>
     </message>
     <message>
-        <source>as read</source>
-        <translation>wie gelesen</translation>
+        <source>as input</source>
+        <translation>wie Eingabe</translation>
     </message>
     <message>
         <source>“{0}” is below zero. Enter the price without the sign.</source>
@@ -4098,8 +4090,8 @@
         <translation>Logisches Denken</translation>
     </message>
     <message>
-        <source>Router&apos;s table</source>
-        <translation>Tabelle des Routers</translation>
+        <source>Routing</source>
+        <translation>Verteilung</translation>
     </message>
     <message>
         <source>Science and maths</source>
@@ -4316,11 +4308,11 @@
     </message>
     <message>
         <source>The conversation continues with it instead of the router.</source>
-        <translation>Die Unterhaltung geht mit ihm weiter statt mit dem Router.</translation>
+        <translation>Das Gespräch geht mit ihm weiter statt mit dem Router.</translation>
     </message>
     <message>
         <source>The conversation continues with it.</source>
-        <translation>Die Unterhaltung geht mit ihm weiter.</translation>
+        <translation>Das Gespräch geht mit ihm weiter.</translation>
     </message>
     <message>
         <source>a &amp;program on this machine</source>
@@ -4391,7 +4383,7 @@
     </message>
     <message>
         <source>Programs and addresses that offer tools (MCP). They run only in a conversation that uses them.</source>
-        <translation>Programme und Adressen, die Werkzeuge bieten (MCP). Sie laufen nur in einer Unterhaltung, die sie benutzt.</translation>
+        <translation>Programme und Adressen, die Werkzeuge bieten (MCP). Sie laufen nur in einem Gespräch, das sie benutzt.</translation>
     </message>
     <message>
         <source>Remove the server</source>
@@ -4457,8 +4449,8 @@
 <context>
     <name>SessionManager</name>
     <message>
-        <source>The conversation could not start, because of a fault in the program ({0}).</source>
-        <translation>Das Gespräch konnte wegen eines Programmfehlers nicht beginnen ({0}).</translation>
+        <source>The conversation could not start because of a bug in KAME ({0}).</source>
+        <translation>Das Gespräch konnte wegen eines Programmfehlers in KAME nicht beginnen ({0}).</translation>
     </message>
     <message>
         <source>The log has the details.</source>
@@ -4468,7 +4460,7 @@
 <context>
     <name>SessionView</name>
     <message>
-        <source>The window could not show something ({0}); the conversation goes on.</source>
+        <source>The window could not show something ({0}); the conversation continues.</source>
         <translation>Das Fenster konnte etwas nicht zeigen ({0}); das Gespräch geht weiter.</translation>
     </message>
     <message>
@@ -4488,7 +4480,7 @@
     </message>
     <message>
         <source>Restarts a running conversation.</source>
-        <translation>Startet eine laufende Unterhaltung neu.</translation>
+        <translation>Startet ein laufendes Gespräch neu.</translation>
     </message>
     <message>
         <source>Takes effect at the next start of KAME.</source>
@@ -4496,7 +4488,7 @@
     </message>
     <message>
         <source>Takes effect with the next conversation.</source>
-        <translation>Wirkt ab der nächsten Unterhaltung.</translation>
+        <translation>Wirkt ab dem nächsten Gespräch.</translation>
     </message>
     <message>
         <source>Why the input is invalid: {0}</source>
@@ -4660,6 +4652,10 @@
 <context>
     <name>SoundTests</name>
     <message>
+        <source>Done</source>
+        <translation>Fertig</translation>
+    </message>
+    <message>
         <source>If you heard nothing: turn the loudspeaker up, or choose another one in the window.</source>
         <translation>Wenn du nichts gehört hast: Stell den Lautsprecher lauter oder wähle im Fenster einen anderen.</translation>
     </message>
@@ -4706,10 +4702,6 @@
     <message>
         <source>Stop the sound</source>
         <translation>Ton anhalten</translation>
-    </message>
-    <message>
-        <source>That&apos;s all</source>
-        <translation>Das genügt</translation>
     </message>
     <message>
         <source>The system&apos;s default</source>
@@ -4889,7 +4881,7 @@
     </message>
     <message>
         <source>Usage of this conversation</source>
-        <translation>Verbrauch dieser Unterhaltung</translation>
+        <translation>Verbrauch dieses Gesprächs</translation>
     </message>
     <message>
         <source>all is well</source>
@@ -5001,7 +4993,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>&amp;Use for this conversation</source>
-        <translation>Für diese Unterhaltung &amp;verwenden</translation>
+        <translation>Für dieses Gespräch &amp;verwenden</translation>
     </message>
     <message>
         <source>&amp;long</source>
@@ -5021,7 +5013,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>Also for new conversations</source>
-        <translation>Auch für neue Unterhaltungen</translation>
+        <translation>Auch für neue Gespräche</translation>
     </message>
     <message>
         <source>Answers</source>
@@ -5113,11 +5105,11 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>Who speaks in this conversation. KAME and Moshi keep their own voice.</source>
-        <translation>Wer in dieser Unterhaltung spricht. KAME und Moshi behalten ihre eigene Stimme.</translation>
+        <translation>Wer in diesem Gespräch spricht. KAME und Moshi behalten ihre eigene Stimme.</translation>
     </message>
     <message>
         <source>also for &amp;new conversations</source>
-        <translation>auch für &amp;neue Unterhaltungen</translation>
+        <translation>auch für &amp;neue Gespräche</translation>
     </message>
     <message>
         <source>default voice</source>
@@ -5348,10 +5340,6 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Wird getestet</translation>
     </message>
     <message>
-        <source>hold to interrupt</source>
-        <translation>zum Unterbrechen halten</translation>
-    </message>
-    <message>
         <source>hold to talk</source>
         <translation>zum Sprechen halten</translation>
     </message>
@@ -5384,12 +5372,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>noch einmal, wenn du fertig bist</translation>
     </message>
     <message>
-        <source>press to go on</source>
+        <source>press to continue</source>
         <translation>zum Fortsetzen drücken</translation>
-    </message>
-    <message>
-        <source>press to interrupt</source>
-        <translation>zum Unterbrechen drücken</translation>
     </message>
     <message>
         <source>press to talk</source>
@@ -5455,11 +5439,11 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>&amp;Export this conversation…</source>
-        <translation>Diese Unterhaltung &amp;exportieren…</translation>
+        <translation>Dieses Gespräch &amp;exportieren…</translation>
     </message>
     <message>
         <source>&amp;Find in the conversation…</source>
-        <translation>In der Unterhaltung &amp;suchen…</translation>
+        <translation>Im Gespräch &amp;suchen…</translation>
     </message>
     <message>
         <source>&amp;Guide</source>
@@ -5471,7 +5455,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>&amp;Import a conversation…</source>
-        <translation>Unterhaltung &amp;importieren…</translation>
+        <translation>Gespräch &amp;importieren…</translation>
     </message>
     <message>
         <source>&amp;Keep the sound of new conversations</source>
@@ -5506,16 +5490,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>&amp;Beenden</translation>
     </message>
     <message>
-        <source>&amp;Router&apos;s table…</source>
-        <translation>Tabelle des &amp;Routers…</translation>
+        <source>&amp;Routing…</source>
+        <translation>&amp;Verteilung…</translation>
     </message>
     <message>
         <source>&amp;Settings…</source>
         <translation>&amp;Einstellungen…</translation>
-    </message>
-    <message>
-        <source>&amp;Stop</source>
-        <translation>&amp;Stopp</translation>
     </message>
     <message>
         <source>&amp;View</source>
@@ -5528,6 +5508,10 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <message>
         <source>Co&amp;mpare…</source>
         <translation>Ver&amp;gleichen…</translation>
+    </message>
+    <message>
+        <source>En&amp;d conversation</source>
+        <translation>&amp;Gespräch beenden</translation>
     </message>
     <message>
         <source>Ke&amp;ys</source>
@@ -5701,8 +5685,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Orakel</translation>
     </message>
     <message>
-        <source>Revision {0}, {1}: asked on {2} at {3}</source>
-        <translation>Fassung {0}, {1}: gefragt um {3} ({2})</translation>
+        <source>Thought {0}, {1}: asked on {2} at {3}</source>
+        <translation>Gedanke {0}, {1}: gefragt um {3} ({2})</translation>
     </message>
     <message>
         <source>Transcript at {0}: “{1}”</source>
@@ -5789,12 +5773,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>abgebrochen</translation>
     </message>
     <message>
-        <source>switched to at {0}</source>
-        <translation>gewechselt um {0}</translation>
-    </message>
-    <message>
         <source>the complete turn</source>
         <translation>ganzer Beitrag</translation>
+    </message>
+    <message>
+        <source>took over at {0}</source>
+        <translation>hat um {0} übernommen</translation>
     </message>
     <message>
         <source>you interrupted it</source>
@@ -5825,12 +5809,12 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>{0}: zu {1} gewechselt</translation>
     </message>
     <message>
-        <source>{0}: the front-end {1} listens and speaks from here on</source>
-        <translation>{0}: von hier an hört und spricht das Front-end {1}</translation>
+        <source>{0}: the voice engine {1} listens and speaks from here on</source>
+        <translation>{0}: von hier an hört und spricht das Sprachmodul {1}</translation>
     </message>
     <message>
-        <source>{0}: the voice took token {1} of revision {2}, {3} are waiting</source>
-        <translation>{0}: die Stimme nahm Token {1} von Fassung {2}, {3} warten</translation>
+        <source>{0}: the voice took token {1} of thought {2}, {3} are waiting</source>
+        <translation>{0}: die Stimme nahm Token {1} von Gedanke {2}, {3} warten</translation>
     </message>
     <message>
         <source>{0}: updates skipped because speech recognition fell behind: {1}</source>
@@ -5845,8 +5829,8 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>{0}: von hier an antwortet {1}</translation>
     </message>
     <message>
-        <source>{0}: {1} of revision {2} reached the voice after {3} ms</source>
-        <translation>{0}: {1} von Fassung {2} kamen nach {3} ms bei der Stimme an</translation>
+        <source>{0}: {1} of thought {2} reached the voice after {3} ms</source>
+        <translation>{0}: {1} von Gedanke {2} kamen nach {3} ms bei der Stimme an</translation>
     </message>
     <message>
         <source>{0}: {1} takes over from the model that failed</source>
@@ -6034,15 +6018,15 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     <name>TranscriptHeader</name>
     <message>
         <source>Conversation</source>
-        <translation>Unterhaltung</translation>
+        <translation>Gespräch</translation>
     </message>
     <message>
         <source>Settings of the conversation</source>
-        <translation>Einstellungen der Unterhaltung</translation>
+        <translation>Einstellungen des Gesprächs</translation>
     </message>
     <message>
         <source>Style and tools of the conversation</source>
-        <translation>Stil und Werkzeuge der Unterhaltung</translation>
+        <translation>Stil und Werkzeuge des Gesprächs</translation>
     </message>
     <message>
         <source>The persona, the length of answers, the tools, and the cost limit.</source>
@@ -6104,20 +6088,20 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Mit anderem &amp;Modell fragen…</translation>
     </message>
     <message>
+        <source>Continued, {0}</source>
+        <translation>Fortgesetzt, {0}</translation>
+    </message>
+    <message>
         <source>Conversation</source>
-        <translation>Unterhaltung</translation>
+        <translation>Gespräch</translation>
     </message>
     <message>
         <source>Copy the &amp;whole conversation</source>
-        <translation>Ganze &amp;Unterhaltung kopieren</translation>
+        <translation>Ganzes &amp;Gespräch kopieren</translation>
     </message>
     <message>
         <source>Copy this &amp;turn</source>
         <translation>&amp;Redebeitrag kopieren</translation>
-    </message>
-    <message>
-        <source>Goes on, {0}</source>
-        <translation>Fortgesetzt, {0}</translation>
     </message>
     <message>
         <source>KAME</source>
@@ -6194,7 +6178,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>KAME ist noch da</translation>
     </message>
     <message>
-        <source>The conversation goes on. The menu of this icon shows the window again, or quits.</source>
+        <source>The conversation continues. The menu of this icon shows the window again, or quits.</source>
         <translation>Das Gespräch geht weiter. Das Menü dieses Symbols zeigt das Fenster wieder oder beendet KAME.</translation>
     </message>
     <message>
@@ -6237,7 +6221,7 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
     </message>
     <message>
         <source>{0} conversations removed.</source>
-        <translation>{0} Unterhaltungen gelöscht.</translation>
+        <translation>{0} Gespräche gelöscht.</translation>
     </message>
     <message>
         <source>“{0}” removed.</source>

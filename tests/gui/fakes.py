@@ -18,7 +18,7 @@ from app.services.tool_server_service import ServerEntry, ServerList, ToolServer
 from app.session.control import ROUTER, BackendChoice, Reopened, SessionChoice
 
 PROVIDERS = (
-    ProviderView("embedded", "Embedded (this machine)"),
+    ProviderView("embedded", "Built-in"),
     ProviderView("ollama", "Ollama", "http://127.0.0.1:11434", can_pull=True),
     ProviderView(
         "openai",
@@ -374,7 +374,7 @@ class FakeSoundService:
 
 HERE = "http://127.0.0.1:11434"
 FINDINGS = (
-    MachineFinding("card", "fair", "No NVIDIA card. The embedded voice needs none."),
+    MachineFinding("card", "fair", "No NVIDIA card. The built-in voice needs none."),
     MachineFinding("processor", "good", "8 cores, 16 GB of memory."),
     MachineFinding("microphone", "missing", "No microphone. Plug one in to talk; you can always type."),
 )

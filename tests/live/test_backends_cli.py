@@ -89,7 +89,7 @@ def test_all_is_asked_or_says_why_not(capsys: pytest.CaptureFixture[str], monkey
     ("words", "sentence"),
     [
         (["--provider", "hal9000"], "no provider called “hal9000”"),
-        (["--base-url", "nonsense"], "no address of a server"),
+        (["--base-url", "nonsense"], "is not a server address"),
         (["--provider", "compatible"], "--base-url"),
         (["--base-url", "CLOSED"], "Start it"),
     ],
@@ -188,7 +188,7 @@ def test_it_streams_and_ctrl_c_ends_it_quietly() -> None:
 def test_the_embedded_backend_answers_on_the_command_line() -> None:
     done = run_python("-m", "app", "ask", "What is the capital of France?")
     assert done.returncode == 0 and "Paris" in done.stdout, done.stderr
-    assert "Embedded: first word after" in done.stderr
+    assert "Built-in: first word after" in done.stderr
 
 
 # -- keys ----------------------------------------------------------------------------------------------

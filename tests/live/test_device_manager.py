@@ -180,7 +180,7 @@ def test_defaults_go_come_back_and_change() -> None:
         assert sounds(audio, "box")
         audio.remove("headset")
         child.until_notified(("microphone", "moved", "KAME-Mic"))
-        assert "“USB headset” is gone. The conversation goes on with “KAME-Mic”" in child.sentences(child.now)[-1]
+        assert "“USB headset” is gone. The conversation continues with “KAME-Mic”" in child.sentences(child.now)[-1]
         audio.remove("box")
         # The server takes either of two equals.
         child.until(lambda now: len(now["notices"]) == 2, "reported: the loudspeaker")

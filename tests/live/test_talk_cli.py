@@ -302,8 +302,8 @@ def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing
             "--swap",
             "0.4=compatible@nowhere",
         )
-    [told] = [text for text in document["failures"] if "is no address of a server" in text]
-    assert told.endswith("The conversation goes on with what it has.")
+    [told] = [text for text in document["failures"] if "is not a server address" in text]
+    assert told.endswith("The conversation continues with what it has.")
     assert [swap["model"] for swap in document["swaps"]] == ["tiny"]
     assert document["turns"][-1]["text"] == "It is the second one." and document["turns"][-1]["backends"] == ["tiny"]
     assert code == 2, stderr

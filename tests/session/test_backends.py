@@ -52,7 +52,7 @@ def test_a_cap_slows_restarts_first_then_stops_and_says_so_and_the_talk_goes_on(
     assert max(by_turn.values()) < a_turn, "restarts became rarer"
     assert not [r for r in talk.of(e.OracleRequested) if r.at > stop.at]
     sentences = [f.sentence for f in talk.of(e.Failure)]
-    assert "less often" in sentences[0] and "Raise the cap" in sentences[1]
+    assert "less often" in sentences[0] and "Raise the spending limit" in sentences[1]
     refused = {t.turn for t in talk.of(e.TranscriptFinal)} - {r.turn for r in talk.of(e.OracleRequested)}
     assert len(sentences) - 2 == len(refused) and all("is not answered" in text for text in sentences[2:])
     usage = ConversationUsage()
@@ -272,7 +272,7 @@ def test_the_router_chooses_tells_why_and_passes_over_a_backend_that_fails() -> 
     assert all(r.reason and 0 < r.share <= 1 for r in routed)
     assert talk.said(3) == words_of("small", 6), "the next best back-end of the table answers"
     assert [f.sentence for f in talk.of(e.Failure)] == [
-        "Large is gone. Start it, or choose another model. Another model of the router's table answers meanwhile."
+        "Large is gone. Start it, or choose another model. Another model of the routing table answers meanwhile."
     ]
     assert not talk.tasks_left and all(b.closed for b in makers.made)
 

@@ -311,7 +311,7 @@ def test_out_of_memory_in_mid_talk_goes_on_with_another_voice(folder: Path, at: 
     )
     [failure] = talk.of(e.Failure)
     assert failure.source == "frontend" and not failure.fatal
-    assert "memory ran out" in failure.sentence and "embedded voice" in failure.sentence
+    assert "memory ran out" in failure.sentence and "built-in voice" in failure.sentence
     [changed] = talk.of(e.FrontEndChanged)
     assert changed.frontend == "cascade"
     said = [event.text for event in talk.of(e.AssistantSaid) if event.at > changed.at]

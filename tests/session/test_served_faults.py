@@ -188,8 +188,8 @@ async def test_a_server_that_hangs_up_again_and_again_is_given_up(monkeypatch: p
         await until(lambda: bool(connection.failed))
         await asyncio.to_thread(connection.close)
     assert len(met) == remote_connection.MOST_UNSTEADY + 1
-    assert connection.failed.endswith("The conversation goes on with the embedded voice.")
-    assert "can hold no conversation now" in connection.failed
+    assert connection.failed.endswith("The conversation continues with the built-in voice.")
+    assert "can't hold a conversation now" in connection.failed
 
 
 async def test_a_server_that_is_not_ready_again_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,7 @@ async def test_a_server_that_is_not_ready_again_in_time_is_given_up(monkeypatch:
         await asyncio.to_thread(connection.open)
         await until(lambda: bool(connection.failed))
         await asyncio.to_thread(connection.close)
-    assert len(met) >= 2 and "goes on with the embedded voice" in connection.failed
+    assert len(met) >= 2 and "continues with the built-in voice" in connection.failed
 
 
 async def test_messages_that_cant_be_read_cost_no_conversation() -> None:

@@ -160,7 +160,7 @@ async def test_what_is_no_voice_server_is_told_in_a_sentence() -> None:
         with pytest.raises(FrontEndError, match="does not answer"):
             await entered(RemoteFrontEnd(f"ws://127.0.0.1:{plain.sockets[0].getsockname()[1]}"))
     async with scripted_server() as server:
-        with pytest.raises(FrontEndError, match="no server of Moshi's protocol"):
+        with pytest.raises(FrontEndError, match="does not speak Moshi's protocol"):
             await entered(RemoteFrontEnd(f"ws://127.0.0.1:{server.port}/elsewhere"))
 
 
@@ -191,7 +191,7 @@ async def test_a_server_that_stays_away_is_given_up(monkeypatch: pytest.MonkeyPa
         await run(frontend, 5)
         network.down = True
         network.cut()
-        with pytest.raises(FrontEndError, match="goes on with the embedded voice"):
+        with pytest.raises(FrontEndError, match="continues with the built-in voice"):
             await run(frontend, 60, 5)
         await asyncio.to_thread(frontend.__exit__, None, None, None)
 

@@ -283,7 +283,7 @@ def test_a_language_without_a_voice_is_told_of_once_and_spoken_by_the_first_voic
     makers = Interpreters(missing="de")
     talk = makers.talk(speech=SpeechChoice("auto"))
     [failure] = talk.of(e.Failure)
-    assert "goes on with first" in failure.sentence and "language “de”" in failure.sentence
+    assert "continues with first" in failure.sentence and "language “de”" in failure.sentence
     assert makers.asked == 1 and talk.said(1) == talk.said(2) == LONG
 
 
@@ -319,10 +319,10 @@ def test_what_is_missing_is_told_and_the_old_one_goes_on() -> None:
     transcriber, voice = talk.of(e.Failure)
     assert (transcriber.source, voice.source) == ("stt", "tts") and not transcriber.fatal and not voice.fatal
     assert transcriber.sentence == (
-        "The speech recognition could not be changed, and the conversation goes on with first. The reason: It is not "
+        "The speech recognition could not be changed, and the conversation continues with first. The reason: It is not "
         "on this machine. Get it."
     )
-    assert "voice could not be changed" in voice.sentence and "goes on with first" in voice.sentence
+    assert "voice could not be changed" in voice.sentence and "continues with first" in voice.sentence
     assert finals(talk) == [turn.words for turn in QUESTIONS] and talk.said(1) == talk.said(2) == LONG
     assert not talk.of(e.SpeechChanged)
 
@@ -470,7 +470,7 @@ def test_a_conversations_voice_that_is_gone_is_told_and_the_usual_one_speaks() -
     makers = Makers()
     talk = makers.talk(style=Style(voice="missing"))
     [failure] = talk.of(e.Failure)
-    assert failure.source == "tts" and "goes on with first" in failure.sentence
+    assert failure.source == "tts" and "continues with first" in failure.sentence
     assert talk.said(1) == talk.said(2) == LONG and not talk.of(e.SpeechChanged)
 
 

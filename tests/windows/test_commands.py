@@ -23,7 +23,7 @@ def test_doctor_finds_all_parts_of_the_embedded_default(windows: Installation) -
     done = windows.app("doctor", "--json")
     found = {finding["about"]: finding for finding in done.document["findings"]}
     assert done.code == 0, done.printed
-    for about in ("processor", "sound", "back-end embedded", "embedded voice"):
+    for about in ("processor", "sound", "back-end embedded", "built-in voice"):
         assert found[about]["verdict"] == "good", found[about]
     # The verdict on the disk is the machine's own: there is room for the largest front-end, or there is not.
     free, largest = shutil.disk_usage(windows.project).free, max(model.bytes for model in models_of("frontend"))

@@ -185,7 +185,7 @@ def lost(kind: DeviceKind, name: str, problem: str = "") -> DeviceNotice:
     """Reports that the last device of this kind is gone. `problem`: why no other can be opened, if known."""
     sentence = (
         f"The {kind} “{name}” is gone, and no other can be used: {_EFFECT[kind]} for now. {_REMEDY[kind]}; the "
-        "conversation goes on by itself then."
+        "conversation continues by itself then."
     )
     return DeviceNotice(kind, "lost", "", sentence if not problem else f"{sentence} ({problem})")
 
@@ -206,29 +206,30 @@ def changed(
     later = f" “{preferred}” is taken when it is there." if is_substitute and not refused else ""
     if cause == "refused":
         sentence = (
-            f"{problem} The conversation goes on with the {kind} “{new}” meanwhile. “{preferred}” is tried once more "
+            f"{problem} The conversation continues with the {kind} “{new}” meanwhile. “{preferred}” is tried once more "
             "when you choose it again, or when it was unplugged and is plugged in again."
         )
     elif cause == "chosen":
         sentence = f"The {kind} is now “{new}”."
     elif cause == "absent":
-        sentence = f"The {kind} “{preferred}” isn't there. The conversation goes on with “{new}”;{later[:-1]}."
+        sentence = f"The {kind} “{preferred}” isn't there. The conversation continues with “{new}”;{later[:-1]}."
     elif cause == "mixer":
         sentence = (
-            f"In the system's sound settings “{new}” was made this app's {kind}: the conversation goes on with it."
+            f"In the system's sound settings “{new}” was made this app's {kind}: the conversation continues with it."
         )
     elif preferred and preferred == new:
         return back(kind, new)
     elif not old:
-        sentence = f"There is a {kind} again: the conversation goes on with “{new}”.{later}"
+        sentence = f"There is a {kind} again: the conversation continues with “{new}”.{later}"
     elif cause == "default":
-        sentence = f"The system's {kind} is now “{new}”: the conversation goes on with it."
+        sentence = f"The system's {kind} is now “{new}”: the conversation continues with it."
     elif is_substitute and preferred == old:
         sentence = (
-            f"The {kind} “{old}” is gone. The conversation goes on with “{new}”; yours is taken again when it is back."
+            f"The {kind} “{old}” is gone. The conversation continues with “{new}”; yours is taken again when it is "
+            "back."
         )
     else:
-        sentence = f"The {kind} “{old}” is gone. The conversation goes on with “{new}”.{later}"
+        sentence = f"The {kind} “{old}” is gone. The conversation continues with “{new}”.{later}"
     return DeviceNotice(kind, "moved", new, sentence)
 
 
@@ -246,7 +247,7 @@ def silent(kind: DeviceKind, name: str) -> str:
 def suspended(kind: DeviceKind, name: str, is_suspended: bool) -> DeviceNotice:
     """Reports that the system has suspended or resumed the device."""
     sentence = (
-        f"The {kind} “{name}” is suspended in the system, so {_EFFECT[kind]}. It goes on by itself when the system "
+        f"The {kind} “{name}” is suspended in the system, so {_EFFECT[kind]}. It continues by itself when the system "
         f"lets it; if it doesn't, choose another {kind}."
         if is_suspended
         else f"The {kind} “{name}” is no longer suspended, and in use again."

@@ -47,11 +47,11 @@ FULL_SCALE = 32767.0
 
 MISSING = (
     "The app's own voice can't be taken out of the microphone's sound: the part that does it could not be loaded "
-    "({fault}). The conversation goes on without it; use headphones, or set the app up again: "
+    "({fault}). The conversation continues without it; use headphones, or set the app up again: "
     "{command}."
 )
 BROKE = (
-    "Taking the app's own voice out of the microphone's sound has failed ({fault}). The conversation goes on without "
+    "Taking the app's own voice out of the microphone's sound has failed ({fault}). The conversation continues without "
     "it; use headphones until the next start."
 )
 

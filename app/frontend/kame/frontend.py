@@ -76,7 +76,7 @@ class KameFrontEnd(StreamFrontEnd):
             log.exception("the models could not be started")
             sentence = (
                 f"{self.label} could not be started here ({type(error).__name__}: {_first_line(error)}). The "
-                f"conversation goes on with the embedded voice; “{single_instance.command()} doctor” may tell more."
+                f"conversation continues with the built-in voice; “{single_instance.command()} doctor” may tell more."
             )
         except BaseException:
             self.__exit__()
@@ -106,15 +106,15 @@ class KameFrontEnd(StreamFrontEnd):
             return self._stream.step(frame, inputs)
         except torch.OutOfMemoryError as error:
             raise FrontEndError(
-                f"The graphics card's memory ran out in mid-conversation, so {self.label} can't go on. The "
-                "conversation goes on with the embedded voice; close other programs that use the card, or "
+                f"The graphics card's memory ran out in mid-conversation, so {self.label} can't continue. The "
+                "conversation continues with the built-in voice; close other programs that use the card, or "
                 "choose int8 or int4, or a shorter memory."
             ) from error
         except RuntimeError as error:
             log.exception("a step failed")
             raise FrontEndError(
-                f"The graphics card stopped working for {self.label} ({_first_line(error)}). The conversation goes on "
-                "with the embedded voice; start a new conversation to try again."
+                f"The graphics card stopped working for {self.label} ({_first_line(error)}). The conversation "
+                "continues with the built-in voice; start a new conversation to try again."
             ) from error
 
 

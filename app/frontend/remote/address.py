@@ -28,7 +28,7 @@ def explain(error: BaseException | None, address: ServerAddress, *, was_ready: b
         if error.rcvd.code == AGAIN_LATER:
             return _busy(place)
         if error.rcvd.code == BROKEN:
-            return f"{place} can hold no conversation now. Look at what it says there, and try again."
+            return f"{place} can't hold a conversation now. Check its output, and try again."
     if isinstance(error, ImportError):
         return (
             f"The way to {place[0].lower()}{place[1:]} leads through a SOCKS proxy, which can't be used for it. Take "
@@ -40,30 +40,30 @@ def explain(error: BaseException | None, address: ServerAddress, *, was_ready: b
             "machine's proxy settings, or take the server out of them (NO_PROXY)."
         )
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"{place} can't be trusted: its certificate is not one that this machine knows. Check the address."
+        return f"{place} can't be trusted: this machine does not know its certificate. Check the address."
     hung_up = isinstance(error, ConnectionResetError | ConnectionAbortedError)  # servers without TLS do this
     if isinstance(error, ssl.SSLError) or (hung_up and address.secure and not was_ready):
         return (
-            f"No secure connection to {place[0].lower()}{place[1:]} comes about. If it has no certificate, write "
+            f"No secure connection to {place[0].lower()}{place[1:]} is possible. If it has no certificate, write "
             "ws:// instead of wss:// in its address."
         )
     if isinstance(error, ValueError):
-        return f"{place} sent what can't be understood ({error}). Check whether it speaks Moshi's protocol."
+        return f"{place} sent something that can't be understood ({error}). Check whether it speaks Moshi's protocol."
     if isinstance(error, InvalidMessage) and not address.secure and not was_ready:
         return (
             f"{place} does not answer as a server of Moshi's protocol does. If it has a certificate, write wss:// "
             "instead of ws:// in its address; else check address and port."
         )
     if was_ready:
-        return f"{place} can't be reached any more. Check the network, and whether it still runs."
+        return f"{place} can't be reached any more. Check the network, and whether it is still running."
     return f"{place} does not answer. Start one there with “kame-desktop serve”, and check address, port and firewall."
 
 
 def not_ready(address: ServerAddress, seconds: float) -> str:
     """Returns the message for a server that accepts a connection but doesn't become ready."""
     return (
-        f"The voice server at {address.shown} was not ready after {seconds:.0f} s. Look at what it says there, or "
-        "choose another front-end."
+        f"The voice server at {address.shown} was not ready after {seconds:.0f} s. Check its output, or choose "
+        "another voice engine."
     )
 
 
@@ -76,18 +76,18 @@ def _of_status(status: int, address: ServerAddress) -> str:
     place = f"The voice server at {address.shown}"
     if status == 401:
         return (
-            f"{place} wants another key. Keep its key with “keys set compatible --base-url http://{address.shown}”, or "
+            f"{place} wants another key. Save its key with “keys set compatible --base-url http://{address.shown}”, or "
             "start it again with a key that you know."
         )
     if status == 403:
         return (
             f"{place} refuses connections by this name or from this machine. Without a key it talks with its own "
-            "machine alone: start it there with a --key-file, and keep that key here with “keys set compatible "
+            "machine only: start it there with a --key-file, and save that key here with “keys set compatible "
             f"--base-url http://{address.shown}”."
         )
     if status == 503:
         return _busy(place)
-    return f"{place} is no server of Moshi's protocol (it answered {status}). Check its address and port."
+    return f"{place} does not speak Moshi's protocol (it answered {status}). Check its address and port."
 
 
 _SECURE = {"ws": False, "http": False, "wss": True, "https": True}
@@ -143,8 +143,8 @@ def read_address(text: str) -> ServerAddress:
     text = text.strip()
     if not text:
         raise FrontEndError(
-            "No voice server is named, so nothing could hear and speak. Name one in the settings under “Front-end”, or "
-            "with --url, such as ws://192.168.1.20:8998."
+            "No voice server is named, so nothing could hear and speak. Name one in the settings under “Voice engine”, "
+            "or with --url, such as ws://192.168.1.20:8998."
         )
     try:
         parts = urlsplit(text if "://" in text else f"ws://{text}")
@@ -155,7 +155,7 @@ def read_address(text: str) -> ServerAddress:
         host.encode("idna")  # like the system's resolver
     except (ValueError, KeyError):
         raise FrontEndError(
-            "That is no address of a voice server. Write it like ws://192.168.1.20:8998, or wss://… where the server "
+            "That is not the address of a voice server. Write it like ws://192.168.1.20:8998, or wss://… if the server "
             "has a certificate."
         ) from None
     if port is None:

@@ -283,7 +283,7 @@ class ServerConnection:
             self.lost = True
             pause = losses.lost(time.monotonic(), self._ready_at if self._ready.is_set() else None)
             if pause is None:
-                self.failed = f"{sentence} The conversation goes on with the embedded voice."
+                self.failed = f"{sentence} The conversation continues with the built-in voice."
                 return
             await asyncio.sleep(pause)
             left = losses.left

@@ -113,7 +113,7 @@ class RemoteFrontEnd:
         self.address = read_address(url)
         if key and not self.address.may_have_key:
             raise FrontEndError(
-                f"The key of the voice server at {self.address.shown} would cross the internet in the clear, so it is "
+                f"The key of the voice server at {self.address.shown} would cross the internet unencrypted, so it is "
                 "not sent. Give the server a certificate and write wss://…, or reach it through a tunnel."
             )
         self._connection = ServerConnection(self.address, key)

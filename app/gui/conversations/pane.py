@@ -29,7 +29,7 @@ class FolderMenu(QMenu):
     moved = Signal(str, str)
     """Emits a conversation's key and its new folder (empty for none)."""
     folder_renamed = Signal(str, str)
-    """Emits a folder and its new name; if empty, the folder is dissolved."""
+    """Emits a folder and its new name; if empty, the folder is removed."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(self.tr("Mo&ve to folder"), parent)
@@ -40,9 +40,11 @@ class FolderMenu(QMenu):
         self.own = QMenu(parent)
         """A folder's own menu."""
         self.own.addAction(self.tr("&Rename…")).triggered.connect(lambda: self.ask_name(self._about))
-        self.own.addAction(self.tr("&Dissolve")).triggered.connect(lambda: self.folder_renamed.emit(self._about, ""))
+        self.own.addAction(self.tr("Remove &folder")).triggered.connect(
+            lambda: self.folder_renamed.emit(self._about, "")
+        )
         self.own.setToolTipsVisible(True)
-        self.own.actions()[-1].setToolTip(self.tr("The folder goes; its conversations stay."))
+        self.own.actions()[-1].setToolTip(self.tr("Removes the folder; its conversations stay."))
 
     def fill(self, view: ConversationView, folders: Sequence[str]) -> None:
         """Fills the submenu with `folders`, for the conversation in `view`."""
@@ -56,7 +58,7 @@ class FolderMenu(QMenu):
         if folders:
             self.addSeparator()
         self.addAction(self.tr("&New folder…")).triggered.connect(lambda: self._ask_new(view.key))
-        out = self.addAction(self.tr("&Out of its folder"))
+        out = self.addAction(self.tr("Move &out of the folder"))
         out.setEnabled(bool(view.folder))
         out.triggered.connect(lambda: self.moved.emit(view.key, ""))
 

@@ -205,7 +205,7 @@ class DemoCourse(QObject):
 
     def _recording_over(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
-            words = self.tr("The demo can't go on, because of a fault in the program ({0}). The log has the details.")
+            words = self.tr("The demo can't continue because of a bug in KAME ({0}). The log has the details.")
             self.failed.emit(words.format(type(error).__name__))
 
     def _show_status(self) -> None:

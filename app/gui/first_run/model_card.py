@@ -72,7 +72,7 @@ class ModelOffer(QWidget):
         size, busy = f"{view.bytes / 1e9:.1f}", self._controller.busy
         here = view.usable or not any(v.key == view.key and not v.usable for v in self._controller.service.models())
         if here:
-            words = self.tr("{0} is on this machine, and is used by “Built in”.").format(view.label)
+            words = self.tr("{0} is on this machine, and is used by “Built-in”.").format(view.label)
         elif busy:
             words = self.tr("{0} is being downloaded ({1} GB). Until then the small model answers.")
         else:

@@ -57,17 +57,17 @@ class TimelineWords(QObject):
                     )
                 return words.format(at, stable or "…", unstable)
             case Fed():
-                words = self.tr("{0}: {1} of revision {2} reached the voice after {3} ms")
+                words = self.tr("{0}: {1} of thought {2} reached the voice after {3} ms")
                 return words.format(at, self._count(thing.words), thing.revision, round(thing.waited_ms))
             case Taken():
-                words = self.tr("{0}: the voice took token {1} of revision {2}, {3} are waiting")
+                words = self.tr("{0}: the voice took token {1} of thought {2}, {3} are waiting")
                 return words.format(at, thing.taken, thing.revision, thing.waiting)
             case Swap(backend=backend):
                 words = {
                     "chosen": self.tr("{0}: {1} answers from here on"),
                     "fallback": self.tr("{0}: {1} takes over from the model that failed"),
                     "handed": self.tr("{0}: switched to {1}"),
-                    "frontend": self.tr("{0}: the front-end {1} listens and speaks from here on"),
+                    "frontend": self.tr("{0}: the voice engine {1} listens and speaks from here on"),
                 }[thing.what]
                 return words.format(at, thing.name if backend is None else backend_words(*backend))
             case Trouble():
@@ -111,10 +111,10 @@ class TimelineWords(QObject):
         request = bar.request
         asked = self.tr("the complete turn") if request.final else self._count(request.asked_words)
         at, who = clock_words(request.requested_at, tenths=True), backend_words(*bar.backend)
-        first = self.tr("Revision {0}, {1}: asked on {2} at {3}").format(request.number, who, asked, at)
+        first = self.tr("Thought {0}, {1}: asked on {2} at {3}").format(request.number, who, asked, at)
         parts = [self.tr("Comparison: {0}").format(first) if bar.secondary else first]
         if request.handed_over_at is not None:
-            parts.append(self.tr("switched to at {0}").format(clock_words(request.handed_over_at, tenths=True)))
+            parts.append(self.tr("took over at {0}").format(clock_words(request.handed_over_at, tenths=True)))
         if request.kind:
             parts.append(self.tr("chosen by the router"))
         if request.first_word_seconds is not None:

@@ -189,7 +189,7 @@ class LogPanel(Panel):
         for level, words in (
             (0, self.tr("All levels")),
             (logging.WARNING, self.tr("Warnings and worse")),
-            (logging.ERROR, self.tr("Errors and faults")),
+            (logging.ERROR, self.tr("Errors and bugs")),
         ):
             self.level.addItem(words, level)
         self.level.setAccessibleName(self.tr("Levels that are shown"))

@@ -35,7 +35,7 @@ class LogTable(QAbstractTableModel):
             logging.INFO: self.tr("Note"),
             logging.WARNING: self.tr("Warning"),
             logging.ERROR: self.tr("Error"),
-            logging.CRITICAL: self.tr("Fault"),
+            logging.CRITICAL: self.tr("Bug"),
         }
 
     @property

@@ -73,7 +73,7 @@ class FetchController(QObject):
             sentence = str(error)
         except Exception as error:
             _log.exception("fetching or installing failed")
-            sentence = self.tr("This failed because of an error in the program ({0}). The log has the details.")
+            sentence = self.tr("This failed because of a bug in KAME ({0}). The log has the details.")
             sentence = sentence.format(type(error).__name__)
         finally:
             self.busy = False

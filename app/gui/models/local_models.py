@@ -57,7 +57,7 @@ class ModelTable(QTreeWidget):
             "stt": self.tr("Speech recognition"),
             "tts": self.tr("Voices"),
             "endpointing": self.tr("End of turn"),
-            "frontend": self.tr("Front-ends for a graphics card"),
+            "frontend": self.tr("Voice engines for a graphics card"),
         }
         self.clear()
         for kind, title in titles.items():

@@ -84,20 +84,20 @@ class GraphicsStrip(Boxed):
         self.stop_button.setVisible(busy)
         self.restart_button.setVisible(self._installed and not busy and self._controller is not None)
         if busy:
-            self.note.setText(self.tr("Meanwhile KAME uses the embedded voice."))
+            self.note.setText(self.tr("Meanwhile KAME uses the built-in voice."))
         elif offer is not None:
             self._show_offer(offer)
 
     def _show_offer(self, offer: GraphicsOffer) -> None:
         if self._trouble:
-            words, note = self._trouble, self.tr("KAME keeps using the embedded voice.")
+            words, note = self._trouble, self.tr("KAME keeps using the built-in voice.")
         elif self._installed:
             words, note = self.tr("What the graphics card needs is installed."), self.tr("Restart KAME to use it.")
         elif offer.state == "by hand":
             words, note = offer.sentence, self.tr("Type in a terminal: {0}").format(offer.command)
         else:
             words = f"{offer.sentence} {self._size_of(offer)}"
-            note = self.tr("Until then KAME uses the embedded voice.")
+            note = self.tr("Until then KAME uses the built-in voice.")
         self.words.setText(words)
         self.note.setText(note)
 

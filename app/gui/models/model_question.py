@@ -71,7 +71,7 @@ class RoutesDialog(Panel):
 
     def __init__(self, favourites: Favourites, ask: Ask, router: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self.set_panel_title(self.tr("Router's table"))
+        self.set_panel_title(self.tr("Routing"))
         self._words = favourites.words
         self._ask = ask
         self._table: dict[str, BackendChoice] = {}

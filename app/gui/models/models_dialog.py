@@ -112,7 +112,7 @@ class ModelsDialog(Panel):
     def _about(self, place: str) -> str:
         view = self._lists.views.get(place)
         if place == MACHINE:
-            return self.tr("What this machine has, and what fits it. The embedded voice works on any machine.")
+            return self.tr("What this machine has, and what fits it. The built-in voice works on any machine.")
         if place == LOCAL:
             return self.tr(
                 "Everything here runs on this machine. Speed is measured once, on this machine. Facts: how many of 120 "

@@ -125,10 +125,10 @@ class OracleCards(QObject):
         if revision.secondary and not column:
             marks.append((self.tr("comparison"), "chip_dim"))
         if revision.handed_over_at is not None:
-            marks.append((self.tr("switched to"), "chip_mark"))
+            marks.append((self.tr("took over"), "chip_mark"))
         state = self._state(revision)
         if revision.speaking and revision.status == "superseded" and revision.by:
-            marks.append((self.tr("superseded by {0}").format(revision.by), "chip_dim"))
+            marks.append((self.tr("replaced by {0}").format(revision.by), "chip_dim"))
         return [*marks, state] if state else marks
 
     def _state(self, revision: ShownRevision) -> Run | None:
@@ -136,11 +136,11 @@ class OracleCards(QObject):
             return (self.tr("speaking"), "chip")
         match revision.status:
             case "superseded" if revision.secondary:
-                return (self.tr("older"), "chip_dim")
+                return (self.tr("earlier"), "chip_dim")
             case "superseded" if revision.by:
-                return (self.tr("superseded by {0}").format(revision.by), "chip_dim")
+                return (self.tr("replaced by {0}").format(revision.by), "chip_dim")
             case "superseded":
-                return (self.tr("superseded"), "chip_dim")
+                return (self.tr("replaced"), "chip_dim")
             case "failed":
                 return (self.tr("failed"), "chip_bad")
             case "stopped":

@@ -133,7 +133,7 @@ class OracleColumn(QWidget):
         self.mark = Mark(self.tr("answers"), self.heading)
         self.hand_button = QPushButton(self.tr("S&witch"), self.heading)
         self.view = CardView(parent=self)
-        self.view.setAccessibleName(self.tr("Oracle revisions"))
+        self.view.setAccessibleName(self.tr("Oracle thoughts"))
         row(self.backend, self.mark, self.hand_button, within=self.heading, stretch=0)
         # Both columns' headings have the same height, with the button or without.
         self.heading.setMinimumHeight(self.hand_button.sizeHint().height())
@@ -148,7 +148,7 @@ class OracleColumn(QWidget):
         if self._head == (backend, drives):
             return
         self._head = (backend, drives)
-        name = self.tr("Revisions of {0}").format(backend) if backend else self.tr("Oracle revisions")
+        name = self.tr("Thoughts of {0}").format(backend) if backend else self.tr("Oracle thoughts")
         self.view.setAccessibleName(name)
         self.heading.setVisible(bool(backend))
         self.backend.setText(backend)

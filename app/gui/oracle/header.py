@@ -88,7 +88,7 @@ class OracleHeader(QWidget):
         self._columns = False
         heading = ElidedLabel(self.tr("Oracle"), self)
         embolden(heading)
-        heading.setToolTip(self.tr("The model's answers, revision by revision."))
+        heading.setToolTip(self.tr("The model's thoughts while you speak."))
         self.earlier = IconButton("history", self.tr("Earlier thoughts"), self)
         self.earlier.setCheckable(True)
         self.earlier.setToolTip(self.tr("Shows the answers before the one that counts, too."))

@@ -67,7 +67,7 @@ class CommandPalette(QFrame):
         self._glass = self.field.addAction(
             icon("search", QColor(tokens().dim)), QLineEdit.ActionPosition.LeadingPosition
         )
-        self.nothing = Quiet(self.tr("Nothing is called so."), self)
+        self.nothing = Quiet(self.tr("No match."), self)
         self.nothing.setContentsMargins(12, 8, 12, 8)
         self.list = QListView(self)
         self.list.setAccessibleName(self.tr("Commands found"))

@@ -140,12 +140,12 @@ class PriceTable(QAbstractTableModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.lines: list[Line] = []
-        self._heads = (self.tr("Model"), self.tr("Read"), self.tr("Read from cache"), self.tr("Written"))
+        self._heads = (self.tr("Model"), self.tr("Input"), self.tr("Cached input"), self.tr("Output"))
         self._helps = (
             self.tr("The model's name. Its dated versions cost the same, unless they have a row of their own."),
-            self.tr("US dollars per million tokens that the model reads."),
-            self.tr("US dollars per million tokens that it reads from its server's cache; empty: the same as read."),
-            self.tr("US dollars per million tokens that it writes."),
+            self.tr("US dollars per million tokens of input."),
+            self.tr("US dollars per million tokens of input from the server's cache; empty: the same as input."),
+            self.tr("US dollars per million tokens of output."),
         )
 
     def show_rows(self, rows: Iterable[PriceRow]) -> None:
@@ -254,7 +254,7 @@ class PriceTable(QAbstractTableModel):
             case roles.EditRole:
                 return text
             case roles.DisplayRole:
-                return text or (self.tr("as read") if column == CACHED else "")
+                return text or (self.tr("as input") if column == CACHED else "")
             case roles.TextAlignmentRole:
                 return aligned(column)
             case roles.FontRole if text and line.own(column):

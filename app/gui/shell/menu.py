@@ -65,7 +65,7 @@ class TalkMenu(QObject):
         self.mini_action = self._add(view, self.tr("&Mini window"), self.mini, QKeySequence("Ctrl+Shift+K"))
         backend = bar.addMenu(self.tr("&Model"))
         self.models_action = self._add(backend, self.tr("Models and s&ervers…"), self.models)
-        self.routes_action = self._add(backend, self.tr("&Router's table…"), self.routes)
+        self.routes_action = self._add(backend, self.tr("&Routing…"), self.routes)
         backend.addSeparator()
         self.secondary_action = self._add(backend, self.tr("Co&mpare…"), self.secondary)
         self.hand_action = self._add(
@@ -87,7 +87,7 @@ class TalkMenu(QObject):
 
     def _fill_conversation(self, menu: QMenu, keep: bool) -> None:
         self._add(menu, self.tr("&New conversation"), self.new_talk, QKeySequence(QKeySequence.StandardKey.New))
-        self._add(menu, self.tr("&Stop"), self.stop_talk)
+        self._add(menu, self.tr("En&d conversation"), self.stop_talk)
         menu.addSeparator()
         self._add(menu, self.tr("St&yle and tools…"), self.style)
         self.sound_action = self._add(menu, self.tr("S&ound…"), self.sound)

@@ -64,7 +64,7 @@ class ModelPopover(Popover):
         self.search, self.list = self.models.field, self.models.list
         self.models_button = self._foot_button(self.tr("&Models and servers…"))
         self.compare_button = self._foot_button(self.tr("&Compare…"))
-        self.routes_button = self._foot_button(self.tr("Rou&ter's table…"))
+        self.routes_button = self._foot_button(self.tr("&Routing…"))
         self.answer_mode = self._answer_modes()
         self.frontend = self._frontends(choices)
         self._lay_out(len(choices.frontends) > 1)
@@ -167,7 +167,7 @@ class ModelPopover(Popover):
         form.addWidget(label_of(self.answer_mode, self.tr("&Answer"), self), 0, 0)
         form.addWidget(self.answer_mode, 0, 1)
         if many_frontends:
-            form.addWidget(label_of(self.frontend, self.tr("F&ront-end"), self), 1, 0)
+            form.addWidget(label_of(self.frontend, self.tr("&Voice engine"), self), 1, 0)
             form.addWidget(self.frontend, 1, 1)
         self.frontend.setVisible(many_frontends)
         add_items(self.column, self.models, buttons, line, form)
@@ -192,7 +192,7 @@ class ModelPopover(Popover):
         return picker
 
     def _frontends(self, choices: WindowChoices) -> QComboBox:
-        picker = self._picker(self.tr("Front-end"), self.tr("What hears and speaks."))
+        picker = self._picker(self.tr("Voice engine"), self.tr("What hears and speaks."))
         for key, label in choices.frontends:
             picker.addItem(said(label), key)
         picker.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

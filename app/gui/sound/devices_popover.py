@@ -72,7 +72,7 @@ class DevicesPopover(Popover):
         self.loudspeaker_level = LevelMeter(self.tr("Loudspeaker level, dB"), self, titled=False)
         self.sound = push_button(self.tr("&Sound…"), self.tr("Sound: devices, tests, echo, talk button"), self)
         set_tip(self.sound, self.sound.accessibleName())
-        self.stop_button = push_button(self.tr("S&top"), self.tr("Stop the conversation"), self)
+        self.stop_button = push_button(self.tr("&End conversation"), self.tr("End conversation"), self)
         self.stop_button.setToolTip(self.tr("Ends this conversation and closes the microphone."))
         for text, picker, meter in (
             (self.tr("M&icrophone"), self.microphone, self.microphone_level),

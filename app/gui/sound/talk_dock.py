@@ -62,7 +62,7 @@ class TalkDock(QWidget):
                 if state.testing
                 else (self.tr("Muted"), self.tr("nothing you say is heard"))
             ),
-            "stopped": (self.tr("Stopped"), self.tr("press to go on")),
+            "stopped": (self.tr("Stopped"), self.tr("press to continue")),
         }
         hold = self._hint(state)
         text, hint = words[state.word]
@@ -101,6 +101,4 @@ class TalkDock(QWidget):
             return self.tr("press again when you are done") if state.toggles else self.tr("let go when you are done")
         if state.duplex:
             return self.tr("speak when you like")
-        if state.word == "speaking":
-            return self.tr("press to interrupt") if state.toggles else self.tr("hold to interrupt")
         return self.tr("press to talk") if state.toggles else self.tr("hold to talk")

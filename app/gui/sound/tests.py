@@ -190,7 +190,7 @@ class SoundTests(QWidget):
     def _name_buttons(self) -> None:
         """Turns the running test's button into a stop button, and disables the others."""
         for button, text, stop in (
-            (self.say_button, self.tr("Say &something"), self.tr("That's all")),
+            (self.say_button, self.tr("Say &something"), self.tr("Done")),
             (self.back_button, self.tr("Play it &back"), self.tr("Stop playing back")),
             (self.play_button, self.tr("Play a so&und"), self.tr("Stop the sound")),
         ):

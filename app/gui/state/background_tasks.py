@@ -86,7 +86,7 @@ class BackgroundTasks(QObject):
         except Exception as error:
             kind = type(error).__name__
             _log.error("“%s” failed (%s)\n%s", name, kind, "".join(traceback.format_tb(error.__traceback__)))
-            sentence = self.tr("This failed, because of a fault in the program ({0}). The log has the details.")
+            sentence = self.tr("This failed because of a bug in KAME ({0}). The log has the details.")
             answer = _bound(failed, sentence.format(kind))
         else:
             answer = _bound(done, result)

@@ -43,7 +43,7 @@ class WindowChoices:
     weighty: tuple[str, ...] = ()
     """The front-ends that have weights of their own."""
     backends: tuple[ProviderView, ...] = (
-        ProviderView("embedded", "Built in"),
+        ProviderView("embedded", "Built-in"),
         ProviderView("ollama", "Ollama", url="http://127.0.0.1:11434", can_pull=True),
         ProviderView("openai", "OpenAI", wants_key=True, key_name="OPENAI_API_KEY"),
     )

@@ -148,9 +148,7 @@ class SessionManager(QObject):
             return
         except Exception as error:
             _log.exception("the session could not be built")
-            sentence = self.tr("The conversation could not start, because of a fault in the program ({0}).").format(
-                error
-            )
+            sentence = self.tr("The conversation could not start because of a bug in KAME ({0}).").format(error)
             self._give_up(number, choice, sentence + " " + self.tr("The log has the details."))
             return
         self._session = session

@@ -218,7 +218,7 @@ class Composer(QWidget):
         elif self._waiting:
             hint = self.tr("Sent once KAME is ready")
         elif self._phase == "stopped":
-            hint = self.tr("Type a message: the conversation goes on")
+            hint = self.tr("Type a message: the conversation continues")
         else:
             hint = self.tr("Type a message")
         self.field.setPlaceholderText(hint)

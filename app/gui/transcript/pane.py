@@ -167,7 +167,7 @@ class TranscriptPane(QWidget):
         above.
         """
         now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
-        self._begin((self.tr("New conversation, {0}") if first else self.tr("Goes on, {0}")).format(now))
+        self._begin((self.tr("New conversation, {0}") if first else self.tr("Continued, {0}")).format(now))
         if first:
             self._earlier = []
 

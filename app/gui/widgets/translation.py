@@ -17,10 +17,10 @@ from app.settings.setting import tr
 SOURCE_LANGUAGE = "en"
 
 LABELS = (
-    tr("Embedded (this machine)"),
+    tr("Built-in"),
     tr("Another server"),
     tr("Router: by kind of question"),
-    tr("Embedded voice (CPU)"),
+    tr("Built-in voice (CPU)"),
     tr("KAME (GPU): speaks while it thinks"),
     tr("Moshi (GPU): by itself, without a language model"),
     tr("Voice server (another machine)"),

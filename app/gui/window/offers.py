@@ -84,7 +84,7 @@ class Offers(QObject):
 
     def missing_backend(self, missing: BackendChoice, instead: BackendChoice) -> None:
         """The model that a conversation was held with is not known here."""
-        words = self.tr("The model of this conversation, {0}, is not known here; {1} goes on in its place.")
+        words = self.tr("The model of this conversation, {0}, is not known here; {1} answers instead.")
         unknown = missing.model or missing.provider
         self._window.messages.say(words.format(unknown, self._window.setup.favourites.words(instead)), level="warning")
 

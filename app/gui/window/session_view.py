@@ -106,7 +106,7 @@ class SessionView(QObject):
         window.state.changed.emit()
 
     def _on_fault(self, error: Exception) -> None:
-        sentence = self.tr("The window could not show something ({0}); the conversation goes on.")
+        sentence = self.tr("The window could not show something ({0}); the conversation continues.")
         self._window.messages.say(sentence.format(type(error).__name__), fault=True)
 
     # -- from session to session

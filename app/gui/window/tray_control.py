@@ -57,7 +57,7 @@ class TrayControl(QObject):
         self._window.hide()
         if not self._hid_before:
             self._hid_before = True
-            words = self.tr("The conversation goes on. The menu of this icon shows the window again, or quits.")
+            words = self.tr("The conversation continues. The menu of this icon shows the window again, or quits.")
             self.tray.tell(self.tr("KAME is still here"), words)
         return True
 

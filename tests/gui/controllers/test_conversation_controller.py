@@ -145,7 +145,7 @@ async def test_an_old_one_is_shown_whole_and_gone_on_with() -> None:
             "4806 metres.",
             "",
         ]
-        assert transcript(window)[-1].startswith("Goes on")
+        assert transcript(window)[-1].startswith("Continued")
         assert [text.rsplit("\n", 1)[1] for text in oracle(window)] == ["4806 metres.", "5642 metres."]
         choice = factory.choices[-1]
         assert (choice.backend, choice.style) == (GEMMA.backend, GEMMA.style)
@@ -224,7 +224,7 @@ async def test_one_is_opened_while_a_session_is_still_being_built() -> None:
             "the conversation that never was leaves nothing behind"
         )
         assert len(history.logs["elbrus"]) == 3
-        assert [text.startswith("Goes on") for text in transcript(window)].count(True) == 1
+        assert [text.startswith("Continued") for text in transcript(window)].count(True) == 1
 
 
 async def test_the_one_that_is_shown_can_be_removed_and_brought_back() -> None:
@@ -388,7 +388,7 @@ async def test_another_voice_goes_on_in_the_same_conversation() -> None:
         assert window.talks.key == key and len(history.logs[key]) == 2
         assert factory.choices[-1].frontend == "kame"
         assert [message.content for message in factory.choices[-1].earlier] == ["Who are you?", "KAME."]
-        assert transcript(window)[2].startswith("Goes on")
+        assert transcript(window)[2].startswith("Continued")
 
 
 async def test_stopped_and_started_again_it_is_still_the_same() -> None:

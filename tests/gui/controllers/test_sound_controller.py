@@ -22,7 +22,8 @@ from tests.gui.helpers import say, shown, until, window_and_factory
 from tests.unit.services.test_asking_service import QUESTIONS
 
 GONE = (
-    "The microphone “Headset” is gone. The conversation goes on with “Built-in”; yours is taken again when it is back."
+    "The microphone “Headset” is gone. The conversation continues with “Built-in”; yours is taken again when it is "
+    "back."
 )
 BACK = "The microphone “Headset” is back, and the conversation has moved to it."
 

@@ -80,7 +80,7 @@ def test_the_menu_moves_and_names(pane: ConversationsPane) -> None:
     pane.show_conversations([replace(a, folder="Work"), b, replace(c, folder="Food & wine")])
     pane.rows.highlight("b")
     press(pane, Qt.Key.Key_Menu)
-    assert menu_words(pane.folders) == ["Food  wine", "Work", "New folder…", "Out of its folder"]
+    assert menu_words(pane.folders) == ["Food  wine", "Work", "New folder…", "Move out of the folder"]
     assert not pane.folders.actions()[-1].isEnabled()
     pane.folders.actions()[0].trigger()
     next(action for action in pane.folders.actions() if action.text() == "&New folder…").trigger()
@@ -97,7 +97,7 @@ def test_the_menu_moves_and_names(pane: ConversationsPane) -> None:
     press(pane, Qt.Key.Key_F2)
     type_name(pane, "Office")
     press(pane, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
-    choose(pane.folders.own, "Dissolve")
+    choose(pane.folders.own, "Remove folder")
     assert renamed == [("Work", "Office"), ("Work", "")]
 
 

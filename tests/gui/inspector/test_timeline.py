@@ -256,7 +256,7 @@ def test_hovering_explains_each_kind_of_thing(full: Shown) -> None:
         "You spoke from 0:02.1 to 0:06.3: “What is the highest mountain in Europe, and how high is it?”"
     )
     assert full.about(full.bar(1)) == (
-        "Revision 1, qwen2.5-0.5b (embedded): asked on 5 words at 0:03.4, first words after 530 ms, 6 words, "
+        "Thought 1, qwen2.5-0.5b (embedded): asked on 5 words at 0:03.4, first words after 530 ms, 6 words, "
         "replaced by 2 at 0:04.9"
     )
     assert full.about(full.bar(4)).endswith(
@@ -264,7 +264,7 @@ def test_hovering_explains_each_kind_of_thing(full: Shown) -> None:
     )
     assert "no words, cancelled for a newer one" in full.about(full.bar(5))
     assert full.hover(9.6, "oracle") == "0:09.6: gpt-4.1 (OpenAI) answers from here on"
-    assert full.about(activity.fed[0]) == "0:05.0: 1 word of revision 2 reached the voice after 12 ms"
+    assert full.about(activity.fed[0]) == "0:05.0: 1 word of thought 2 reached the voice after 12 ms"
     late, gap, dropped = (next(t for t in activity.troubles if t.what == w) for w in ("late", "underrun", "dropped"))
     assert full.about(gap) == "0:14.2: gaps in the sound, as the loudspeaker had nothing to play: 1"
     assert full.about(late) == "0:15.0: a frame was late by 51 ms"
@@ -302,15 +302,13 @@ def test_what_is_still_open_and_what_is_rare_is_explained(empty: Shown) -> None:
     assert words["UserTurn"] == "You have been speaking since 0:01.0: “What”"
     assert words["Partial"] == "Transcript at 0:01.5: “…”; may still change: “What”"
     assert words["Answer"] == "KAME has been speaking since 0:02.0: “…”; it paused to listen to you"
-    assert words["Taken"] == "0:01.8: the voice took token 1 of revision 1, 4 are waiting"
-    assert words["Swap"] == "0:02.2: the front-end cascade listens and speaks from here on"
+    assert words["Taken"] == "0:01.8: the voice took token 1 of thought 1, 4 are waiting"
+    assert words["Swap"] == "0:02.2: the voice engine cascade listens and speaks from here on"
     assert words["Trouble"] == "0:02.4: No model."
     assert empty.about(empty.bar(1)) == (
-        "Revision 1, gpt-4.1 (OpenAI): asked on 1 word at 0:01.6, chosen by the router, no words yet after 1.4 s"
+        "Thought 1, gpt-4.1 (OpenAI): asked on 1 word at 0:01.6, chosen by the router, no words yet after 1.4 s"
     )
-    assert empty.hover(1.9, "secondary").startswith(
-        "Comparison: Revision 2, claude-sonnet (Anthropic): asked on 1 word"
-    )
+    assert empty.hover(1.9, "secondary").startswith("Comparison: Thought 2, claude-sonnet (Anthropic): asked on 1 word")
     typed = UserTurn(2, 4.0, 4.0, words=[Word(4.0, "Hi")], reason="typed")
     assert empty.view.words.thing(typed, empty.activity) == "You typed at 0:04.0: “Hi”"
 

@@ -137,7 +137,7 @@ async def test_levels_and_words_filter_the_entries() -> None:
         assert panel.level.currentText() == "Warnings and worse"
         assert place.rows() == ["the card got hot", "it failed", "aborted", "the card is hot again"]
         QTest.keyClick(panel.level, Qt.Key.Key_Down)
-        assert place.rows(LEVEL) == ["Error", "Fault"]
+        assert place.rows(LEVEL) == ["Error", "Bug"]
         panel.search.setText("nowhere")
         await until(lambda: panel.empty.isVisible())
         assert panel.empty.text().startswith("No entry matches.")

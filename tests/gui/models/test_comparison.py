@@ -320,8 +320,8 @@ async def test_its_revisions_are_marked_calm_and_never_struck_through() -> None:
             e.OracleEnded(2.2, 2, "superseded", 2),
         )
         newest, secondary, old = oracle(window)
-        assert secondary.startswith("2   comparison   older   gpt (OpenAI) · on 2 words")
-        assert old.startswith("1   superseded by 3") and newest.startswith("3   asked")
+        assert secondary.startswith("2   comparison   earlier   gpt (OpenAI) · on 2 words")
+        assert old.startswith("1   replaced by 3") and newest.startswith("3   asked")
         assert [card.style for card in view.cards] == ["plain", "beside", "plain"]
         assert [view.card_formats(place)[0][1].fontStrikeOut() for place in (1, 0)] == [False, True]
 
@@ -331,7 +331,7 @@ async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up()
         say(window, factory, *talk(), *side_by_side(12.0))
         view = window.oracle.columns[1].view
         taken = view.card_text(len(view.cards) - 1)
-        assert taken.startswith("9   switched to   speaking   gpt-4.1-mini")
+        assert taken.startswith("9   took over   speaking   gpt-4.1-mini")
         assert view.cards[-1].style == "live"
         dividers = [text for text in transcript(window) if text.endswith("\n")]
         assert dividers == ["Now answering: claude-opus-4-1 (Anthropic)\n", "Switched to gpt-4.1-mini (OpenAI)\n"]

@@ -163,7 +163,7 @@ async def test_it_is_fetched_with_progress_and_the_app_restarted() -> None:
         assert visible(strip) == ["Stop"] and QApplication.focusWidget() is strip.stop_button
         await until(lambda: strip.words.text() == "Fetching: 1.0 of 7.2 GB")
         assert (strip.bar.maximum(), strip.bar.value()) == (1000, 140)
-        assert strip.note.text() == "Meanwhile KAME uses the embedded voice."
+        assert strip.note.text() == "Meanwhile KAME uses the built-in voice."
         service.come.set()
         await until(lambda: visible(strip) == ["Restart KAME"])
         assert strip.words.text() == "What the graphics card needs is installed." and not strip.bar.isVisible()
@@ -189,7 +189,7 @@ async def test_what_fails_is_a_sentence() -> None:
     async with offered(OFFER, service) as (window, strip):
         click(strip.get_button)
         await until(lambda: visible(strip) == ["Download"])
-        assert strip.words.text() == service.breaks and strip.note.text() == "KAME keeps using the embedded voice."
+        assert strip.words.text() == service.breaks and strip.note.text() == "KAME keeps using the built-in voice."
         strip.show_offer(replace(OFFER, state="waiting"))
         closed: list[bool] = []
         window.closing.connect(lambda: closed.append(True))

@@ -200,7 +200,7 @@ async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
         await until(window.isActiveWindow)
         favourites = window.setup.favourites
         star(window)
-        assert [action.text() for action in favourites.picks] == ["Embedded (this machine)"]
+        assert [action.text() for action in favourites.picks] == ["Built-in"]
         window.live.pick_backend(GPT_5)
         await until(lambda: window.manager.wanted.backend == GPT_5 == window.setup.choice)
         star(window)
@@ -214,7 +214,7 @@ async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
     ]
     async with shown(FakeFactory(), Settings.load(path), choices=CHOICES, service=FakeBackendService()) as window:
         assert [action.text() for action in window.setup.favourites.picks] == [
-            "Embedded (this machine)",
+            "Built-in",
             "gpt-5 (OpenAI)",
         ]
 

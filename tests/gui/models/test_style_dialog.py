@@ -280,7 +280,7 @@ async def test_a_changed_table_takes_effect_while_the_router_drives() -> None:
         window.setup.routes_button.click()
         dialog = open_dialog(window, RoutesDialog)
         assert dialog.models["stem"].text() == "claude-opus-4-1 (Anthropic)"
-        assert dialog.models["everyday"].text() == "Embedded (this machine)"
+        assert dialog.models["everyday"].text() == "Built-in"
         await answer(window, dialog, "everyday", "gemini")
         press(dialog, "Use this table")
         await until(lambda: factory.session.calls == [("set_backend", BackendChoice(ROUTER))])

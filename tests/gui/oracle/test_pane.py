@@ -112,7 +112,7 @@ def test_of_a_superseded_answer_what_was_heard_stays_and_the_rest_is_struck(qtbo
         e.OracleSuperseded(3, 1, 2),
     )
     assert looks(pane.view, 1) == [("The highest mountain in Europe is ", "heard"), ("Mont Blanc.", "struck")]
-    assert texts(pane.view)[1].startswith("1   superseded by 2   speaking   claude")
+    assert texts(pane.view)[1].startswith("1   replaced by 2   speaking   claude")
     say(pane, e.AssistantCorrected(4, 1, 2, "continued"))
     assert looks(pane.view, 1) == [("The highest mountain in Europe is ", "said"), ("Mont Blanc.", "struck")]
     assert [form.fontStrikeOut() for _, form in pane.view.card_formats(len(pane.view.cards) - 2)] == [False, True]
@@ -184,7 +184,7 @@ def test_the_large_card_shows_the_one_that_counts_and_nothing_is_lost(qtbot: QtB
     assert texts(pane.view) == before, "what isn't seen costs nothing"
     pane.set_earlier(True)
     assert told == [False, True] and pane.view.isVisible() and not thought.isVisible()
-    assert numbers(pane.view) == ["3", "2", "1"] and texts(pane.view)[2].startswith("1   superseded by 2")
+    assert numbers(pane.view) == ["3", "2", "1"] and texts(pane.view)[2].startswith("1   replaced by 2")
 
 
 def test_thoughts_stand_in_the_transcripts_order(qtbot: QtBot) -> None:
@@ -294,8 +294,8 @@ def test_two_models_have_a_column_each_and_the_driver_is_marked(qtbot: QtBot) ->
     assert right.hand_button.isVisible() and not right.mark.isVisible()
     assert right.hand_button.accessibleName() == "Switch to gpt (OpenAI)"
     assert {left.view.accessibleName(), right.view.accessibleName()} == {
-        "Revisions of claude (Anthropic)",
-        "Revisions of gpt (OpenAI)",
+        "Thoughts of claude (Anthropic)",
+        "Thoughts of gpt (OpenAI)",
     }
     assert not pane.header.who.isVisible() and not pane.header.hand_button.isVisible()
     assert abs(left.width() - right.width()) <= 20

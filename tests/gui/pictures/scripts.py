@@ -135,7 +135,7 @@ def heat_pump_again(until: float = 11.6) -> list[e.Event]:
 
 REFUSED = "OpenAI refuses the API key. Check the key, or choose another model."
 GONE = (
-    "The microphone “Desk microphone” is gone. The conversation goes on with “Built-in microphone”; yours is taken "
+    "The microphone “Desk microphone” is gone. The conversation continues with “Built-in microphone”; yours is taken "
     "again when it is back."
 )
 BREAD = (

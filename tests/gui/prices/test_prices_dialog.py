@@ -68,7 +68,7 @@ def enter(dialog: PricesDialog, row: int, column: int, text: str) -> None:
 
 def test_the_users_own_prices_are_told_apart(dialog: PricesDialog) -> None:
     assert texts(dialog, GPT) == ["gpt-4.1", "2.00", "0.50", "8.00"]
-    assert texts(dialog, QWEN) == ["qwen/qwen3-30b", "0.10", "as read", "0.30"]
+    assert texts(dialog, QWEN) == ["qwen/qwen3-30b", "0.10", "as input", "0.30"]
     roles = Qt.ItemDataRole
 
     def bold(row: int) -> list[bool]:
@@ -92,7 +92,7 @@ def test_a_price_is_changed_in_place_and_kept(dialog: PricesDialog, service: Fak
     enter(dialog, GPT, READ, "1,5")
     enter(dialog, GPT, CACHED, "")
     enter(dialog, QWEN, CACHED, ".05")
-    assert texts(dialog, GPT) == ["gpt-4.1", "1.50", "as read", "8.00"] and service.kept == []
+    assert texts(dialog, GPT) == ["gpt-4.1", "1.50", "as input", "8.00"] and service.kept == []
     with qtbot.waitSignal(dialog.kept):
         press(dialog, "Save")
     assert not dialog.isVisible()
@@ -138,7 +138,7 @@ def test_what_is_being_typed_is_saved_too(dialog: PricesDialog, service: FakePri
     dialog.view.setCurrentIndex(dialog.table.index(MINI, WRITTEN))
     QTest.keyClicks(dialog.view, "7")  # to type is to change
     QTest.keyClicks(editor(dialog), ".25")
-    assert editor(dialog).accessibleName() == "gpt-4.1-mini: Written"
+    assert editor(dialog).accessibleName() == "gpt-4.1-mini: Output"
     QTest.keyClick(dialog, Qt.Key.Key_S, Qt.KeyboardModifier.AltModifier)
     qtbot.waitUntil(lambda: bool(service.kept))
     assert service.kept[0][MINI].price.tokens_out == 7.25
@@ -161,7 +161,7 @@ def test_a_row_is_added_and_removed(dialog: PricesDialog, service: FakePrices) -
         QTest.keyClicks(editor(dialog), text)
         QTest.keyClick(editor(dialog), Qt.Key.Key_Tab)
         assert not dialog.answer.isVisible(), "what is still to come is not complained of"
-    assert texts(dialog, 4) == ["mine/xl", "1.00", "as read", "2.00"]
+    assert texts(dialog, 4) == ["mine/xl", "1.00", "as input", "2.00"]
     dialog.view.setCurrentIndex(dialog.table.index(QWEN, READ))
     assert dialog.remove_button.isEnabled() and not dialog.back_button.isEnabled()
     press(dialog, "Remove the model")
@@ -244,7 +244,7 @@ def test_add_proposes_the_model_of_the_talk(dialog: PricesDialog) -> None:
     QTest.keyClick(dialog.view, Qt.Key.Key_Delete)
     assert dialog.table.place("mine") < 0
     press(dialog, "Add a model")
-    assert dialog.table.place("mine") == 4 and editor(dialog).accessibleName() == "mine: Read"
+    assert dialog.table.place("mine") == 4 and editor(dialog).accessibleName() == "mine: Input"
 
 
 def test_a_broken_table_is_told(dialog: PricesDialog, service: FakePrices) -> None:

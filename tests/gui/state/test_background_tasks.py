@@ -57,7 +57,7 @@ async def test_a_fault_is_logged_without_its_text_and_told_in_a_sentence(caplog:
 
     background.run(owner, "work", work, lambda _: told.append("done"), told.append)
     await until(lambda: told)
-    assert told == ["This failed, because of a fault in the program (ValueError). The log has the details."]
+    assert told == ["This failed because of a bug in KAME (ValueError). The log has the details."]
     assert secret not in caplog.text and "“work” failed (ValueError)" in caplog.text
 
 

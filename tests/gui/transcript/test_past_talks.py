@@ -58,7 +58,7 @@ def test_talks_come_in_order_and_what_is_said_meanwhile_below_them(qtbot: QtBot)
     assert pane.showing, "a session that begins does not wait for all cards"
     qtbot.waitUntil(lambda: not pane.showing)
     told = heads(pane)
-    assert [place for place, head in enumerate(told) if "Talk" in head or "Goes on" in head] == [0, 601, 606]
+    assert [place for place, head in enumerate(told) if "Talk" in head or "Continued" in head] == [0, 601, 606]
     assert len(told) == 608 and "And now?" in pane.view.card_text(607)
     pane.apply(e.TranscriptFinal(2.5, 1, "And now, what?", 2.5))
     pane.settle()

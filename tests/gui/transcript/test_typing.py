@@ -70,7 +70,7 @@ async def test_what_waits_is_given_back_when_nothing_will_send_it() -> None:
         typed(window, "Second.")
         window.devices.stop_button.click()
         field = window.transcript.composer.field
-        assert field.text() == "First. Second." and "goes on" in field.placeholderText()
+        assert field.text() == "First. Second." and "continues" in field.placeholderText()
         field.clear()
         typed(window, "Third.")  # which starts the conversation again
         assert factory.gate is not None and field.text() == ""

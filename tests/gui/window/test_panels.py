@@ -86,7 +86,7 @@ ENTRIES = (
     ("Conversation", "Sound", "Sound"),
     ("Edit", "Settings", "Settings"),
     ("Model", "Models and servers", "Models and servers"),
-    ("Model", "Router's table", "Router's table"),
+    ("Model", "Routing", "Routing"),
     ("Model", "Compare", "Compare"),
     ("Help", "Keys", "Keys"),
     ("Help", "Guide", "Guide"),

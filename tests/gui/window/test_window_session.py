@@ -154,7 +154,7 @@ async def test_a_fault_in_the_factory_is_told_and_logged(caplog: pytest.LogCaptu
     with caplog.at_level(logging.ERROR):
         async with shown(factory, running=False) as window:
             await until(lambda: window.messages.rows)
-            assert "fault in the program ('weights')" in window.messages.sentences()[0]
+            assert "bug in KAME ('weights')" in window.messages.sentences()[0]
             assert window.dock.button.text() == "Stopped"
     assert "KeyError" in caplog.text
 
@@ -176,7 +176,7 @@ async def test_a_fatal_failure_stops_and_keeps_what_was_said() -> None:
         say(window, factory, e.TranscriptFinal(1, 1, "And this.", 1))
         first, divider, second = transcript(window)
         assert (first, second) == ("You\nKeep this.", "You\nAnd this.")
-        assert divider.startswith("Goes on, ")
+        assert divider.startswith("Continued, ")
         assert window.messages.sentences() == []
 
 

@@ -76,7 +76,7 @@ async def test_a_superseded_revision_is_struck_through_and_the_speaking_one_mark
             "2   speaking   small (embedded) · complete turn · first words after 250 ms · 2 words\nIn Rome"
         )
         assert oldest == (
-            "1   superseded by 2   small (embedded) · on 3 words · first words after 400 ms · 3 words\nIt is noon."
+            "1   replaced by 2   small (embedded) · on 3 words · first words after 400 ms · 3 words\nIt is noon."
         )
         ((_, after),) = view.card_formats(0)
         assert after.fontStrikeOut()

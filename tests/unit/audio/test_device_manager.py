@@ -178,7 +178,7 @@ def test_invalid_device_means_gone(rig: AudioRig) -> None:
         rig.refuse("Headset", portaudio_library.INVALID_DEVICE)
         rig.lose("input")
         (moved,) = notices_of(devices, 1)
-        assert moved.name == "Built-in" and "“Headset” is gone. The conversation goes on" in moved.sentence
+        assert moved.name == "Built-in" and "“Headset” is gone. The conversation continues" in moved.sentence
 
 
 def test_nothing_is_interrupted_during_a_device_test(rig: AudioRig) -> None:

@@ -217,7 +217,7 @@ def test_a_refusal_is_reported_once() -> None:
         notifier.update(at / 10, "C", status)
     assert [notice.sentence.partition(".")[0] for notice in notices] == [
         "“A” is in use",
-        "The system's microphone is now “C”: the conversation goes on with it",
+        "The system's microphone is now “C”: the conversation continues with it",
     ]
 
 

@@ -106,7 +106,7 @@ def test_a_chosen_device_that_is_not_there_is_replaced_and_taken_when_it_comes(r
     with devices.sink, devices.source:
         (moved,) = notices_of(devices, 1)
         assert (moved.change, moved.name) == ("moved", "Built-in")
-        assert moved.sentence.startswith("The microphone “Headset” isn't there. The conversation goes on with")
+        assert moved.sentence.startswith("The microphone “Headset” isn't there. The conversation continues with")
         rig.plug(BUILT_IN, HEADSET, SPEAKER, default=(0, 2))
         (back,) = notices_of(devices, 1)
         assert (back.change, back.name) == ("back", "Headset")

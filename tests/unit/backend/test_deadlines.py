@@ -332,14 +332,14 @@ async def test_a_fault_told_in_the_stream() -> None:
     assert (got, error.kind) == ("", "server") and has_words(error, "status 502")
     await answered_after("compatible", router.broken((), 429), router.answer())
     got, error, _ = await fault_then_answer("compatible", router.broken((), "server_error"))
-    assert (got, error.kind) == ("", "server") and has_words(error, "reports a fault")
+    assert (got, error.kind) == ("", "server") and has_words(error, "reports an error")
     overloaded = event({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
     await answered_after(
         "anthropic", Reply(200, SSE, parts=(b"event: error\n" + overloaded,)), SPEECHES["anthropic"].answer()
     )
     told = replace(SPEECHES["ollama"].refusal(200, "an error was encountered while running the model"))
     got, error, _ = await fault_then_answer("ollama", told)
-    assert (got, error.kind) == ("", "server") and has_words(error, "reports a fault")
+    assert (got, error.kind) == ("", "server") and has_words(error, "reports an error")
 
 
 @each

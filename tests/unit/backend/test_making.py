@@ -30,7 +30,7 @@ async def test_without_a_key_or_an_address() -> None:
             await make_backend(name).open()
         assert raised.value.kind == "key"
     for name in ("compatible", "ollama"):
-        with pytest.raises(BackendError, match="no address of a server") as raised:
+        with pytest.raises(BackendError, match="is not a server address") as raised:
             await make_backend(name, base_url="ftp://127.0.0.1:1").open()
         assert raised.value.kind == "setup"
 
@@ -181,7 +181,7 @@ def test_a_key_belongs_to_its_own_host_over_tls(provider: str, url: str, names: 
 async def test_no_key_is_looked_up_for_what_is_no_address() -> None:
     asked: list[tuple[str, ...]] = []
     backend = make_backend("openai", base_url="localhost", key=lambda names: asked.append(tuple(names)) or SECRET)
-    with pytest.raises(BackendError, match="no address of a server"):
+    with pytest.raises(BackendError, match="is not a server address"):
         await backend.open()
     assert not asked
 

@@ -70,8 +70,8 @@ async def test_a_refusal_that_stays_is_told_at_once(kind: str, what: str) -> Non
 TRANSIENT: dict[str, tuple[Make, str, str]] = {
     "408": (_status(408), "timeout", "did not answer in time"),
     "429": (_status(429), "quota", "takes no more requests just now|has too much to do"),
-    "500": (_status(500), "server", r"fault of its own \(status 500\)"),
-    "502 page": (lambda kind: page(502), "server", r"fault of its own \(status 502\)"),
+    "500": (_status(500), "server", r"internal error \(status 500\)"),
+    "502 page": (lambda kind: page(502), "server", r"internal error \(status 502\)"),
     "503": (_status(503), "server", "overloaded just now|too much to do"),
     "504": (_status(504), "timeout", "did not answer in time"),
     "529": (_status(529), "server", "overloaded just now|too much to do"),

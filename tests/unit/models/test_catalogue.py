@@ -80,7 +80,7 @@ def test_each_size_of_card_gets_what_fits(card: int, wanted: str | None) -> None
         assert best.bytes == needed_bytes(shape_of(None), best.precision, best.context) <= card * 1e9 * 0.95
     assert fit.sentence.endswith(".") and "GB" in fit.sentence
     if not best:
-        assert "embedded voice" in fit.sentence
+        assert "built-in voice" in fit.sentence
     elif not fit.plan:
         assert all(plan.words in fit.sentence for plan in fit.offers)
 

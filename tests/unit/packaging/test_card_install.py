@@ -169,7 +169,7 @@ def test_an_upgrade_keeps_the_choice_and_falls_back_if_the_card_fails(installed:
     assert installed.modules() == CARD, "what doesn't come today comes tomorrow"
     installed.variables.update(UV_DEFAULT_INDEX=index, FAKE_TORCH="blind")
     code, reports = installed.run("setup")
-    assert code == 0 and "goes on with the embedded voice" in sentences(reports)
+    assert code == 0 and "continues with the built-in voice" in sentences(reports)
     assert installed.modules() == APP and names_beside(installed) == {"environment"}
     assert installed.run("setup")[1] == [{"ready": True}], "it isn't tried again by itself"
     status = installed.status()

@@ -176,7 +176,7 @@ def test_a_card_that_is_too_old_is_reported_and_gets_nothing(machine, monkeypatc
     monkeypatch.setattr(card, "obstacle", lambda: "The card is too old.")
     prepare(machine)
     assert "gpu.txt" not in machine.installs()
-    assert "The card is too old. The app starts on the embedded voice." in capsys.readouterr().out
+    assert "The card is too old. The app starts on the built-in voice." in capsys.readouterr().out
     assert ready(machine), "it isn't looked for at each start"
 
 

@@ -61,10 +61,10 @@ def test_without_a_card_the_embedded_voice_is_recommended() -> None:
     view = look()
     assert (view.frontend, view.precision, view.backend) == ("cascade", "", BackendChoice())
     assert view.advice == (
-        "This machine has no NVIDIA card: KAME speaks with the embedded voice, on the processor. "
+        "This machine has no NVIDIA card: KAME speaks with the built-in voice, on the processor. "
         "Its model is the built-in one."
     )
-    assert said(view, "card") == ("fair", "No NVIDIA card. The embedded voice needs none.")
+    assert said(view, "card") == ("fair", "No NVIDIA card. The built-in voice needs none.")
     assert [fit.fits for fit in view.fits] == [True] + [False] * 6
     assert view.fits_of("kame")[0].sentence == "KAME needs an NVIDIA graphics card with 8 GB or more."
 
@@ -83,7 +83,7 @@ def test_each_card_gets_the_best_that_fits_it() -> None:
     assert int8.sentence.startswith("Takes 11 GB of the card, and remembers ")
     view = look(SMALL)
     assert (view.frontend, view.precision) == ("cascade", "")
-    assert view.advice.startswith("The card has too little memory free: KAME speaks with the embedded voice")
+    assert view.advice.startswith("The card has too little memory free: KAME speaks with the built-in voice")
 
 
 def test_memory_that_the_talk_itself_holds_counts_as_free() -> None:
@@ -103,7 +103,7 @@ def test_a_card_whose_packages_are_missing_is_told() -> None:
     state, sentence = said(view, "card")
     assert state == "fair" and sentence.startswith("NVIDIA L4, 22 GB. It can run KAME, but what that needs is not")
     assert view.frontend == "cascade" and not view.fits_of("kame")[0].fits
-    assert view.advice.startswith("KAME speaks with the embedded voice")
+    assert view.advice.startswith("KAME speaks with the built-in voice")
 
 
 def test_devices_disk_and_keys_are_told() -> None:

@@ -59,7 +59,7 @@ def test_whatever_ends_a_recording_is_told_and_the_talk_goes_on(
             recording.event(e.UserStarted(float(at), 1))
             recording.sound(at, SOUND, SOUND, 0)
     (sentence,) = told
-    assert sentence.startswith("The recording has stopped: ") and "goes on" in sentence
+    assert sentence.startswith("The recording has stopped: ") and "continues" in sentence
 
 
 def test_a_slow_disk_cuts_no_recording(
@@ -79,7 +79,7 @@ def test_a_slow_disk_cuts_no_recording(
         for index in range(20):
             recording.sound(index, SOUND, SOUND, 0)
     (sentence,) = told
-    assert "not complete yet" in sentence and "goes on" not in sentence and sentence in caplog.text
+    assert "not complete yet" in sentence and "continues" not in sentence and sentence in caplog.text
     held.set()
     recording._thread.join()
     assert len(told) == 1 and list(Replay(tmp_path).events()) == [e.UserStarted(1.0, 1)]

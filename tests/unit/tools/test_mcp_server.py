@@ -321,7 +321,7 @@ async def test_a_result_beyond_the_bounds_is_a_sentence_and_the_next_call_works(
             if way == "events" and tool == "blocks":
                 why = "more than 12,000 values"
             result = await box.call(f"odd__{tool}", "{}")
-            assert not result.ok and result.text.startswith("What the MCP server “odd” sends is not taken: ")
+            assert not result.ok and result.text.startswith("What the MCP server “odd” sends is not accepted: ")
             assert why in result.text and result.text.endswith(f"“{tool}” may have been done or not.")
             assert (await box.call("odd__odd", "{}")).text == "abc"
 
