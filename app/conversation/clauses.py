@@ -52,7 +52,8 @@ def _split(tokens: list[str], clauses: list[str], spoken_in: Language, complete:
         if place + 1 == len(tokens):
             break
         following = tokens[place + 1]
-        settled = complete or place + 2 < len(tokens)  # the end of a paragraph may still add a full stop to the last word
+        # The end of a paragraph may still add a full stop to the last word.
+        settled = complete or place + 2 < len(tokens)
         early = not clauses and _early(words, following if settled else "", spoken_in)
         if early or _closes(token, words, following, spoken_in):
             clauses.append(" ".join(words))
