@@ -1,1 +1,1 @@
-"""Takes in what others wrote: bounds, and the readers of text, JSON, files and HTTP answers that keep to them."""
+"""Handling of untrusted input: limits, and readers for text, JSON, files and HTTP responses that enforce them."""

@@ -1,4 +1,4 @@
-"""Reads files from outside within bounds: regular files only, so that a pipe or a device never makes the app wait."""
+"""Reads untrusted files within limits. Only regular files are opened, so that a pipe or device never blocks the app."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from app.untrusted.limits import Limits, OtherVersion, Refused, in_words
 
 
 def open_regular(path: Path | str, *, links: bool = True) -> BinaryIO:
-    """Opens a regular file for reading, with `links` also a link to one.
+    """Opens a regular file for reading; `links` also allows a symbolic link to one.
 
-    Raises OSError, and Refused for a pipe or a device.
+    Raises OSError, or Refused for a pipe or a device.
     """
-    # Opening a pipe would wait for a writer; opening it without waiting does no harm to a regular file.
+    # Opening a pipe would wait for a writer; O_NONBLOCK has no effect on a regular file.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(path, flags if links else flags | getattr(os, "O_NOFOLLOW", 0))
     except PermissionError:
-        if os.path.isdir(path):  # Windows opens no folder
+        if os.path.isdir(path):  # Windows can't open a folder
             raise IsADirectoryError(21, "it is a folder", str(path)) from None
         raise
     try:
@@ -37,7 +37,7 @@ def open_regular(path: Path | str, *, links: bool = True) -> BinaryIO:
 
 
 def read_bytes(path: Path | str, limits: Limits) -> bytes:
-    """Returns a file's contents. Raises OSError, and Refused where it is no file or too long."""
+    """Returns a file's contents. Raises OSError, or Refused if it is not a regular file or is too long."""
     with open_regular(path) as file:
         data = file.read(limits.bytes + 1)
     if len(data) > limits.bytes:
@@ -46,7 +46,7 @@ def read_bytes(path: Path | str, limits: Limits) -> bytes:
 
 
 def read_line(file: IO[bytes], limits: Limits) -> bytes:
-    """Returns the next line of a file or a child process, empty at the end. Raises Refused where it is too long."""
+    """Returns the next line of a file or pipe, empty at its end. Raises Refused if the line is too long."""
     line = file.readline(limits.bytes + 1)
     if len(line) > limits.bytes:
         raise Refused(f"a line of it is longer than {in_words(limits.bytes)}")
@@ -54,14 +54,14 @@ def read_line(file: IO[bytes], limits: Limits) -> bytes:
 
 
 def read_json_line(pipe: IO[bytes], limits: Limits) -> Any:
-    """Returns the value of a child process's next line of JSON. Raises Refused, also at the end of its output."""
+    """Parses the next line of a child process's output as JSON. Raises Refused, also at the end of the output."""
     return read_json(read_line(pipe, limits), limits)
 
 
 def check_version(value: Any, known: int) -> None:
-    """Raises OtherVersion where the object `value` has not the version `known`, and Refused where it has no such field.
+    """Raises OtherVersion for a version other than `known`, or Refused for a non-object or an invalid version.
 
-    Files from before formats had versions count as version 0.
+    A missing version counts as 0, since the first file formats had none.
     """
     found = value.get("version", 0) if isinstance(value, dict) else None
     if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found < 1000:
@@ -71,24 +71,24 @@ def check_version(value: Any, known: int) -> None:
 
 
 def read_text(path: Path | str, limits: Limits) -> str:
-    """Returns a file's text, in UTF-8. Raises OSError and Refused."""
+    """Returns the text of a UTF-8 file. Raises OSError or Refused."""
     return decoded(read_bytes(path, limits), limits)
 
 
 def read_json_lines(path: Path | str, whole: Limits, line: Limits) -> list[Any]:
-    """Returns the values of a file with JSON in each line; their texts are harmless. Raises OSError and Refused."""
+    """Returns the values of a JSON Lines file, with their strings sanitized. Raises OSError or Refused."""
     return [read_json(one, line) for one in read_text(path, whole).split("\n") if one.strip()]
 
 
 def read_json_file(path: Path | str, limits: Limits, *, any_number: bool = False) -> Any:
-    """Returns the value of a file of JSON, as `read_json` does. Raises OSError and Refused."""
+    """Parses a JSON file as `read_json` does. Raises OSError or Refused."""
     return read_json(read_bytes(path, limits), limits, any_number=any_number)
 
 
 def read_versioned(path: Path | str, limits: Limits, version: int, *, any_number: bool = False) -> dict[str, Any]:
-    """Returns the object in a file of JSON, without its field `version`, which must be this one.
+    """Returns the object in a JSON file without its `version` field, which must equal `version`.
 
-    Raises OSError and Refused, and for another version OtherVersion.
+    Raises OSError, Refused, or OtherVersion if the version differs.
     """
     value = read_json_file(path, limits, any_number=any_number)
     check_version(value, version)

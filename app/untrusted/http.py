@@ -1,6 +1,6 @@
-"""Keeps the answers of an HTTP client within bounds, and its requests at the server that was chosen.
+"""Limits the responses of an HTTP client, and keeps its requests on the server it was configured for.
 
-For clients of `httpx`, and of `httpx2`, which the package `mcp` brings: by their hooks for requests and responses.
+Works through the request and response hooks of `httpx`, and of `httpx2`, a dependency of the `mcp` package.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from app.untrusted.line_scanner import LineScanner, is_streamed
 from app.untrusted.workers import push_aside
 
 ACCEPTED_ENCODING = "gzip"
-"""A compression whose result can be bounded while it is unpacked."""
+"""A compression whose output can be limited during decompression."""
 _PORTS = {"https": 443, "http": 80}
 _AT_ONCE = 64 * 1024
-"""Bytes that are unpacked at a time."""
+"""The most bytes to decompress at a time."""
 
 
 def bounded_hooks(
@@ -32,12 +32,15 @@ def bounded_hooks(
     *,
     on_refused: Callable[[Refused], None] = lambda refusal: None,
 ) -> dict[str, list[Any]]:
-    """Returns `event_hooks` for an asynchronous client that speaks to the server of its first request alone.
+    """Returns `event_hooks` that restrict an asynchronous client to the server of its first request.
 
-    A redirect to another server, or from https to http, raises RedirectRefused. An answer beyond its bounds raises
-    Refused while it is read: `whole` is for answers in one piece, `stream` for all of a streamed one, and `line` for
-    each of its lines and events. An answer with an error's status is cut off before what is beyond ERROR_BODY, since
-    its status says enough. `on_refused` is told what is raised while an answer is read, for libraries that swallow it.
+    A redirect to another server, or from https to http, raises RedirectRefused. Reading a response that exceeds its
+    limits raises Refused, except that the body of an error response is truncated at ERROR_BODY instead.
+
+    - `whole`: limits for a response that is not streamed
+    - `stream`: limits for a whole streamed response
+    - `line`: limits for each line and event of a streamed response
+    - `on_refused`: called with the error raised while reading, for libraries that swallow exceptions
     """
     chosen: tuple[str, str, int] | None = None
     key = ""
@@ -63,7 +66,7 @@ def bounded_hooks(
 
 
 def no_downgrade_hooks(address: str) -> dict[str, list[Any]]:
-    """Returns `event_hooks` for a blocking client that follows redirects, but never from https to http."""
+    """Returns `event_hooks` for a blocking client that follows redirects, except from https to http."""
     secure = origin(address)[0] == "https"
 
     def stay_secure(request: Any) -> None:
@@ -76,9 +79,9 @@ def no_downgrade_hooks(address: str) -> dict[str, list[Any]]:
 
 
 def read_body(response: Any, limits: Limits) -> bytes:
-    """Returns the body of a blocking client's streamed response, unpacked. Raises Refused, and the client's errors.
+    """Returns the decompressed body of a blocking client's streamed response.
 
-    `limits` bounds its size, and the time that it takes, where there is one.
+    `limits` applies to its size, and to the time taken if it has one. Raises Refused and the client's own errors.
     """
     unpack = _unpacker(response.headers.get("content-encoding", "identity").strip().lower())
     until = time.monotonic() + limits.seconds if limits.seconds else math.inf
@@ -94,7 +97,7 @@ def read_body(response: Any, limits: Limits) -> bytes:
 
 
 def other_server(response: Any) -> str:
-    """Returns the scheme, host and port that a redirect leads to; empty where that is the server that was asked."""
+    """Returns the scheme, host and port that a redirect leads to, or an empty string if it stays on the same server."""
     asked = response.request.url
     try:
         target = str(asked.join(response.headers["location"]))
@@ -104,7 +107,7 @@ def other_server(response: Any) -> str:
 
 
 def origin(address: str) -> tuple[str, str, int]:
-    """Returns the scheme, host and port of an address; empty ones where it is no address."""
+    """Returns the scheme, host and port of an address; ("", "", 0) if it is malformed."""
     try:
         parts = urlsplit(address if "://" in address else f"http://{address}")
         port = parts.port
@@ -123,7 +126,7 @@ def _shown(address: str) -> str:
 
 
 def _bounded_stream(response: Any, whole: Limits, line: Limits, on_refused: Callable[[Refused], None]) -> Any:
-    """Returns the response's stream, unpacked and bounded."""
+    """Returns the response's stream with decompression and limits applied."""
     encoding = response.headers.pop("content-encoding", "identity").strip().lower()
     stream = response.stream
     base = next(cls for cls in type(stream).__mro__ if cls.__name__ == "AsyncByteStream")
@@ -133,10 +136,10 @@ def _bounded_stream(response: Any, whole: Limits, line: Limits, on_refused: Call
 
 @functools.cache
 def _stream_type(base: type[Any]) -> Callable[..., Any]:
-    """Returns the type of bounded streams for one of the two libraries, whose responses insist on their own base."""
+    """Returns the stream class for one of the libraries, each of which requires its own base."""
 
     class BoundedStream(base):
-        """`on_refused` is None for a body that is cut off where it is refused."""
+        """A stream with limits. If `on_refused` is None, a body that exceeds them is truncated, without an error."""
 
         def __init__(
             self, stream: Any, encoding: str, scanner: LineScanner, on_refused: Callable[[Refused], None] | None
@@ -163,19 +166,19 @@ def _stream_type(base: type[Any]) -> Callable[..., Any]:
 
         @property
         def elapsed(self) -> Any:
-            """The time that the answer took, which `httpx2` asks its streams for."""
+            """The response time, which `httpx2` reads from its streams."""
             return getattr(self._stream, "elapsed", None)
 
     return BoundedStream
 
 
 def _unpacker(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
-    """Returns what unpacks an answer's bytes into pieces of bounded size. Raises Refused for other compressions."""
+    """Returns a function that decompresses blocks into pieces of limited size. Raises Refused for other encodings."""
     if encoding in ("", "identity"):
         return lambda packed: iter((packed,))
     if encoding not in (ACCEPTED_ENCODING, "x-gzip"):
         raise Refused("it is packed in a way that was not asked for")
-    inflate = zlib.decompressobj(wbits=31)  # 31: the largest window, with a header of gzip
+    inflate = zlib.decompressobj(wbits=31)  # 31: the largest window, with a gzip header
 
     def unpack(packed: bytes) -> Iterator[bytes]:
         block = b""

@@ -1,10 +1,10 @@
-"""Reads JSON from outside within bounds, and makes the texts in it harmless.
+"""Parses untrusted JSON within limits, and sanitizes the strings in it.
 
-Size, depth and number of values are checked before the values are made, so that no input can take more memory or a
-deeper stack than the bounds allow. Long texts are parsed value by value, so that other threads get their turns: the
-interpreter's own parser, and a search of the whole text, hold it until they have ended. On the 2 cores where it was
-measured, 62 MB stopped the window and the voice for 1.9 s; value by value it takes ten times as long and stops them for
-20 ms.
+Size, depth and number of values are checked before values are created, so that no input can use more memory or
+stack than the limits allow. Texts over 1 MB are parsed value by value, so that other threads can run: the built-in
+parser, and a regular expression over the whole text, hold the GIL until they finish. Measured on 2 cores with 62 MB,
+the built-in parser stalled the window and the audio for 1.9 s; value by value, parsing takes ten times as long but
+stalls them for only 20 ms.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Scan = Callable[[str, int], tuple[Any, int]]
 
 
 class LargeJsonDecoder(json.JSONDecoder):
-    """A decoder for one text, which checks depth and number of values as it goes. It raises Refused beyond them.
+    """A decoder for a single text that raises Refused once its depth or number of values exceeds the limits.
 
-    Numbers are read as by the decoder `like`.
+    Numbers are parsed as by the decoder `like`.
     """
 
     def __init__(self, limits: Limits, like: json.JSONDecoder) -> None:
@@ -62,27 +62,27 @@ class LargeJsonDecoder(json.JSONDecoder):
         return found
 
 
-# Possessive, since a string that is not closed would be tried again from each of its characters.
+# Possessive, since an unterminated string would otherwise cause backtracking at every character.
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NO_BRACKET = re.compile(r"[^\[\]{}]+")
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _LARGE = re.compile(r"[eE][+-]?\d{3}|\d{300}")
-"""What a number must hold to be beyond the range of a float."""
+"""Every number beyond the range of a float matches."""
 _LONG = re.compile(r"(?<![\d.])\d{21}")
-"""An integer beyond 64 bits."""
+"""An integer of more than 20 digits, which exceeds 64 bits."""
 _SMALL = 4096
-"""Characters of a text whose numbers are checked one by one, which takes less than searching it beforehand."""
+"""Up to this many characters, checking each number is faster than searching the text first."""
 _LARGE_CHARS = 2**20
-"""Characters of a text that is parsed value by value."""
+"""Texts with more characters than this are parsed value by value."""
 _ESCAPED = re.compile(r"\\[ubfr]")
 
 
 def read_json(data: bytes | str, limits: Limits, *, any_number: bool = False) -> Any:
-    """Returns the value of a JSON text; its texts are harmless. Raises Refused.
+    """Parses a JSON text and sanitizes its strings. Raises Refused.
 
-    Numbers are finite, and integers have 20 digits at most; with `any_number` the caller checks them. Takes some 30 ms
-    for each MB: on the event loop only for small texts. Beyond 1 MB it takes ten times as long, and other threads get
-    their turns.
+    Numbers must be finite, and integers have at most 20 digits; with `any_number`, checking them is up to the caller.
+    Takes about 30 ms per MB, so call it on the event loop only for small texts. Over 1 MB it takes ten times as long
+    per MB but lets other threads run.
     """
     text = decoded(data, limits)
     decoder = _ANY_NUMBER if any_number else _EACH_NUMBER
@@ -109,20 +109,20 @@ def read_json(data: bytes | str, limits: Limits, *, any_number: bool = False) ->
 
 
 def _may_be_too_much(text: str, limits: Limits) -> bool:
-    """Returns whether a text's brackets and commas, those in its strings included, go beyond the bounds."""
+    """Returns whether the number of brackets and commas, including those in strings, exceeds the limits."""
     brackets = text.count("{") + text.count("[")
     return brackets > limits.depth or text.count(",") + brackets > limits.items
 
 
 def _may_harm(text: str) -> bool:
-    """Returns whether strings of a JSON text need cleaning; a control character is in none of them unescaped."""
+    """Returns whether a string in valid JSON, which has no unescaped C0 controls, may need sanitizing."""
     if "\\" in text and _ESCAPED.search(text):
         return True
     return not (text.isascii() and "\x7f" not in text) and not is_harmless(text)
 
 
 def decoded(data: bytes | str, limits: Limits) -> str:
-    """Returns the text of UTF-8, with or without a byte order mark. Raises Refused, also when it is too long."""
+    """Decodes UTF-8 and removes a byte order mark. Raises Refused if the input is too long or not valid UTF-8."""
     if len(data) > limits.bytes:
         raise Refused(f"it is longer than {in_words(limits.bytes)}")
     if isinstance(data, str):
@@ -137,8 +137,8 @@ def decoded(data: bytes | str, limits: Limits) -> str:
 class Shape:
     """The size of a JSON text, or of a piece of one.
 
-    `items`: how many values it has at most. `depth`: how deeply it is nested. `open`: by how much it leaves the nesting
-    deeper than it found it.
+    `items`: an upper bound on its number of values. `depth`: its maximum nesting depth. `open`: the net change in
+    nesting depth from its start to its end.
     """
 
     items: int
@@ -147,12 +147,12 @@ class Shape:
 
 
 def without_strings(text: str) -> str:
-    """Returns a JSON text with a quote in place of each string."""
+    """Replaces each string of a JSON text with a single quotation mark."""
     return _STRING.sub('"', text)
 
 
 def shape_of(bare: str) -> Shape:
-    """Returns the shape of a JSON text without its strings."""
+    """Returns the shape of a JSON text whose strings have been removed by `without_strings`."""
     brackets = _NO_BRACKET.sub("", bare)
     depth = max(itertools.accumulate(map(_STEPS.__getitem__, brackets)), default=0)
     opened = brackets.count("[") + brackets.count("{")
@@ -160,7 +160,7 @@ def shape_of(bare: str) -> Shape:
 
 
 def check_shape(shape: Shape, limits: Limits) -> None:
-    """Raises Refused where a JSON text has too many values or is nested too deeply."""
+    """Raises Refused if a JSON text has too many values or is nested too deeply."""
     if shape.depth > limits.depth:
         raise Refused(f"it is nested deeper than {limits.depth} levels")
     if shape.items > limits.items:
@@ -191,7 +191,7 @@ _EACH_NUMBER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_fi
 
 
 def _cleaned(value: Any) -> Any:
-    """Returns a parsed value with harmless texts, keys included. Its depth is bounded."""
+    """Sanitizes all strings in a parsed value, including keys. Recursion is safe because the depth is limited."""
     if isinstance(value, str):
         return harmless(value)
     if isinstance(value, list):

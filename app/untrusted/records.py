@@ -8,14 +8,14 @@ import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 LARGEST = 2**53
-"""Larger numbers lose digits in JSON."""
+"""Integers beyond this lose precision when JSON numbers are read as doubles."""
 
 _PLAIN = frozenset((float, int, str, bool))
 Record = TypeVar("Record")
 
 
 def build(kind: type[Record], fields: Any) -> Record:
-    """Returns a record with these fields, and records in it. Raises ValueError if one is unknown, missing or wrong."""
+    """Builds a record, including nested ones. Raises ValueError if a field is unknown, missing or of the wrong type."""
     if not isinstance(fields, dict):
         raise ValueError(f"no {kind.__name__}")
     hints = _hints(kind)  # type: ignore[arg-type]  # mypy takes a class's `__hash__` for that of its instances
@@ -44,7 +44,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Returns whether a JSON value has the declared type of a field. Numbers are finite."""
+    """Returns whether a JSON value matches a field's declared type. Numbers must be finite."""
     if hint is float:
         return type(value) in (int, float) and -LARGEST <= value <= LARGEST
     if hint is int:

@@ -1,6 +1,6 @@
-"""Makes text from outside harmless: valid Unicode, without control characters, terminal sequences and overrides.
+"""Sanitizes untrusted text: valid Unicode, without control characters, terminal sequences or bidirectional overrides.
 
-What a terminal, a file in UTF-8, a database or a text view could stumble over is taken out once, where text comes in.
+Anything that could upset a terminal, a UTF-8 file, a database or a text view is removed once, on input.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 LONGEST_SEQUENCE = 4_096
-"""The most characters of a terminal sequence that are taken out as one; of a longer one only its beginning."""
+"""String sequences (such as OSC) are removed up to this length; of a longer one, only the escape character is."""
 
 # Unicode 15.1, UAX #9: the embeddings and overrides, and the isolates.
 _OVERRIDES = "\u202a-\u202e\u2066-\u2069"
@@ -32,10 +32,10 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def harmless(text: str) -> str:
-    """Returns `text` as valid Unicode without control characters other than tab and newline, which are kept.
+    """Returns `text` as valid Unicode with no control characters except tab and newline.
 
-    Terminal sequences and bidirectional overrides are removed, every other line break becomes a newline, two halves
-    of a surrogate pair become their character, and a single half U+FFFD.
+    Terminal sequences and bidirectional overrides are removed, other line breaks become newlines, surrogate pairs
+    become the character they encode, and a lone surrogate becomes U+FFFD.
     """
     if is_harmless(text):
         return text
@@ -44,12 +44,12 @@ def harmless(text: str) -> str:
 
 
 def is_harmless(text: str) -> bool:
-    """Returns whether `harmless` would leave `text` as it is."""
+    """Returns whether `harmless` would leave `text` unchanged."""
     return _SUSPECT.search(text) is None
 
 
 def one_line(text: str, most: int) -> str:
-    """Returns `text` harmless, on one line, and no longer than `most` characters."""
+    """Returns `text` sanitized, on one line, truncated to `most` characters."""
     return " ".join(harmless(text[: 2 * most]).split())[:most]
 
 
@@ -58,13 +58,13 @@ def _join(pair: re.Match[str]) -> str:
 
 
 class HarmlessStream:
-    """Makes a text that comes in pieces harmless: what a piece ends with may need the next one to be understood."""
+    """Sanitizes text that arrives in pieces, including sequences split across two pieces."""
 
     def __init__(self) -> None:
         self._held = ""
 
     def push(self, piece: str) -> str:
-        """Returns what can be given on now."""
+        """Returns the text that is complete so far, sanitized."""
         if not self._held and is_harmless(piece):
             return piece
         text = self._held + piece
@@ -74,6 +74,6 @@ class HarmlessStream:
         return harmless(text[:end])
 
     def flush(self) -> str:
-        """Returns the rest, at the end of the text."""
+        """Returns the remaining text; call at the end of the stream."""
         text, self._held = self._held, ""
         return harmless(text)
