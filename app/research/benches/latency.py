@@ -60,7 +60,10 @@ class Measured:
 
 
 class Follower:
-    """Collects the events of one question at a time. `by_request`: what was recognised is what a back-end was asked."""
+    """Collects the events of one question at a time.
+
+    `by_request`: takes the recognised text from the back-end request.
+    """
 
     def __init__(self, measured: Measured, *, by_request: bool = False) -> None:
         self.events: list[e.Event] = []
@@ -68,7 +71,7 @@ class Follower:
         self._requested: dict[int, float] = {}
 
     def on_event(self, event: e.Event) -> None:
-        """Counts one event of the session."""
+        """Records one event of the session."""
         m = self._measured
         match event:
             case e.LevelMeasured():
@@ -91,7 +94,7 @@ class Follower:
         self.events.append(event)
 
     def close(self, question: Question, began: float) -> None:
-        """Counts what the question, whose sound began at `began`, took."""
+        """Records the figures of the question, whose audio began at `began`."""
         m, end = self._measured, began + question.end
         starts = [x.at for x in self.events if isinstance(x, e.AssistantStarted)]
         after = [at for at in starts if at >= end]
@@ -200,7 +203,7 @@ async def run_latency(
     count: int,
     progress: Progress,
 ) -> LatencyResult:
-    """Asks `count` questions in each answer mode. Raises what opening a session raises."""
+    """Asks `count` questions in each answer mode. Raises whatever opening a session raises."""
     questions = load_questions(max(1, min(count, 10)))
     modes: dict[str, Measured] = {}
     wanted: tuple[e.AnswerMode, ...] = ("after", "thinking")
@@ -272,7 +275,7 @@ class RemoteResult:
 
 
 async def run_remote(make: MakeSession, choice: SessionChoice, count: int, progress: Progress) -> RemoteResult:
-    """Asks `count` questions in each way. Raises what opening a session raises, and UserError."""
+    """Asks `count` questions in each way. Raises UserError, and whatever opening a session raises."""
     questions = load_questions(max(1, count))
     how: dict[str, Any] = {"by_request": True, "settle": SERVER_SETTLE_SECONDS}
     here = await _ask(make, choice, questions, "here", progress, **how)
@@ -284,7 +287,7 @@ async def run_remote(make: MakeSession, choice: SessionChoice, count: int, progr
 
 @contextlib.asynccontextmanager
 async def _server(choice: SessionChoice) -> AsyncIterator[str]:
-    """A running `serve` with the same back-end; its address."""
+    """Runs `serve` with the same back-end inside the block and yields its address."""
     backend = choice.backend
     options = ["--backend", backend.provider, "--model", backend.model, "--base-url", backend.base_url]
     command = python_module_command("app", "serve", "--port", "0", "--no-openings", *options)

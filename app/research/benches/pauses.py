@@ -51,13 +51,13 @@ class Saying:
 
     @property
     def text(self) -> str:
-        """The whole text without the pauses."""
+        """The whole text, without pause marks."""
         return " ".join(self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A stretch of one of the bench's own recordings, from second `begin` to `end`, with its text."""
+    """A section of one of the bench's own recordings, from second `begin` to `end`, with its text."""
 
     file: str
     begin: float
@@ -92,7 +92,7 @@ class Sayings:
 
 @functools.cache
 def sayings() -> Sayings:
-    """All texts, in the file's order."""
+    """Returns all texts, in file order."""
     found = json.loads(resource("bench", "sayings.json").read_text("utf-8"))
     return Sayings(
         _sayings(found["spoken"]),
@@ -115,9 +115,9 @@ def _recorded(file: str, text: str, whole_inside: Any = ()) -> Recorded:
 
 
 KEYWORDS = ("operator", "think engine", "thinkengine", "onword", "wildfire", "voyager")
-"""What the corpus asked its callers to say, sometimes alone after a finished sentence."""
+"""Keywords the corpus asked its callers to say, sometimes alone after a finished sentence."""
 PAUSE_SECONDS = 0.1
-"""A shorter silence between two spans of voice is part of a word."""
+"""A shorter silence between two voiced spans counts as part of a word."""
 QUIETEST_SECONDS = 0.25
 
 
@@ -142,7 +142,7 @@ def people(
 
 
 def voice_spans(sound: np.ndarray, voice: VoiceActivity) -> list[tuple[float, float]]:
-    """Begin and end in seconds of each stretch of voice in `sound` (float32 24 kHz)."""
+    """Returns the start and end of each voiced span in `sound` (float32, 24 kHz), in seconds."""
     spans: list[tuple[float, float]] = []
     for frame in frames(sound):
         for window in voice.hear(frame):
@@ -181,20 +181,20 @@ def _keyword_alone(text: str, sound: np.ndarray, pause: tuple[float, float], rec
 Making = Literal["flow", "apart"]
 
 PARTS = ("tuning", "held out", "final")
-"""What the constants were tuned on; what they were chosen by; and what was listened to once, at the end."""
+"""The parts used to tune the constants, to choose between candidates, and for a single final evaluation."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 1.2
 """Seconds: speakers' hesitations within a turn last 0.2 to 1 s (Campione and Véronis, 2002), some longer."""
 FADE_SECONDS = 0.008
 LEAD_SECONDS, TAIL_SECONDS = 0.5, 2.6
 ROOM_DBFS = -65.0
 SEARCH_SECONDS = 0.35
-"""How far from its expected place the end of a word is searched..."""
+"""Seconds around the expected position in which the end of a word is searched..."""
 TRIES = 6
-"""... and how many low places are tried."""
+"""... and how many low-energy positions are tried."""
 END_REACH = 0.12
 """Seconds: a speech end this close to a marked one is the same."""
 SPEEDS = (0.93, 1.0, 1.0, 1.08)
-"""Factors by which a recording is played faster, pitch included, so that one voice sounds like several speakers."""
+"""Playback speeds, which also shift the pitch, so that one voice sounds like several speakers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +216,13 @@ class Case:
 
     @property
     def voice(self) -> str:
-        """Who speaks: `Kokoro` in the recordings, `Piper` in what the app's voice says, or people."""
+        """The speaker: `Kokoro` in the recordings, `Piper` for the app's voice, or people."""
         if self.speaker:
             return "people"
         return "Kokoro" if self.name.split()[0] in ("bench", "recorded") else "Piper"
 
     def resumes(self, speech_end: float) -> float | None:
-        """When the voice goes on after a pause that began at `speech_end`; None if it doesn't."""
+        """Returns when the voice resumes after a pause that began at `speech_end`; None if it doesn't."""
         if speech_end >= self.end - END_REACH:
             return None
         return min((after for _, after in self.pauses if after > speech_end + 0.03), default=self.end)
@@ -234,7 +234,7 @@ class Case:
 
 @dataclass(slots=True)
 class Cases:
-    """The cases that could be made, and the names of those that could not be cut between two words."""
+    """The cases that could be created, and the names of those that could not be cut between two words."""
 
     made: list[Case] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -246,11 +246,13 @@ class Cases:
 
 
 Recognise = Callable[[np.ndarray], str]
-"""Sound (float32 24 kHz) to words: checks that a cut lies between two words."""
+"""Recognises words (float32, 24 kHz); used to check that a cut lies between two words."""
 
 
 def part_of(source: str, number: int) -> int:
-    """To which of PARTS number `number` of a source belongs: `bench`, `spoken`, `fresh` or `recorded`."""
+    """Returns the index of the part that number `number` of a source (`bench`, `spoken`, `fresh` or `recorded`) belongs
+    to.
+    """
     return (0, 1, 2, 2)[number % 4] if source in ("fresh", "recorded") else number % 2
 
 

@@ -53,7 +53,7 @@ from app.stt.streaming import RATE, Decoder
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """The words recognised in a recording: those of its turns, and those of one pass over all of it."""
+    """The words recognised in a recording: those of its turns, and those of a single pass over all of it."""
 
     recording: Recording
     turns: tuple[str, ...]
@@ -138,7 +138,7 @@ ROOM_QUANTILE = 0.05
 
 
 class CountingDecoder:
-    """Counts the decodes of a decoder and the processor time they take; `last`: seconds of the last one."""
+    """Counts a decoder's calls and their processor time. `last`: seconds of the last call."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
@@ -297,7 +297,7 @@ class RecognisersResult:
 
 
 def words_wrong(listened: Sequence[Listened]) -> float:
-    """The word error rate over all of them."""
+    """Returns the word error rate over all recordings."""
     return float(compare((one.said, one.heard) for one in listened if normalised(one.said)).wer)
 
 
@@ -365,7 +365,7 @@ def _load(model: Model, language: str) -> dict[str, Any]:
 
 
 def _listen(recording: Recording, ends: Ends, decoder: CountingDecoder, models: SpeechModels) -> Listened:
-    """Listens with `decoder` in place of the one in `models`."""
+    """Processes a recording with `decoder` in place of the one in `models`."""
     transcriber = TimedTranscriber(decoder, models.judge, models.words, lambda: decoder.last)
     listener = Listener(models.voice_detector(), transcriber, TurnTracker(end_weights()))
     forward, updates = transcriber.on_update, []
@@ -404,7 +404,7 @@ def _lags(updates: Sequence[tuple[float, int, tuple[str, ...]]], ends: Ends) -> 
 
 
 def _aligner(language: str) -> Callable[[Recording], Ends]:
-    """A function that finds where the words of a recording end."""
+    """Returns a function that finds where the words of a recording end."""
     reader = Reader(model_path(choose_recogniser(language=language).key))
 
     def ends(recording: Recording) -> Ends:

@@ -145,7 +145,7 @@ def run_codec(
 
 
 def _through(codec: VoiceCodec, codes: torch.Tensor, result: CodecResult) -> np.ndarray:
-    """Decodes frame by frame and encodes what comes out, as a session does; the times go into `result`."""
+    """Decodes frame by frame and encodes the result, as a session does; adds the times to `result`."""
     import torch
 
     ended = torch.tensor([codec.silence, codec.silence])
@@ -216,7 +216,7 @@ class VoicesResult:
 
 
 def sentences(language: str) -> list[str]:
-    """The sentences of a language."""
+    """Returns the sentences of a language."""
     return list(json.loads(resource("bench", "sentences.json").read_text("utf-8"))[language])
 
 
@@ -270,7 +270,7 @@ def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Reader) -> VoiceFi
 
 
 def word_errors(clip: Clip, heard: Sequence[tuple[str, float]]) -> list[float]:
-    """For each word of a clip that was read back right, how many seconds later its end was found."""
+    """Returns, for each correctly recognised word of a clip, how many seconds later its end was found."""
     own = [fold(word.text) for word in clip.words]
     theirs = [fold(word) for word, _ in heard]
     return [
@@ -281,7 +281,7 @@ def word_errors(clip: Clip, heard: Sequence[tuple[str, float]]) -> list[float]:
 
 
 def process_memory(process: int) -> int:
-    """Resident bytes of a process; 0 on systems other than Linux."""
+    """Returns the resident bytes of a process; 0 on systems other than Linux."""
     try:
         status = Path(f"/proc/{process}/status").read_text("utf-8")
         return int(status.partition("VmRSS:")[2].split()[0]) * 1024

@@ -1,10 +1,11 @@
-"""`bench startup` and `bench window`: how soon the window is there, and whether it stays smooth. Each runs in a child.
+"""`bench startup` and `bench window`: how soon the window appears, and whether it stays smooth. Each uses a child
+process.
 
-`bench startup` starts the real app several times with a home folder of its own. The app reports when it reached each
-step (`app.gui.window.start_report`). A second talk replaces the first one, to measure a start with loaded models. A
-start before the others warms the disk and does not count; one after them runs with Python's import profile.
+`bench startup` starts the real app several times with its own home folder. The app reports when it reached each step
+(`app.gui.window.start_report`). A second conversation then replaces the first, to measure a start with loaded models.
+An initial start warms the disk cache and is not counted; a final one runs with Python's import profile.
 
-`bench window` lets `app.research.window` measure a dense talk and a long conversation. Goals and table are here.
+`bench window` has `app.research.window` measure a dense conversation and a long transcript. Goals and table are here.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _IMPORT = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \| ( *)(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class PackageImport:
-    """A package that is imported before the window is visible: its modules' own milliseconds and their number."""
+    """A package imported before the window is visible: the total milliseconds and the number of its modules."""
 
     name: str
     own_ms: float
@@ -168,7 +169,7 @@ def _last(words: str) -> str:
 
 
 class _Home:
-    """Empty user folders, so that the app finds no earlier files and leaves none behind."""
+    """Empty user folders, so that the app finds no existing files and leaves none behind."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -203,7 +204,7 @@ class _Home:
             env["WAYLAND_DISPLAY"] = os.path.join(before, display)
 
     def write_settings(self, **values: str) -> None:
-        """Writes the settings, and that the welcome's cards are finished with."""
+        """Writes the settings, with the welcome cards marked as completed."""
         folder = self._folder / "config" / "kame-desktop"
         folder.mkdir()
         write_stored(folder / "settings.json", values, unread=False)
@@ -248,9 +249,9 @@ PICTURE_GOAL_MS = 33.0
 """Two frames of a screen: more is visible as a hitch."""
 LATE_GOAL_MS = 5.0
 MEMORY_GOAL = 1.0
-"""MB a minute of talk, of which only its words may be kept."""
+"""MB per minute of conversation, of which only the words may be kept."""
 WARM_SECONDS = 480.0
-"""In a shorter talk most of the memory is filled once and says nothing of its growth."""
+"""A shorter conversation mostly fills memory once, so its growth is not representative."""
 SCROLL_GOAL_MS = PICTURE_GOAL_MS
 SEARCH_GOAL_MS = 100.0
 PATIENCE = 3.0, 300.0
@@ -261,7 +262,7 @@ TURNS = 2000
 
 @dataclass(frozen=True, slots=True)
 class SmoothnessResult:
-    """`found`: the figures that the child process has written."""
+    """`found`: the figures written by the child process."""
 
     found: dict[str, Any]
 
@@ -335,7 +336,7 @@ def run_smoothness(
     turns: int = TURNS,
     progress: Progress = no_progress,
 ) -> SmoothnessResult:
-    """Measures with a made-up talk of `minutes`. Raises UserError if the window can't be shown."""
+    """Measures with a synthetic conversation of `minutes`. Raises UserError if the window can't be shown."""
     progress(f"a window through {live_seconds:.0f} s of talk in real time, and {minutes:g} minutes at full speed")
     with tempfile.TemporaryDirectory(prefix="kame-") as folder:
         report = Path(folder) / "report.json"
