@@ -124,8 +124,9 @@ class Row:
 
 @dataclass(slots=True)
 class Comparison:
-    """All figures of two results. `tolerance`: the share by which a figure may differ and count as the same.
-    `differs`: what the results are of, where that is not the same.
+    """All figures of two results. `tolerance`: the relative difference up to which a figure counts as equal.
+
+    `differs`: setup values that are not the same in both results.
     """
 
     before: str

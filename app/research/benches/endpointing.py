@@ -1,12 +1,12 @@
-"""`bench turns` and `bench sounds`: what ends a turn or interrupts the assistant, and what does neither.
+"""`bench turns` and `bench sounds`: which sounds end a turn or interrupt the assistant, and which do not.
 
-`bench turns`: how often a speaker who pauses is cut off, and how soon after the end the turn is ended. The real voice
-detector, recogniser and judges listen to spoken questions with pauses put in, and to real speakers.
+`bench turns`: how often a speaker who pauses is cut off, and how soon after the true end the turn is ended. The real
+voice detector, recogniser and judges process spoken questions with inserted pauses, and real speakers.
 
-`bench sounds`: the reactions to sounds that are no turn, such as laughter, and to real interruptions. Each recording is
-processed twice: while the assistant speaks and while nobody does.
+`bench sounds`: the reactions to non-turn sounds such as laughter, and to real interruptions. Each recording is
+processed twice, while the assistant speaks and while it is silent.
 
-Both in the sound's own time, so that the figures are the same on every machine.
+Both use the time of the audio, so the figures are the same on every machine.
 """
 
 from __future__ import annotations
@@ -195,9 +195,14 @@ def run_endpointing(
     people_in: Path | None = None,
     progress: Progress = no_progress,
 ) -> EndpointingResult:
-    """Listens, with the app's own models, to the bench's questions (parts 0 and 1) and to what the app's voice says;
-    also to MT-Bench spoken in `recordings`, and to the real speakers in `people_in`, if given. `part`: one of PARTS, by
-    its index; `cases`: the first of each, 0 for all. Raises TranscriberError and VoiceError.
+    """Runs the app's own models on the bench's questions (parts 0 and 1) and on speech by the app's voice.
+
+    - `cases`: the first so many of each kind, 0 for all
+    - `part`: index into PARTS
+    - `recordings`: MT-Bench's turns as recordings, also used if given
+    - `people_in`: recordings of real speakers, also used if given
+
+    Raises TranscriberError and VoiceError.
     """
     result = EndpointingResult()
     with speech_models() as models:

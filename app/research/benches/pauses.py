@@ -1,16 +1,16 @@
-"""The cases of `bench turns`: spoken questions with pauses inside them, and recordings of real people.
+"""The cases of `bench turns`: spoken questions with inserted pauses, and recordings of real people.
 
-Pauses are put in where `|` stands in the texts (`resources/bench/sayings.json`); `|*` marks one that follows a complete
-question or request whatever the kind of the rest, and `^` a place where a recording is cut in two. All texts but
+Pauses are inserted at each `|` in the texts (`resources/bench/sayings.json`). `|*` marks one that follows a complete
+question or request, whatever the kind of the rest, and `^` a place where a recording is split. All texts except
 MT-Bench's questions were written for this bench.
 
-There are two kinds of pause. In `flow` the sentence was spoken in one go and silence is put in at a low place between
-two words: the voice hangs in the air, as when a speaker looks for a word. In `apart` the parts were spoken one by one:
-the voice falls before the pause as if everything had been said, which is harder.
+There are two kinds of pause. In `flow`, the sentence was spoken in one go and silence is inserted at a low-energy point
+between two words: the intonation stays open, as when a speaker searches for a word. In `apart`, the parts were spoken
+separately: the intonation falls before the pause as at the end of a sentence, which is harder.
 
-People's recordings come from a folder with a `manifest.jsonl` (see `recordings.load_recordings`); of these it is found
-out where each utterance ends and its speaker pauses. This project's figures come from a selection of the WUW Corpus II
-(Kepuska; CC BY-SA 4.0), whose callers put a keyword into a sentence of their own.
+Recordings of people come from a folder with a `manifest.jsonl` (see `recordings.load_recordings`); the ends of their
+utterances and their pauses are detected. The published figures use a selection of the WUW Corpus II (Kepuska; CC BY-SA
+4.0), whose callers put a keyword into a sentence of their own.
 """
 
 from __future__ import annotations
@@ -80,8 +80,9 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Sayings:
-    """All texts of the bench. `fresh` was written later: a quarter goes to each of the first two parts, half to the
-    third.
+    """All texts of the bench.
+
+    A quarter of `fresh`, written later, goes to each of the first two parts, and half to the third.
     """
 
     spoken: tuple[Saying, ...]
@@ -124,8 +125,9 @@ QUIETEST_SECONDS = 0.25
 def people(
     folder: Path, recognise: Recognise, make_voice: Callable[[], VoiceActivity], part: int | None = None
 ) -> list[Case]:
-    """The recordings in `folder`, in the manifest's order. `part`: only the speakers of this part. Raises
-    TranscriberError.
+    """Returns the recordings in `folder`, in manifest order. `part`: only speakers of this part.
+
+    Raises TranscriberError.
     """
     out = []
     for recording in load_recordings(folder, part=part):
@@ -170,7 +172,7 @@ def with_tail(sound: np.ndarray, end: float) -> np.ndarray:
 
 
 def _keyword_alone(text: str, sound: np.ndarray, pause: tuple[float, float], recognise: Recognise) -> bool:
-    """Whether nothing but a keyword follows `pause`, and a finished sentence precedes it."""
+    """Whether `pause` follows a finished sentence and only a keyword comes after it."""
     said = " ".join(fold(text))
     keyword = next((word for word in KEYWORDS if said.endswith(word)), None)
     if keyword is None or completeness(said[: -len(keyword)]) == "open":
@@ -212,7 +214,7 @@ class Case:
     pauses: tuple[tuple[float, float], ...]
     speaker: str = ""
     untold: tuple[tuple[float, float], ...] = ()
-    """Those of `pauses` before which everything may have been said: nobody could know that more follows."""
+    """Those of `pauses` that follow what may be a complete turn, so that nothing indicates that more follows."""
 
     @property
     def voice(self) -> str:
@@ -257,8 +259,9 @@ def part_of(source: str, number: int) -> int:
 
 
 def bench_cases(recognise: Recognise, part: int | None = None, most: int = 0) -> Cases:
-    """The bench's own recordings with pauses put in. `part`: one of PARTS, by its index; `most`: at most this many
-    cases if it is not 0.
+    """Returns the bench's own recordings with inserted pauses.
+
+    `part`: index into PARTS; `most`: maximum number, 0 for all.
     """
     out = Cases()
     for number, excerpt in enumerate(sayings().bench):
@@ -278,7 +281,7 @@ def bench_cases(recognise: Recognise, part: int | None = None, most: int = 0) ->
 
 
 def recorded_cases(folder: Path, recognise: Recognise, part: int | None = None) -> Cases:
-    """MT-Bench's turns as spoken in `folder` (`VOICE/QUESTION_TURN.flac`, 24 kHz) with pauses put in."""
+    """Returns MT-Bench's turns as spoken in `folder` (`VOICE/QUESTION_TURN.flac`, 24 kHz), with inserted pauses."""
     out = Cases()
     for number, recorded in enumerate(sayings().recorded):
         if part is not None and part_of("recorded", number) != part:
@@ -299,7 +302,7 @@ def recorded_cases(folder: Path, recognise: Recognise, part: int | None = None) 
 
 
 def _stretches(recorded: Recorded, parts: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Yields the first part, the end and the kind of each stretch that is a case of its own."""
+    """Yields the first part, the end and the kind of each section that forms a case."""
     ends = itertools.accumulate(1 + sentence.count("|") for sentence in recorded.text.split("^"))
     for place, (begin, end) in enumerate(itertools.pairwise((0, *ends))):
         kind = "statement" if any(said.endswith(".") for said in parts[begin : end - 1]) else "clause"
@@ -313,8 +316,9 @@ def spoken_cases(
     makings: Sequence[Making] = ("flow", "apart"),
     most: int = 0,
 ) -> Cases:
-    """The sayings as `say` speaks them (float32 24 kHz), each in every making; `most`: at most this many cases if it is
-    not 0.
+    """Returns the sayings as spoken by `say` (float32 24 kHz), each in every making.
+
+    `most`: maximum number, 0 for all.
     """
     out = Cases()
     texts = [

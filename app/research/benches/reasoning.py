@@ -188,10 +188,11 @@ def is_right(answer: str, right: str) -> bool:
 
 
 def found_in(answer: str, right: str) -> str:
-    """What `answer` says of the kind of `right`; empty where it says nothing.
+    """Returns what `answer` states, of the kind of `right`; an empty string if nothing.
 
-    Of several verdicts the last counts, as where an answer reasons aloud; yes and no count where they come first. Of
-    several numbers the last counts, but one before a colon, which introduces a list, goes before those of the list.
+    Of several verdicts the last counts, as when an answer reasons aloud; of yes and no, the first. Of several numbers
+    the last counts, except that a number before a colon, which introduces a list, takes precedence over those in the
+    list.
     """
     right = right.lower()
     if right in ("valid", "invalid"):

@@ -174,8 +174,9 @@ def in_its_room(samples: np.ndarray, seed: int = 0) -> np.ndarray:
 
 
 def recognise_live(samples: np.ndarray, models: SpeechModels, *, answers: bool = False) -> tuple[str, ...]:
-    """The final words of each turn in a recording. `answers`: the app speaks from `FIRST_SOUND_SECONDS` after each
-    turn's end until it is interrupted.
+    """Returns the final words of each turn in a recording.
+
+    `answers`: the app speaks from `FIRST_SOUND_SECONDS` after each turn's end until it is interrupted.
     """
     tracker = TurnTracker(end_weights())
     listener = Listener(models.voice_detector(), models.transcriber(), tracker, answers=answers)
@@ -384,7 +385,7 @@ def _listen(recording: Recording, ends: Ends, decoder: CountingDecoder, models: 
 
 
 def _lags(updates: Sequence[tuple[float, int, tuple[str, ...]]], ends: Ends) -> Iterator[float]:
-    """Yields, for each word that was recognised in the end, how long after its end it stood in a partial and stayed.
+    """Yields, for each finally recognised word, the delay from its end until it appeared in a partial and stayed.
 
     `updates`: time, turn and words of each partial and final.
     """

@@ -109,10 +109,7 @@ HEARING_COSTS = (
 
 
 class _TimedWorker:
-    """Runs each job immediately and computes when its result would be ready.
-
-    `seconds` returns the last job's duration.
-    """
+    """Runs each job immediately and computes when its result would be ready, given the job's `seconds`."""
 
     def __init__(self, transcriber: TimedTranscriber, seconds: Callable[[], float]) -> None:
         self._transcriber, self._seconds, self._free_at = transcriber, seconds, 0.0

@@ -170,10 +170,14 @@ compared with where the sound falls silent."""
 
 @dataclass(frozen=True, slots=True)
 class VoiceFigures:
-    """Figures of one voice. `first`: median seconds to a first clause's sound; `rate`: seconds of sound for one of
-    processor; `memory`: bytes of its process, 0 if unknown; `wrong`: share of words that were read back wrong;
-    `loudness` and its spread over sentences in LUFS and dB; `word_p50`, `word_p90`: seconds between a word's end and
-    the end that Whisper finds.
+    """Figures of one voice.
+
+    - `first`: median seconds until the audio of a first clause is ready
+    - `rate`: seconds of audio per second of processor time
+    - `memory`: bytes of its process, 0 if unknown
+    - `wrong`: word error rate when read back
+    - `loudness` and its spread over sentences, in LUFS and dB
+    - `word_p50`, `word_p90`: seconds between a word's reported end and the end found by Whisper
     """
 
     voice: str
@@ -221,8 +225,9 @@ def sentences(language: str) -> list[str]:
 
 
 def run_voices(keys: Sequence[str], count: int, progress: Progress) -> VoicesResult:
-    """Measures the voices `keys`, or all installed ones, by `count` sentences each. Raises ModelError and
-    VoiceError.
+    """Measures the voices `keys`, or all installed ones, with `count` sentences each.
+
+    Raises ModelError and VoiceError.
     """
     if not is_here(READER):
         raise ModelError(f"The voices are read back by Whisper base, which is not here. Get it: models get {READER}.")

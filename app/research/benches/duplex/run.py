@@ -115,7 +115,7 @@ Behaviour = Literal["respond", "resume", "uncertain"]
 
 
 def takes_over(words: Sequence[Word]) -> bool:
-    """Whether an output takes over the turn, with more words than a short backchannel."""
+    """Whether an output takes over the turn: it is longer or has more words than a short backchannel."""
     if not words:
         return False
     seconds = words[-1].end - words[0].begin

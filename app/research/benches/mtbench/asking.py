@@ -96,9 +96,10 @@ def content_words(text: str) -> list[str]:
 
 
 def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[float | None, float | None]:
-    """The share of the content words of the last oracle that were said, and the median of the seconds from when each
-    was known until it had been said. `revision`: the oracle's number. None without an oracle; no seconds if none of its
-    words was said after they were known.
+    """Returns the share of the last oracle's content words that were said, and the median delay in seconds.
+
+    The delay is from when a word was known until it had been said. `revision`: the oracle's number. Both are None
+    without an oracle; the delay is None if no word was said after it was known.
     """
     wanted = content_words(oracle)
     if not wanted:

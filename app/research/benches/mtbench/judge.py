@@ -172,8 +172,9 @@ async def judge_all(
     spending: Spending,
     progress: Progress,
 ) -> tuple[Calibration, list[str]]:
-    """Calibrates the judge once for the folder, and has it score what is not scored yet. Returns the calibration, and
-    sentences on what could not be judged. Raises BackendError, and UserError at the cap.
+    """Calibrates the judge once per folder and has it score all unscored answers.
+
+    Returns the calibration, and messages about failures. Raises BackendError, and UserError at the cap.
     """
     assert plan.judge is not None
     async with opened(tools.make_backend(plan.judge)) as backend:

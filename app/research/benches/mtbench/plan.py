@@ -136,7 +136,7 @@ class Estimate:
     hours: float
 
     def check(self, cap: float) -> None:
-        """Raises UserError if the run would cost more than `cap` dollars, or an unknown sum. A cap of 0: any sum."""
+        """Raises UserError if the cost exceeds `cap` dollars or is unknown. A cap of 0 allows any cost."""
         if cap and self.dollars is None:
             raise UserError(f"{self.sentence} A cap can't be kept then. Give --cap 0 to run it all the same.")
         if cap and self.dollars is not None and self.dollars > cap:
@@ -189,17 +189,20 @@ def estimate(
 Kind = Literal["moshi", "kame", "nano", "tandem", "cascade", "typed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LAST_ORACLE = "last-oracle"
-"""No system of its own: the last oracle's text of every system that has one, judged as if it had been the answer."""
+"""Not a system of its own: judges the last oracle's text of every system that has one, as if it were the answer."""
 MODELS_THAT_SPEAK = ("moshi", "kame", "nano")
 """The kinds whose front-end has a delay that can be set."""
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """`moshi`: the model alone. `kame` and `nano`: the model with an oracle. `tandem`: the embedded voice that thinks
-    while the user speaks. `cascade`: the same voice that waits for the whole turn. `typed`: the back-end alone.
+    """A system under test. `delay`: seconds of silence forced before each answer.
 
-    `delay`: seconds of silence that are forced before each answer.
+    - `moshi`: the model alone
+    - `kame`, `nano`: the model with an oracle
+    - `tandem`: the embedded voice, thinking while the user speaks
+    - `cascade`: the same voice, waiting for the whole turn
+    - `typed`: the back-end alone
     """
 
     kind: Kind
@@ -413,8 +416,9 @@ def name_of(choice: BackendChoice) -> str:
 
 
 def write_down(plan: Plan, tools: Tools) -> None:
-    """Writes down what the results in the plan's folder are of, for the run and for each system, or compares it with
-    what is written: systems may be added. Raises UserError if something differs.
+    """Writes descriptions of the run and of each system to the plan's folder, or compares them with existing ones.
+
+    Systems may be added. Raises UserError if anything differs.
     """
     texts = hashlib.sha256("\n".join(text for question in plan.questions for text in question.turns).encode())
     run = {

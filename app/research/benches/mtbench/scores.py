@@ -173,7 +173,7 @@ def _by_question(questions: Sequence[Question], judgements: Sequence[Judgement])
 
 
 def _scores(by_question: Mapping[str, Mapping[int, float]]) -> dict[str, Score]:
-    """Scores by category, and the plain mean of the categories."""
+    """Returns the scores by category, and the unweighted mean of the categories."""
     means = {category: list(scores.values()) for category, scores in by_question.items()}
 
     def average(groups: Mapping[str, Sequence[float]]) -> float:
@@ -290,7 +290,7 @@ _KINDS: tuple[Kind, ...] = ("kame", "nano", "tandem", "cascade", "typed")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The best model for a kind of question, and the figure of each model that decided (`by`: what the figures are)."""
+    """The best model for a kind of question, with each model's figure. `by`: the measure that decided."""
 
     kind: str
     backend: BackendChoice
@@ -304,8 +304,10 @@ def best_routes(
     answers: Sequence[Answer],
     judgements: Sequence[Judgement],
 ) -> list[Route]:
-    """One route for each kind of question for which one model was better than every other: by the judge's scores, or
-    else by key facts. Models are compared in one kind of system, the first of `_KINDS` in which two were measured.
+    """Returns a route for each kind of question for which one model was better than all others.
+
+    The measure is the judge's scores or, without them, key facts. Models are compared in one kind of system, the first
+    of `_KINDS` in which two were measured.
     """
     kinds = {question.number: question.category for question in questions}
     routes = []
@@ -329,8 +331,9 @@ def best_routes(
 def _best(
     systems: Sequence[System], points: Sequence[tuple[str, float]]
 ) -> tuple[BackendChoice, dict[str, float]] | None:
-    """The back-end with the highest mean of `points` (by the systems' names), and the mean of each model; None without
-    one that is better than all others.
+    """Returns the back-end with the highest mean of `points` (by system name), and the mean of each model.
+
+    Returns None if no model is better than all others.
     """
     for kind in _KINDS:
         values = {
