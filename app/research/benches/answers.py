@@ -305,10 +305,10 @@ async def run_answers(
     reader: Path | None = None,
     costs: str = "",
 ) -> AnswersResult:
-    """Asks all questions in each way.
+    """Asks all questions in each way. Raises TranscriberError, and whatever opening a session raises.
 
-    `costs`: the loop's time is simulated, with these costs. `reader`: a folder with a Whisper model for CTranslate2,
-    other than the app's, that reads back what was played. Raises what opening a session raises, and TranscriberError.
+    `reader`: a folder with a Whisper model for CTranslate2, other than the app's, that transcribes the played answers.
+    `costs`: the stage costs if the loop's time is simulated.
     """
     back = Reader(reader, threads=0) if reader is not None else None
     result = AnswersResult(costs=costs)
@@ -414,9 +414,9 @@ async def run_facts(
     ways: Sequence[Way],
     costs: str = "",
 ) -> FactsResult:
-    """Asks all `models` all questions in each way. `costs`: the loop's time is simulated, with these costs.
+    """Asks all `models` all questions in each way. Raises whatever opening a session raises.
 
-    Raises what opening a session raises.
+    `costs`: the stage costs if the loop's time is simulated.
     """
     result = FactsResult(facts, costs=costs)
     for choice in models:

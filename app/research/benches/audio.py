@@ -1,8 +1,8 @@
 """`bench audio`: measures the round trip from the loudspeaker through the microphone and the app, and its stages.
 
-It needs a loopback: a cable, a virtual device, or just the loudspeaker beside the microphone. Whenever a short chirp is
-found in the microphone's sound, the next frame plays it again, so that the time between two chirps is one round trip,
-counted in the microphone's samples. The devices' part is measured first, without the app.
+It needs a loopback: a cable, a virtual device, or just the loudspeaker next to the microphone. Whenever a short chirp
+is detected in the microphone's audio, the next frame plays it again, so the time between two chirps is one round trip,
+measured in microphone samples. The devices' share is measured first, without the app.
 """
 
 from __future__ import annotations
@@ -252,8 +252,9 @@ def _wait(source: Microphone, detector: ChirpDetector, seconds: float) -> None:
 
 
 def canceller_delay() -> float:
-    """Milliseconds by which echo cancellation delays the microphone's sound if there is an echo: the lag of the highest
-    correlation between noise before and after.
+    """Returns the milliseconds by which echo cancellation delays the microphone's audio while there is an echo.
+
+    This is the lag of the highest correlation between noise before and after cancellation.
     """
     canceller = EchoCanceller(Processing())
     canceller.load()

@@ -31,7 +31,8 @@ CONDITIONS = frozenset(
     starts sentences rounds calls delay decode_seconds judge_seconds words_seconds seconds goals goal frames decodes
     low high prebuffer_ms stated_ms canceller_ms""".split()
 )
-"""Names of what a result is of, and of the bounds of intervals, which belong to their mean: no figures of quality."""
+"""Names of a result's setup values and of interval bounds, which belong to their mean; these are not quality
+figures."""
 
 _RULES: tuple[tuple[str, Direction], ...] = (
     (r"tasks\[(?:pause handling|backchannel)\]\.takeover_rate", "lower"),
@@ -84,8 +85,10 @@ def question_scores(document: dict[str, Any], figure: str) -> dict[str, float]:
 
 
 def may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
-    """Whether the 95 % interval of the mean difference between scores of the same questions has 0 in it, by a bootstrap
-    over the questions. A single question tells nothing. False where the questions are not the same or not known.
+    """Whether the 95 % interval of the mean difference between scores of the same questions includes 0.
+
+    The interval comes from a bootstrap over the questions, and a single question is not enough for one. False if the
+    questions differ or are unknown.
     """
     if not before or before.keys() != after.keys():
         return False

@@ -1,11 +1,10 @@
-"""`bench latency` and `bench remote`: ten spoken questions in real time, and how long everything took.
+"""`bench latency` and `bench remote`: ten spoken questions in real time, with the timing of each stage.
 
-`bench latency` asks them in both answer modes. `bench remote` asks them here and by a voice server on this machine, in
-a process of its own as on another machine: the difference is what the way costs.
+`bench latency` asks them in both answer modes. `bench remote` asks them locally and through a voice server on this
+machine, in a separate process as on another machine: the difference is the cost of the connection.
 
-The questions are MT-Bench's, spoken by voices that aren't the app's own (see `resources/bench`). The sound enters and
-leaves as on devices, paced by the clock, with the loudspeaker's prebuffer included; what the hardware's own buffers add
-is left out.
+The questions are MT-Bench's, spoken by voices other than the app's (see `resources/bench`). Audio enters and leaves as
+on devices, paced by the clock, including the loudspeaker's prebuffer but not the hardware's own buffers.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from app.session.control import SessionChoice
 from app.session.errors import UserError
 
 SETTLE_SECONDS, SERVER_SETTLE_SECONDS = 1.0, 1.5
-"""Silence after an answer before the next question: a server's answer is known to be over a second later."""
+"""Silence after an answer before the next question. A server's answer is known to be over a second later."""
 START_SECONDS = 120.0
 
 

@@ -66,8 +66,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class CleanQuestion:
-    """A spoken question without silence around it: float32 24 kHz, at `LEVEL_DBFS`; `clean`: its words as recognised in
-    one pass.
+    """A spoken question trimmed of silence: float32 24 kHz, at `LEVEL_DBFS`.
+
+    `clean`: its words as recognised in one pass.
     """
 
     name: str
@@ -242,7 +243,10 @@ class CachedVoice:
 
 @dataclass(slots=True)
 class _Talk:
-    """A conversation in a room. `asked_sound`: the question as the recogniser received it, if there was one."""
+    """A conversation in a room.
+
+    `asked_sound`: the question as the recogniser received it, or None if nothing was asked.
+    """
 
     events: list[e.Event]
     asked_sound: np.ndarray | None = None
@@ -261,9 +265,7 @@ def speak_over(
     voice: Voice,
     echoes: EchoStore | None = None,
 ) -> Outcome:
-    """Asks a question from second `at` of a fresh talk on. `echoes`: echo paths that earlier conversations have
-    learned.
-    """
+    """Asks a question at second `at` of a new conversation. `echoes`: echo paths learned in earlier conversations."""
     talk = _talk(place, asked, at, models, voice, echoes)
     since = {event.turn for event in talk.starts if event.at >= at}
     finals = {event.turn: event.text for event in talk.events if isinstance(event, e.TranscriptFinal)}

@@ -79,7 +79,7 @@ class Heard:
 
 @dataclass(slots=True)
 class LiveRecognitionResult:
-    """The words of all recordings; `decodes`: how often the recogniser ran, in `decode_seconds` of processor time."""
+    """The words of all recordings. `decodes`: the recogniser's calls, which took `decode_seconds` of processor time."""
 
     heard: list[Heard] = field(default_factory=list)
     seconds: float = 0.0
@@ -132,7 +132,7 @@ def _errors(found: jiwer.WordOutput) -> dict[str, int]:
 
 
 LEAD_SECONDS, TAIL_SECONDS = 0.6, 3.0
-"""Before and after each recording comes noise as loud as the recording's own room."""
+"""Seconds of noise at the recording's own room level, before and after each recording."""
 ROOM_QUANTILE = 0.05
 """The room's level is that of the quietest twentieth of a recording's blocks of 20 ms."""
 
@@ -230,8 +230,8 @@ Ends = list[tuple[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Listened:
-    """One recording as recognised: the words that were said and recognised, the seconds that each word lagged, the
-    processor seconds that were spent, and the seconds of sound.
+    """One recording as recognised: spoken and recognised words, seconds of lag per word, processor seconds, and
+    duration.
     """
 
     said: str

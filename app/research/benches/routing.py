@@ -94,8 +94,8 @@ class RoutingResult:
 def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, calls: int = 2000) -> RoutingResult:
     """Scores the available sets and times `calls` calls on one thread. Raises UserError.
 
-    `mt_bench`: MT-Bench's question.jsonl, of which the categories that the router knows count; `held_out`: a file like
-    the training questions, `resources/routing/held_out.jsonl` by default.
+    `mt_bench`: MT-Bench's question.jsonl, of which only the categories known to the router are used; `held_out`: a file
+    in the format of the training questions, `resources/routing/held_out.jsonl` by default.
     """
     result = RoutingResult(calls=calls)
     loads = []

@@ -117,8 +117,9 @@ class StartupResult:
 def run_startup(
     starts: int = 5, *, microphone: str = "", loudspeaker: str = "", progress: Progress = no_progress
 ) -> StartupResult:
-    """Starts the app `starts` times, besides a warm-up (with several starts) and a profiled start. Raises UserError if
-    the window doesn't appear.
+    """Starts the app `starts` times, in addition to a profiled start and, with several starts, a warm-up.
+
+    Raises UserError if the window doesn't appear.
     """
     result = StartupResult()
     with tempfile.TemporaryDirectory(prefix="kame-") as folder:
@@ -141,7 +142,7 @@ def run_startup(
 
 
 def read_profile(output: str) -> tuple[list[PackageImport], float, int]:
-    """From `-X importtime`'s output: the heaviest packages until the window is visible, all milliseconds, all
+    """Parses `-X importtime` output: the heaviest packages before the window is visible, total milliseconds, total
     modules.
     """
     own: dict[str, list[float]] = {}
@@ -246,7 +247,7 @@ class _Home:
 APPLY_GOAL_MS = 4.0
 FRAMES_GOAL = 50.0
 PICTURE_GOAL_MS = 33.0
-"""Two frames of a screen: more is visible as a hitch."""
+"""Two screen frames; a longer gap is visible as a stutter."""
 LATE_GOAL_MS = 5.0
 MEMORY_GOAL = 1.0
 """MB per minute of conversation, of which only the words may be kept."""
@@ -255,7 +256,7 @@ WARM_SECONDS = 480.0
 SCROLL_GOAL_MS = PICTURE_GOAL_MS
 SEARCH_GOAL_MS = 100.0
 PATIENCE = 3.0, 300.0
-"""Timeout of the child: a factor on the conversation's length, and seconds."""
+"""Timeout of the child process: a factor on the conversation's length, and additional seconds."""
 LIVE_SECONDS = 40.0
 TURNS = 2000
 

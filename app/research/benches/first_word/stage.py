@@ -1,8 +1,8 @@
-"""The stage of `bench first-word`: a virtual screen and sound server, and the app's window on them as a user starts it.
+"""The stage of `bench first-word`: a virtual screen and sound server, with the app's window started as a user would.
 
-The sound server's loudspeaker and microphone are the two channels of one null sink. One recording of its monitor holds
-both, aligned to the sample. Since the figures hold on an idle machine only, it is also known here how busy the machine
-is beside the bench. Linux only.
+The sound server's loudspeaker and microphone are the two channels of one null sink. A single recording of its monitor
+contains both, sample-aligned. Since the figures are valid only on an idle machine, this module also measures the load
+that other processes cause. Linux only.
 """
 
 from __future__ import annotations

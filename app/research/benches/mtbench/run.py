@@ -1,8 +1,8 @@
 """Runs the bench: asks every system every question, has a judge score the answers, and writes the files.
 
-Among them are those of FastChat's `llm_judge`, so that its own scripts read them: `model_answer/MODEL.jsonl` and
-`model_judgment/JUDGE_single.jsonl`. A run of a system is a model of its own there. Times are left at 0, so that the
-same results give the same bytes.
+These include the files of FastChat's `llm_judge`, for use with its scripts: `model_answer/MODEL.jsonl` and
+`model_judgment/JUDGE_single.jsonl`. There, each run of a system counts as a separate model. Times are set to 0, so that
+equal results give equal bytes.
 """
 
 from __future__ import annotations
