@@ -85,10 +85,10 @@ def question_scores(document: dict[str, Any], figure: str) -> dict[str, float]:
 
 
 def may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
-    """Whether the 95 % interval of the mean difference between scores of the same questions includes 0.
+    """Whether the difference between scores of the same questions may be due to chance.
 
-    The interval comes from a bootstrap over the questions, and a single question is not enough for one. False if the
-    questions differ or are unknown.
+    It may if the 95 % interval of the mean difference, by a bootstrap over the questions, includes 0, and always for a
+    single question. False if the questions differ or are unknown.
     """
     if not before or before.keys() != after.keys():
         return False

@@ -38,12 +38,12 @@ from app.tts.base import place_words
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """A text that is spoken with a pause between each two of its `parts`.
+    """A text with a pause between each two of its `parts`.
 
-    `kind` tells where the pauses are: `clause` in the middle of a clause, `um` after a filled hesitation, `phrase`
-    where one of them follows a complete question or request, `statement` between a statement and the question or
-    request about it; `whole` is a question or a request without a pause, and `plain` a complete statement, with a
-    pause inside a clause or without one.
+    `kind` describes the pauses: `clause` within a clause, `um` after a filled hesitation, `phrase` if one of them
+    follows a complete question or request, `statement` between a statement and the question or request about it.
+    `whole` is a question or request without a pause, and `plain` a complete statement, with a pause inside a clause or
+    without one.
     """
 
     kind: str
@@ -201,8 +201,9 @@ SPEEDS = (0.93, 1.0, 1.0, 1.08)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A sound to listen to, float32 24 kHz, in which the voice ends at second `end`. `pauses`: begin and end of each
-    pause that was put in, in seconds.
+    """Audio of a case, float32 24 kHz, in which the voice ends at second `end`.
+
+    `pauses`: start and end of each inserted pause, in seconds.
     """
 
     name: str

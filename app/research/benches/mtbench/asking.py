@@ -1,13 +1,13 @@
-"""Asks a system one question of two turns in a fresh session, keeps what became of it, and measures it without a judge.
+"""Asks a system a question of two turns in a fresh session, records the result, and measures it without a judge.
 
-An `Answer` is what is kept of one turn, in a form that a file holds. Without a judge it is measured how much of the
-oracle was said and how late, whether the answer is about its question, and whether it has the turn's key fact.
+An `Answer` is the stored record of one turn. The measures without a judge are how much of the oracle was said and how
+late, whether the answer relates to its question, and whether it contains the turn's key fact.
 
-Key facts are patterns of which a right answer has one. They were written by hand for this bench
+Key facts are patterns, one of which a correct answer contains. They were written by hand for this bench
 (`resources/bench/mt_bench/facts.json`) from the questions and the references. No pattern matches its own question, so
-that repeating that is no right answer. Four of FastChat's references are wrong and were not followed: both turns of 104
-(David has no brother; then one), the first of 105 (the fourth space is the secretary's and Alice's), and the second of
-109 (a shadow to the right after sunrise points west, so Suresh faces south).
+that repeating the question is not a correct answer. Four of FastChat's references are wrong and were not followed: both
+turns of 104 (David has no brother; then one), the first of 105 (the fourth space is the secretary's and Alice's), and
+the second of 109 (a shadow to the right after sunrise points west, so Suresh faces south).
 """
 
 from __future__ import annotations
