@@ -1,8 +1,8 @@
-"""Measures how smoothly the window runs, with made-up conversations; `bench window` starts it in a child process.
+"""Measures how smoothly the window runs on synthetic conversations. `bench window` starts it as a child process.
 
 `python -m app.research.window REPORT MINUTES LIVE_SECONDS TURNS` writes the results as JSON to the file REPORT. There
-are three measurements: a dense conversation at full speed, one in real time, and a long transcript. The events are the
-same for a seed, and as dense as those of a real conversation or denser; all their times are seconds of the session.
+are three measurements: a dense conversation at full speed, one in real time, and a long transcript. Events are
+reproducible for a given seed and at least as dense as in a real conversation; all times are in seconds of session time.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from app.settings.declarations import Settings
 
 BACKENDS = (("Embedded", "SmolLM2-135M"), ("OpenAI", "gpt-4.1-mini"))
 ROUND_SECONDS = 12.0
-"""The user speaks for five of them, the answer takes six."""
+"""Length of a round: about five seconds of question and six of answer."""
 SWAP_EVERY = 8
-"""In every so many rounds, the model is changed in mid-answer."""
+"""Every this many rounds, the model is changed in the middle of an answer."""
 WORDS = (
     "the river runs past an old mill where people used to bring their corn and today there is a small museum about "
     "bread mountains weather children school bridge carries its load window light summer train ticket garden water"
@@ -54,7 +54,7 @@ WORDS = (
 
 
 def dense_talk(seconds: float, seed: int = 7) -> list[e.Event]:
-    """The events of a conversation of this many seconds, in order."""
+    """Returns the events of a conversation lasting this many seconds, in order."""
     chance = random.Random(seed)
     events: list[e.Event] = [e.SessionStarted(0.0, "cascade", "whisper tiny.en", *BACKENDS[0], "thinking")]
     revision, backend = 0, 0
@@ -74,7 +74,7 @@ def dense_talk(seconds: float, seed: int = 7) -> list[e.Event]:
 
 
 def many_turns(turns: int, seed: int = 11) -> list[e.Event]:
-    """The events of this many turns, counting both sides, and nothing else."""
+    """Returns the minimal events of a conversation with this many turns, counting both speakers."""
     chance = random.Random(seed)
     events: list[e.Event] = [e.SessionStarted(0.0, "cascade", "whisper tiny.en", *BACKENDS[0], "thinking")]
     for number in range(1, turns // 2 + 1):
@@ -95,7 +95,7 @@ def many_turns(turns: int, seed: int = 11) -> list[e.Event]:
 
 
 class _Round:
-    """A question with its oracle revisions, and the answer."""
+    """A question with its oracle revisions and its answer."""
 
     def __init__(self, at: float, turn: int, revision: int, backend: int, chance: random.Random) -> None:
         self.at, self.turn, self.revision, self.backend = at, turn, revision, backend
@@ -103,7 +103,7 @@ class _Round:
         self._out: list[e.Event] = []
 
     def make(self, swapped: bool) -> list[e.Event]:
-        """The events, not in order."""
+        """Returns the events, unsorted. `swapped`: the back-end changes in the middle of the answer."""
         at, turn, out = self.at, self.turn, self._out
         out.append(e.UserStarted(at + 0.3, turn))
         words = _words(self._chance, 16).split()
@@ -134,7 +134,7 @@ class _Round:
         return out
 
     def _request(self, at: float, words: str, *, final: bool, seconds: float) -> None:
-        """Adds a revision of 20 to 60 words a second that is fed frame by frame; it supersedes the one before."""
+        """Adds a revision of 20 to 60 words per second, fed frame by frame, that supersedes the previous one."""
         self.revision += 1
         number, out, backend = self.revision, self._out, BACKENDS[self.backend]
         pace = self._chance.uniform(20, 60)
@@ -162,7 +162,7 @@ SEARCHED = ("bread", "Question 700", "mill where")
 
 
 class _PaintTimes(QObject):
-    """Records when the timeline was painted."""
+    """Records the times at which the timeline was painted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -175,7 +175,7 @@ class _PaintTimes(QObject):
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """Median, 99th percentile, maximum and count."""
+    """Returns the median, 99th percentile, maximum and count."""
     if not len(values):
         return {"p50": 0.0, "p99": 0.0, "max": 0.0, "count": 0}
     p50, p99 = np.percentile(values, (50, 99))
@@ -188,7 +188,7 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 class Bench:
-    """The real window with a `ReplaySession`."""
+    """Drives the real window with a `ReplaySession`."""
 
     def __init__(self, folder: Path) -> None:
         self.session = ReplaySession()
@@ -205,7 +205,7 @@ class Bench:
         )
 
     async def start(self) -> None:
-        """Shows the window with all panes and waits until the session runs."""
+        """Shows the window with all panes and waits until the session is running."""
         self.window.panes.oracle_action.setChecked(True)
         self.window.panes.inspector_action.setChecked(True)
         self.window.show()
@@ -215,7 +215,7 @@ class Bench:
         await asyncio.sleep(0.3)
 
     async def at_full_speed(self, seconds: float) -> dict[str, Any]:
-        """Shows batches of 33 ms of session time one after the other, without waiting."""
+        """Replays 33 ms batches of session time as fast as possible."""
         window, clock, events = self.window, ManualClock(), dense_talk(seconds)
         view = window.inspector.timeline.view
         view.edge.time.clock = clock  # runs as fast as the replay
@@ -270,7 +270,7 @@ class Bench:
         }
 
     async def in_real_time(self, seconds: float) -> dict[str, Any]:
-        """Shows events from a thread that wakes at each frame, with the timeline following."""
+        """Replays events from a thread that wakes for each frame, while the timeline follows."""
         window, loop = self.window, asyncio.get_running_loop()
         window.inspector.begin(first=True)
         view = window.inspector.timeline.view
@@ -299,7 +299,7 @@ class Bench:
         }
 
     async def long_transcript(self, turns: int) -> dict[str, Any]:
-        """Opens a conversation of this many turns, scrolls it from end to end, and searches it."""
+        """Opens a conversation of this many turns, scrolls through all of it, and searches it."""
         pane = self.window.transcript
         pane.clear()
         QApplication.processEvents()
@@ -325,7 +325,7 @@ class Bench:
         for words in SEARCHED:
             find.field.setText(words)
             start = time.perf_counter()
-            find.step(1)  # searches at once instead of waiting for more letters
+            find.step(1)  # searches immediately instead of waiting for more typing
             QApplication.processEvents()
             search.append((time.perf_counter() - start) * 1000)
             for _ in range(10):
@@ -345,11 +345,11 @@ class Bench:
 
 
 FRAME_WORK_MS = 8.0
-"""How long the thread computes in each frame, as the real frame loop does."""
+"""Computation time of the thread per frame, matching the real frame loop."""
 
 
 class ReplaySession:
-    """Implements `Session` by ignoring all commands."""
+    """A stand-in for `Session` that ignores all commands."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[Event], None]] = []
@@ -373,7 +373,7 @@ class ReplaySession:
 
 
 class FrameThread(threading.Thread):
-    """Wakes every 80 ms, computes a little, and passes the frame's events to `deliver`."""
+    """Wakes every 80 ms, computes for `FRAME_WORK_MS`, and passes the frame's events to `deliver`."""
 
     def __init__(self, events: Sequence[Event], seconds: float, deliver: Callable[[list[Event]], object]) -> None:
         super().__init__(name="frames", daemon=True)
@@ -389,7 +389,7 @@ class FrameThread(threading.Thread):
             time.sleep(max(0.0, due - time.perf_counter()))
             self.late_ms.append((time.perf_counter() - due) * 1000)
             until = time.perf_counter() + FRAME_WORK_MS / 1000
-            while time.perf_counter() < until:  # mostly native code, as the models are
+            while time.perf_counter() < until:  # mostly native code, like the models
                 matrix @ matrix
             end = events_until(self._events, position, frame * FRAME_SECONDS)
             self._deliver(list(self._events[position:end]))
@@ -397,14 +397,14 @@ class FrameThread(threading.Thread):
 
 
 def events_until(events: Sequence[Event], start: int, seconds: float) -> int:
-    """The index behind the last event from `start` on whose session time is at most `seconds`."""
+    """Returns the index after the last event from `start` on whose session time is at most `seconds`."""
     while start < len(events) and events[start].at <= seconds:
         start += 1
     return start
 
 
 class ManualClock:
-    """A clock that is set by hand, for benches and tests."""
+    """A manually advanced clock, for benches and tests."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -71,14 +71,14 @@ class JudgedAnswer:
 
     @property
     def taken_back(self) -> bool:
-        """Whether something was said that did not hold: a bridge was spoken, even one that a back-end has learned from
-        its own history, or the content changed.
+        """Whether something said was withdrawn: a bridge was spoken, even if imitated by a back-end, or the content
+        changed.
         """
         learned = contains_any(self.said, language(ENGLISH).bridges)
         return self.bridges > 0 or learned or bool(self.said and not self.whole)
 
     def document(self) -> dict[str, Any]:
-        """The answer for JSON."""
+        """Returns the answer for JSON."""
         return {**rounded(asdict(self), 3), "taken_back": self.taken_back}
 
 
@@ -125,14 +125,14 @@ Way = Literal["hands-free", "talk button", "typed"]
 WAYS: tuple[Way, ...] = ("hands-free", "talk button")
 
 RELEASE_SECONDS = 0.15
-"""From the last word until the talk button is released."""
+"""Time from the last word until the talk button is released."""
 SETTLE_SECONDS = 0.6
 """Silence after an answer before the next question, so that the question opens a new turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A spoken question with one right answer. `answers`: ways to put it; `voice`: who asks."""
+    """A spoken question with one correct answer. `answers`: ways to phrase it; `voice`: the speaker."""
 
     question: Question
     answers: tuple[str, ...]
@@ -198,7 +198,7 @@ class AnswersResult:
 
 @dataclass(slots=True)
 class FactsResult:
-    """Answers by model and way, in the order of `facts`. `costs`: as of `AnswersResult`."""
+    """Answers by model and way, in the order of `facts`. `costs`: as in `AnswersResult`."""
 
     facts: Sequence[Asked]
     judged: Groups = field(default_factory=dict)
@@ -265,8 +265,10 @@ def figures(group: Sequence[JudgedAnswer]) -> dict[str, Any]:
 
 
 def load_asked(count: int, recordings: Path | None) -> list[Asked]:
-    """The first `count` questions in the app's own voice, and those in the folder `recordings`, VOICE/NN.wav with NN
-    from 01 in the order of the questions. Raises TranscriberError and VoiceError.
+    """Loads the first `count` questions in the app's own voice, and as recorded in `recordings`.
+
+    The recordings are VOICE/NN.wav, with NN from 01 in the order of the questions. Raises TranscriberError and
+    VoiceError.
     """
     from app.tts.voices import make_voice
 
@@ -303,10 +305,10 @@ async def run_answers(
     reader: Path | None = None,
     costs: str = "",
 ) -> AnswersResult:
-    """Asks all questions in each way.
+    """Asks all questions in each way. Raises TranscriberError, and whatever opening a session raises.
 
-    `costs`: the loop's time is simulated, with these costs. `reader`: a folder with a Whisper model for CTranslate2,
-    other than the app's, that reads back what was played. Raises what opening a session raises, and TranscriberError.
+    `reader`: a folder with a Whisper model for CTranslate2, other than the app's, that transcribes the played answers.
+    `costs`: the stage costs if the loop's time is simulated.
     """
     back = Reader(reader, threads=0) if reader is not None else None
     result = AnswersResult(costs=costs)
@@ -348,8 +350,9 @@ async def run_answers(
 
 
 async def _ask(talk: Session, asker: PacedAsker, question: Question, way: Way) -> float:
-    """Says or types the question, with the button down if there is one. Returns when its sound began; for a typed one,
-    when it would have begun so as to end now.
+    """Says or types the question, holding the talk button if the way requires it.
+
+    Returns when its audio began; for a typed question, when it would have begun to end now.
     """
     if way == "typed":
         talk.write(question.text)
@@ -369,7 +372,7 @@ VOICE_RANGE_DB = 22.0
 
 
 def load_facts(count: int) -> list[Asked]:
-    """The first `count` questions with their recordings; their subjects take turns."""
+    """Returns the first `count` questions with their recordings, with subjects interleaved."""
     facts = []
     for number, entry in enumerate(json.loads(resource("bench", "facts.json").read_text("utf-8"))[:count], 1):
         samples = read_sound(resource("bench", "facts", f"{number:03}.ogg"))
@@ -395,7 +398,7 @@ def is_right(answer: JudgedAnswer, answers: Sequence[str]) -> bool:
 
 
 def first_sentence(text: str) -> str:
-    """`text` up to the first mark that ends a sentence, which a full stop after an initial (J. R. R.) does not."""
+    """Returns `text` up to the first sentence-ending mark, ignoring the full stop after an initial (J. R. R.)."""
     for match in re.finditer(r"[.!?](?=\s|$)", text):
         if not re.search(r"(?:^|[\s.])\w$", text[: match.start()]):
             return text[: match.end()]
@@ -411,9 +414,9 @@ async def run_facts(
     ways: Sequence[Way],
     costs: str = "",
 ) -> FactsResult:
-    """Asks all `models` all questions in each way. `costs`: the loop's time is simulated, with these costs.
+    """Asks all `models` all questions in each way. Raises whatever opening a session raises.
 
-    Raises what opening a session raises.
+    `costs`: the stage costs if the loop's time is simulated.
     """
     result = FactsResult(facts, costs=costs)
     for choice in models:

@@ -1,8 +1,8 @@
 """`bench audio`: measures the round trip from the loudspeaker through the microphone and the app, and its stages.
 
-It needs a loopback: a cable, a virtual device, or just the loudspeaker beside the microphone. Whenever a short chirp is
-found in the microphone's sound, the next frame plays it again, so that the time between two chirps is one round trip,
-counted in the microphone's samples. The devices' part is measured first, without the app.
+It needs a loopback: a cable, a virtual device, or just the loudspeaker next to the microphone. Whenever a short chirp
+is detected in the microphone's audio, the next frame plays it again, so the time between two chirps is one round trip,
+measured in microphone samples. The devices' share is measured first, without the app.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LOST_SECONDS = 1.0
 """A chirp that takes longer is lost: Bluetooth takes half a second at worst."""
 SETTLE_SECONDS = 0.5
 GOAL_MS = 40.0
-"""The app may add this to one frame."""
+"""The latency that the app may add to one frame."""
 
 
 def make_chirp() -> np.ndarray:
@@ -46,7 +46,10 @@ def make_chirp() -> np.ndarray:
 
 
 class ChirpDetector:
-    """Finds the chirp in frames; it ignores the next 60 ms, so that a room's echo does not count as another chirp."""
+    """Detects the chirp in frames.
+
+    After a match it ignores the next 60 ms, so that room echo does not count as another chirp.
+    """
 
     def __init__(self, chirp: np.ndarray) -> None:
         self._chirp = chirp / np.sqrt(np.sum(np.square(chirp)))
@@ -54,7 +57,9 @@ class ChirpDetector:
         self._deaf = 0
 
     def find(self, frame: np.ndarray) -> int | None:
-        """The sample of `frame`, from 1 to its length, before which a chirp has just ended; None without one."""
+        """Returns the sample of `frame`, from 1 to its length, before which a chirp has just ended; None if there is
+        none.
+        """
         sound = np.concatenate([self._rest, frame])
         self._rest = sound[-len(self._rest) :].copy()
         match = np.correlate(sound, self._chirp, "valid")
@@ -143,7 +148,7 @@ class AudioResult:
 def run_audio(
     microphone: str = "", loudspeaker: str = "", *, rounds: int = 40, progress: Progress = no_progress
 ) -> AudioResult:
-    """Measures on the named devices, or on the system's defaults. Raises DeviceError."""
+    """Measures with the named devices, or the system defaults. Raises DeviceError."""
     progress("the devices by themselves")
     with Loudspeaker(loudspeaker or None) as sink, Microphone(microphone or None) as source:
         result = AudioResult(source.name, sink.name, stated=(source.latency + sink.latency) * 1000)
@@ -194,7 +199,7 @@ def _measure_devices(source: Microphone, sink: Loudspeaker, times: int, result: 
 
 
 def _go_round(source: AudioSource, sink: AudioSink, rounds: int, result: AudioResult) -> None:
-    """Plays the chirp again whenever it comes back, one frame out for each frame in like a front-end."""
+    """Plays the chirp each time it comes back, one output frame per input frame, like a front-end."""
     chirp = make_chirp()
     detector = ChirpDetector(chirp)
     position, heard_at = 0, None
@@ -247,8 +252,9 @@ def _wait(source: Microphone, detector: ChirpDetector, seconds: float) -> None:
 
 
 def canceller_delay() -> float:
-    """Milliseconds by which echo cancellation delays the microphone's sound if there is an echo: the lag of the highest
-    correlation between noise before and after.
+    """Returns the milliseconds by which echo cancellation delays the microphone's audio while there is an echo.
+
+    This is the lag of the highest correlation between noise before and after cancellation.
     """
     canceller = EchoCanceller(Processing())
     canceller.load()

@@ -1,8 +1,8 @@
-"""`bench compare`: two results of a bench side by side, and which figures have become worse, as a table or one page.
+"""`bench compare`: compares two results of a bench and shows which figures got worse, as a table or a page.
 
-By the end of a figure's name it is known whether less or more of it is better. A judge's scores of the same questions
-count as the same where their difference may be chance. The page is HTML without anything outside of it: the figures of
-both results as pictures, and all their numbers.
+The end of a figure's name determines whether lower or higher is better. A judge's scores of the same questions count as
+equal if their difference may be due to chance. The page is self-contained HTML with the figures of both results as
+pictures, and all their numbers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ CONDITIONS = frozenset(
     starts sentences rounds calls delay decode_seconds judge_seconds words_seconds seconds goals goal frames decodes
     low high prebuffer_ms stated_ms canceller_ms""".split()
 )
-"""Names of what a result is of, and of the bounds of intervals, which belong to their mean: no figures of quality."""
+"""Names of a result's setup values and of interval bounds, which belong to their mean; these are not quality
+figures."""
 
 _RULES: tuple[tuple[str, Direction], ...] = (
     (r"tasks\[(?:pause handling|backchannel)\]\.takeover_rate", "lower"),
@@ -57,12 +58,12 @@ _RULES: tuple[tuple[str, Direction], ...] = (
         "lower",
     ),
 )
-"""By the end of a figure's name; the first that fits decides."""
+"""Matched against the end of a figure's name; the first match applies."""
 _COMPILED = tuple((re.compile(f"(?:{pattern})$"), direction) for pattern, direction in _RULES)
 
 
 def direction_of(figure: str) -> Direction | None:
-    """Whether less or more of a figure is better; None where neither can be said."""
+    """Returns whether lower or higher is better for a figure; None if unknown."""
     return next((direction for pattern, direction in _COMPILED if pattern.search(figure)), None)
 
 
@@ -84,8 +85,10 @@ def question_scores(document: dict[str, Any], figure: str) -> dict[str, float]:
 
 
 def may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
-    """Whether the 95 % interval of the mean difference between scores of the same questions has 0 in it, by a bootstrap
-    over the questions. A single question tells nothing. False where the questions are not the same or not known.
+    """Whether the difference between scores of the same questions may be due to chance.
+
+    It may if the 95 % interval of the mean difference, by a bootstrap over the questions, includes 0, and always for a
+    single question. False if the questions differ or are unknown.
     """
     if not before or before.keys() != after.keys():
         return False
@@ -99,14 +102,14 @@ def may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
 Verdict = Literal["same", "better", "worse", "changed", "only before", "only after"]
 
 NAMES = tuple("name key system model task way kind rival voice recogniser what size precision".split())
-"""By these fields the entries of a list are recognised."""
+"""Fields that identify the entries of a list."""
 _SINGLE = frozenset(("answers", "samples", "each", "not_whole", "cut_off", "by_question"))
-"""What a result says of single questions or recordings: too little to compare by itself."""
+"""Parts of a result about single questions or recordings, which are too small to compare."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure before and after; None where it is missing."""
+    """One figure before and after; None if missing."""
 
     figure: str
     before: float | None
@@ -115,7 +118,7 @@ class Row:
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """Before, after and the change, as they are shown."""
+        """Returns the displayed texts of before, after and the change."""
         before, after = ("–" if value is None else f"{value:.4g}" for value in (self.before, self.after))
         if self.before is None or self.after is None or not self.before:
             return before, after, "–"
@@ -124,8 +127,9 @@ class Row:
 
 @dataclass(slots=True)
 class Comparison:
-    """All figures of two results. `tolerance`: the share by which a figure may differ and count as the same.
-    `differs`: what the results are of, where that is not the same.
+    """All figures of two results. `tolerance`: the relative difference up to which a figure counts as equal.
+
+    `differs`: setup values that are not the same in both results.
     """
 
     before: str
@@ -136,12 +140,12 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
-        """Whether no figure has become worse."""
+        """Whether no figure got worse."""
         return not any(row.verdict == "worse" for row in self.rows)
 
     @property
     def sentence(self) -> str:
-        """Returns the result in a sentence."""
+        """Returns the result as a message."""
         counts = {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in ("worse", "better", "same")}
         found = (
             f"Of {len(self.rows)} figures {counts['worse']} have become worse, {counts['better']} better, and "
@@ -152,7 +156,7 @@ class Comparison:
         return found
 
     def table(self) -> str:
-        """What differs, as a Markdown table; the worse first."""
+        """Returns the differences as a Markdown table, with figures that got worse first."""
         order = ("worse", "better", "changed", "only before", "only after")
         shown = sorted((row for row in self.rows if row.verdict != "same"), key=lambda row: order.index(row.verdict))
         lines = [f"Before: {self.before}", f"After: {self.after}", "", self.sentence]
@@ -167,7 +171,7 @@ class Comparison:
 
 
 def compare(before: Path, after: Path, tolerance: float = 0.1) -> Comparison:
-    """Compares two results: folders with a results.json, or files that `--json` has printed. Raises UserError."""
+    """Compares two results: folders with a results.json, or files with the output of `--json`. Raises UserError."""
     old, new = load_result(before), load_result(after)
     kinds = old.get("bench"), new.get("bench")
     if kinds[0] != kinds[1]:
@@ -192,7 +196,7 @@ def compare(before: Path, after: Path, tolerance: float = 0.1) -> Comparison:
 
 
 def load_result(path: Path) -> dict[str, Any]:
-    """The document of a result. Raises UserError."""
+    """Loads the document of a result. Raises UserError."""
     file = path / "results.json" if path.is_dir() else path
     try:
         found = read_json_file(file, BENCH_RESULT)
@@ -208,7 +212,7 @@ def load_result(path: Path) -> dict[str, Any]:
 
 
 def _values(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """All numbers and conditions of a document, each with the names that lead to it."""
+    """Yields all numbers and booleans of a document, each with its path of names."""
     last = path.rpartition(".")[2]
     parts = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
     if last in _SINGLE and isinstance(value, dict | list):
@@ -237,7 +241,7 @@ def _short(value: Any) -> str:
 
 
 def _row(name: str, old: Any, new: Any, tolerance: float, *, counts: bool) -> Row:
-    """`counts`: whether numbers of things may be compared, since both results are of the same."""
+    """`counts`: whether counts may be compared, because both results have the same setup."""
     if not _is_number(old) or not _is_number(new):
         return Row(name, old, new, "only after" if old is None else "only before")
     if math.isclose(old, new, rel_tol=tolerance, abs_tol=1e-9):
@@ -292,7 +296,7 @@ def _figures(place: Path) -> list[Path]:
 
 
 def _image(file: Path, label: str) -> str:
-    """An SVG as an image in the page: what it holds is drawn, and no script of it runs."""
+    """Embeds an SVG as an image, which is drawn without running any script in it."""
     if not file.is_file():
         return "<p>not drawn</p>"
     try:

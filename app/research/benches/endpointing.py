@@ -1,12 +1,12 @@
-"""`bench turns` and `bench sounds`: what ends a turn or interrupts the assistant, and what does neither.
+"""`bench turns` and `bench sounds`: which sounds end a turn or interrupt the assistant, and which do not.
 
-`bench turns`: how often a speaker who pauses is cut off, and how soon after the end the turn is ended. The real voice
-detector, recogniser and judges listen to spoken questions with pauses put in, and to real speakers.
+`bench turns`: how often a speaker who pauses is cut off, and how soon after the true end the turn is ended. The real
+voice detector, recogniser and judges process spoken questions with inserted pauses, and real speakers.
 
-`bench sounds`: the reactions to sounds that are no turn, such as laughter, and to real interruptions. Each recording is
-processed twice: while the assistant speaks and while nobody does.
+`bench sounds`: the reactions to non-turn sounds such as laughter, and to real interruptions. Each recording is
+processed twice, while the assistant speaks and while it is silent.
 
-Both in the sound's own time, so that the figures are the same on every machine.
+Both use the time of the audio, so the figures are the same on every machine.
 """
 
 from __future__ import annotations
@@ -44,15 +44,17 @@ from app.stt.base import TranscriberError
 from app.stt.endpointing_weights import end_weights
 
 AUDIBLE_SECONDS = 0.2
-"""An answer that sounds longer than this into what the speaker goes on to say has audibly cut the speaker off."""
+"""An answer that overlaps the speaker's continuation by more than this counts as an audible interruption."""
 NEVER_SECONDS = 9.0
-"""The delay of a turn that never ended, and of a recording that did not silence the assistant."""
+"""The delay assigned to a turn that never ended, and to a recording that did not silence the assistant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A turn that was ended at second `at` though its speaker went on at `resumed`. `silent_at`: when its answer, which
-    sounds from FIRST_SOUND_SECONDS after the turn's end, was silenced; None if it was not.
+    """A turn that was ended at second `at` although its speaker continued at `resumed`.
+
+    `silent_at`: when its answer, which starts FIRST_SOUND_SECONDS after the turn's end, was silenced; None if it was
+    not.
     """
 
     at: float
@@ -61,15 +63,18 @@ class Cut:
 
     @property
     def audible(self) -> bool:
-        """Whether the answer sounded into what the speaker went on to say."""
+        """Whether the answer audibly overlapped the speaker's continuation."""
         begin = max(self.resumed, self.at + FIRST_SOUND_SECONDS)
         return self.silent_at is None or self.silent_at - begin > AUDIBLE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a case. `cuts`: turns that were ended before the true end; `delay`: seconds from the true end to
-    the turn's end (None: it never ended); `words`: as they were at that end.
+    """The result of a case.
+
+    - `cuts`: turns that were ended before the true end
+    - `delay`: seconds from the true end to the turn's end; None if it never ended
+    - `words`: the words at that end
     """
 
     case: Case
@@ -86,13 +91,13 @@ class Outcome:
 
 @dataclass(slots=True)
 class EndpointingResult:
-    """Outcomes of all cases; `left_out`: sentences on what is missing."""
+    """Outcomes of all cases. `left_out`: messages about missing data."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
     def rows(self) -> list[tuple[str, list[Outcome]]]:
-        """The groups of the table, by name."""
+        """Returns the groups of the table, by name."""
         people = [one for one in self.outcomes if one.case.speaker]
         spoken = [one for one in self.outcomes if not one.case.speaker]
         # After a complete question nobody can know that more follows, so these cases are kept apart.
@@ -161,7 +166,7 @@ def figures(group: Sequence[Outcome]) -> dict[str, Any]:
 def follow(
     case: Case, models: SpeechModels, settings: TurnSettings | None = None, *, pauses: PauseLengths | None = None
 ) -> Outcome:
-    """Listens to one case; an answer sounds after each turn's end until it is interrupted."""
+    """Processes one case; an answer plays after each turn's end until it is interrupted."""
     tracker = TurnTracker(end_weights(), settings, pauses=pauses)
     listener = Listener(models.voice_detector(), models.transcriber(), tracker, answers=True)
     cuts: list[Cut] = []
@@ -190,9 +195,14 @@ def run_endpointing(
     people_in: Path | None = None,
     progress: Progress = no_progress,
 ) -> EndpointingResult:
-    """Listens, with the app's own models, to the bench's questions (parts 0 and 1) and to what the app's voice says;
-    also to MT-Bench spoken in `recordings`, and to the real speakers in `people_in`, if given. `part`: one of PARTS, by
-    its index; `cases`: the first of each, 0 for all. Raises TranscriberError and VoiceError.
+    """Runs the app's own models on the bench's questions (parts 0 and 1) and on speech by the app's voice.
+
+    - `cases`: the first so many of each kind, 0 for all
+    - `part`: index into PARTS
+    - `recordings`: MT-Bench's turns as recordings, also used if given
+    - `people_in`: recordings of real speakers, also used if given
+
+    Raises TranscriberError and VoiceError.
     """
     result = EndpointingResult()
     with speech_models() as models:
@@ -215,7 +225,7 @@ def run_endpointing(
 
 
 def _questions(models: SpeechModels, part: int, recordings: Path | None, most: int, left_out: list[str]) -> list[Case]:
-    """The synthetic cases; adds a sentence to `left_out` for each kind that is missing."""
+    """Returns the synthetic cases; adds a message to `left_out` for each missing kind."""
     from app.tts.voices import make_voice
 
     found = bench_cases(models.transcribe, part)
@@ -268,7 +278,7 @@ class Reaction:
 
 
 def in_room(sound: np.ndarray) -> np.ndarray:
-    """The recording (float32 24 kHz) at `LEVEL_DBFS` in a quiet room."""
+    """Returns the recording (float32, 24 kHz) at `LEVEL_DBFS` in a quiet room."""
     sound = at_level(sound, LEVEL_DBFS, peak=0.95)
     lead, tail = (round(seconds * SAMPLE_RATE) for seconds in (LEAD_SECONDS, TAIL_SECONDS))
     room = np.random.default_rng(1).standard_normal(lead + len(sound) + tail) * 10 ** (ROOM_DBFS / 20)
@@ -277,7 +287,7 @@ def in_room(sound: np.ndarray) -> np.ndarray:
 
 
 def react(name: str, samples: np.ndarray, models: SpeechModels, settings: TurnSettings | None = None) -> Reaction:
-    """Listens to a recording (as from `in_room`) while the assistant speaks, and while nobody does."""
+    """Processes a recording (from `in_room`) while the assistant speaks, and while it is silent."""
 
     def listener(speaks_from: float) -> Listener:
         tracker = TurnTracker(end_weights(), settings)
@@ -315,7 +325,7 @@ def react(name: str, samples: np.ndarray, models: SpeechModels, settings: TurnSe
 
 @dataclass(slots=True)
 class SoundsResult:
-    """Reactions to sounds that are no turn, and to speech."""
+    """Reactions to non-turn sounds and to speech."""
 
     sounds: list[Reaction] = field(default_factory=list)
     speech: list[Reaction] = field(default_factory=list)
@@ -373,7 +383,7 @@ def reaction_figures(group: Sequence[Reaction]) -> dict[str, Any]:
 
 
 def run_sounds(folder: Path, speech: Path | None = None, *, progress: Progress = no_progress) -> SoundsResult:
-    """Listens to the recordings in `folder`, none of which is a turn, and to those in `speech`, each one turn.
+    """Processes the recordings in `folder`, none of which is a turn, and those in `speech`, each one turn.
 
     Raises TranscriberError.
     """

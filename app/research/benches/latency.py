@@ -1,11 +1,10 @@
-"""`bench latency` and `bench remote`: ten spoken questions in real time, and how long everything took.
+"""`bench latency` and `bench remote`: ten spoken questions in real time, with the timing of each stage.
 
-`bench latency` asks them in both answer modes. `bench remote` asks them here and by a voice server on this machine, in
-a process of its own as on another machine: the difference is what the way costs.
+`bench latency` asks them in both answer modes. `bench remote` asks them locally and through a voice server on this
+machine, in a separate process as on another machine: the difference is the cost of the connection.
 
-The questions are MT-Bench's, spoken by voices that aren't the app's own (see `resources/bench`). The sound enters and
-leaves as on devices, paced by the clock, with the loudspeaker's prebuffer included; what the hardware's own buffers add
-is left out.
+The questions are MT-Bench's, spoken by voices other than the app's (see `resources/bench`). Audio enters and leaves as
+on devices, paced by the clock, including the loudspeaker's prebuffer but not the hardware's own buffers.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from app.session.control import SessionChoice
 from app.session.errors import UserError
 
 SETTLE_SECONDS, SERVER_SETTLE_SECONDS = 1.0, 1.5
-"""Silence after an answer before the next question: a server's answer is known to be over a second later."""
+"""Silence after an answer before the next question. A server's answer is known to be over a second later."""
 START_SECONDS = 120.0
 
 
@@ -60,7 +59,10 @@ class Measured:
 
 
 class Follower:
-    """Collects the events of one question at a time. `by_request`: what was recognised is what a back-end was asked."""
+    """Collects the events of one question at a time.
+
+    `by_request`: takes the recognised text from the back-end request.
+    """
 
     def __init__(self, measured: Measured, *, by_request: bool = False) -> None:
         self.events: list[e.Event] = []
@@ -68,7 +70,7 @@ class Follower:
         self._requested: dict[int, float] = {}
 
     def on_event(self, event: e.Event) -> None:
-        """Counts one event of the session."""
+        """Records one event of the session."""
         m = self._measured
         match event:
             case e.LevelMeasured():
@@ -91,7 +93,7 @@ class Follower:
         self.events.append(event)
 
     def close(self, question: Question, began: float) -> None:
-        """Counts what the question, whose sound began at `began`, took."""
+        """Records the figures of the question, whose audio began at `began`."""
         m, end = self._measured, began + question.end
         starts = [x.at for x in self.events if isinstance(x, e.AssistantStarted)]
         after = [at for at in starts if at >= end]
@@ -200,7 +202,7 @@ async def run_latency(
     count: int,
     progress: Progress,
 ) -> LatencyResult:
-    """Asks `count` questions in each answer mode. Raises what opening a session raises."""
+    """Asks `count` questions in each answer mode. Raises whatever opening a session raises."""
     questions = load_questions(max(1, min(count, 10)))
     modes: dict[str, Measured] = {}
     wanted: tuple[e.AnswerMode, ...] = ("after", "thinking")
@@ -272,7 +274,7 @@ class RemoteResult:
 
 
 async def run_remote(make: MakeSession, choice: SessionChoice, count: int, progress: Progress) -> RemoteResult:
-    """Asks `count` questions in each way. Raises what opening a session raises, and UserError."""
+    """Asks `count` questions in each way. Raises UserError, and whatever opening a session raises."""
     questions = load_questions(max(1, count))
     how: dict[str, Any] = {"by_request": True, "settle": SERVER_SETTLE_SECONDS}
     here = await _ask(make, choice, questions, "here", progress, **how)
@@ -284,7 +286,7 @@ async def run_remote(make: MakeSession, choice: SessionChoice, count: int, progr
 
 @contextlib.asynccontextmanager
 async def _server(choice: SessionChoice) -> AsyncIterator[str]:
-    """A running `serve` with the same back-end; its address."""
+    """Runs `serve` with the same back-end inside the block and yields its address."""
     backend = choice.backend
     options = ["--backend", backend.provider, "--model", backend.model, "--base-url", backend.base_url]
     command = python_module_command("app", "serve", "--port", "0", "--no-openings", *options)

@@ -1,8 +1,8 @@
-"""`bench overlap`: questions spoken over the first seconds of a fresh talk, on headphones and with a loudspeaker.
+"""`bench overlap`: questions spoken over the first seconds of a new conversation, with headphones and a loudspeaker.
 
-For each question a new conversation begins in a simulated room, in simulated time: a typed message makes the app speak
-at once with the embedded voice, and another voice asks something over it. Voice detector, canceller and recogniser are
-the app's own. The turn's final words are compared with one pass over the clean question.
+Each question starts a new conversation in a simulated room, in simulated time: a typed message makes the app speak
+immediately with the embedded voice, and another voice asks a question over it. Voice detector, canceller and recogniser
+are the app's own. The turn's final words are compared with one pass over the clean question.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from app.session.session import Session
 from app.tts.base import Clip, Voice
 
 TAIL_SECONDS = 3.0
-"""The conversation goes on for this long after the question, so that its turn can end."""
+"""The conversation continues for this long after the question, so that its turn can end."""
 ALONE_SECONDS = 14.0
 """The app speaks alone for this long, to learn the echo path and to show that it doesn't interrupt itself."""
 LATER_SECONDS = 0.0073
-"""How much later the echo comes in a second talk with the same devices, which start at different moments."""
+"""Additional echo delay in a second conversation with the same devices, which start at different moments."""
 WHOLE = 0.7
 """Share of the clean pass's words from which a question counts as recognised: tiny.en recognises one word in five
 otherwise if the same telephone sentence begins elsewhere."""
@@ -47,7 +47,7 @@ otherwise if the same telephone sentence begins elsewhere."""
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A room, by `Room`'s arguments."""
+    """A room, described by `Room`'s arguments."""
 
     name: str
     room: dict[str, Any]
@@ -59,15 +59,16 @@ class Place:
 
     @property
     def later(self) -> Place:
-        """The same room in a second talk."""
+        """Returns the same room in a second conversation."""
         delay = self.room["delay_seconds"] + LATER_SECONDS
         return Place("loudspeaker, a conversation before", {**self.room, "delay_seconds": delay})
 
 
 @dataclass(frozen=True, slots=True)
 class CleanQuestion:
-    """A spoken question without silence around it: float32 24 kHz, at `LEVEL_DBFS`; `clean`: its words as recognised in
-    one pass.
+    """A spoken question trimmed of silence: float32 24 kHz, at `LEVEL_DBFS`.
+
+    `clean`: its words as recognised in one pass.
     """
 
     name: str
@@ -77,10 +78,11 @@ class CleanQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a question that began at second `at`.
+    """The result of a question that began at second `at`.
 
-    `heard`: the final words of all turns that began with it or later; `sound`: one pass over the microphone's sound as
-    the recogniser received it; `itself`: how often the app took something else for the user before the question.
+    - `heard`: the final words of all turns that began with it or later
+    - `sound`: one pass over the microphone audio as the recogniser received it
+    - `itself`: how often the app mistook another sound for the user before the question
     """
 
     place: Place
@@ -108,12 +110,12 @@ class Outcome:
 
     @property
     def sound_whole(self) -> bool:
-        """Whether it is whole in the sound that the recogniser received."""
+        """Whether the question is complete in the audio that the recogniser received."""
         return self._is_whole(*_aligned(self.asked.clean, self.sound))
 
     @property
     def share(self) -> float:
-        """Share of the clean pass's words that were recognised."""
+        """The share of the clean pass's words that were recognised."""
         return self._aligned[1] / len(self.asked.clean)
 
     @property
@@ -125,7 +127,7 @@ class Outcome:
 
 
 def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
-    """The number of words that are missing at the beginning of `clean`, and of those that were recognised."""
+    """Returns the number of words missing at the beginning of `clean`, and the number recognised."""
     if not heard:
         return len(clean), 0
     [pieces] = jiwer.process_words(" ".join(clean), " ".join(heard)).alignments
@@ -198,7 +200,7 @@ class OverlapResult:
 
 
 FIRST_SECONDS = 20.0
-"""The questions begin within this time from the conversation's start."""
+"""Questions begin within this time of the conversation's start."""
 LEVEL_DBFS = -26.0
 """Root mean square of a question's loud parts: ITU-T P.56's usual active speech level."""
 LONGEST_SECONDS = 10.0
@@ -225,7 +227,7 @@ class CachedVoice:
         self._clips: dict[str, Clip] = {}
 
     def synthesize(self, text: str) -> Future[Clip]:
-        """Returns a clip that is ready at once in the conversation's time."""
+        """Returns a clip that is ready immediately in the conversation's time."""
         if text not in self._clips:
             self._clips[text] = self._voice.synthesize(text).result()
         future: Future[Clip] = Future()
@@ -241,14 +243,17 @@ class CachedVoice:
 
 @dataclass(slots=True)
 class _Talk:
-    """A conversation in a room. `asked_sound`: the question as the recogniser received it, if there was one."""
+    """A conversation in a room.
+
+    `asked_sound`: the question as the recogniser received it, or None if nothing was asked.
+    """
 
     events: list[e.Event]
     asked_sound: np.ndarray | None = None
 
     @property
     def starts(self) -> list[e.UserStarted | e.UserResumed]:
-        """When the app took something for the user, without the typed turn at the beginning."""
+        """Returns when the app detected a user turn, except the typed one at the beginning."""
         return [event for event in self.events if isinstance(event, e.UserStarted | e.UserResumed)][1:]
 
 
@@ -260,9 +265,7 @@ def speak_over(
     voice: Voice,
     echoes: EchoStore | None = None,
 ) -> Outcome:
-    """Asks a question from second `at` of a fresh talk on. `echoes`: echo paths that earlier conversations have
-    learned.
-    """
+    """Asks a question at second `at` of a new conversation. `echoes`: echo paths learned in earlier conversations."""
     talk = _talk(place, asked, at, models, voice, echoes)
     since = {event.turn for event in talk.starts if event.at >= at}
     finals = {event.turn: event.text for event in talk.events if isinstance(event, e.TranscriptFinal)}
@@ -353,7 +356,8 @@ def _at_level(samples: np.ndarray) -> np.ndarray:
 def run_overlap(
     questions: int = 30, *, recordings: Path | None = None, seed: int = 0, progress: Progress = no_progress
 ) -> OverlapResult:
-    """Asks `questions` of the bench's questions, or of `recordings`, over as many fresh talks in each kind of place.
+    """Asks `questions` of the bench's questions, or of `recordings`, over as many new conversations in each kind of
+    place.
 
     Raises TranscriberError, VoiceError and AudioFileError.
     """

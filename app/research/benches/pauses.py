@@ -1,16 +1,16 @@
-"""The cases of `bench turns`: spoken questions with pauses inside them, and recordings of real people.
+"""The cases of `bench turns`: spoken questions with inserted pauses, and recordings of real people.
 
-Pauses are put in where `|` stands in the texts (`resources/bench/sayings.json`); `|*` marks one that follows a complete
-question or request whatever the kind of the rest, and `^` a place where a recording is cut in two. All texts but
+Pauses are inserted at each `|` in the texts (`resources/bench/sayings.json`). `|*` marks one that follows a complete
+question or request, whatever the kind of the rest, and `^` a place where a recording is split. All texts except
 MT-Bench's questions were written for this bench.
 
-There are two kinds of pause. In `flow` the sentence was spoken in one go and silence is put in at a low place between
-two words: the voice hangs in the air, as when a speaker looks for a word. In `apart` the parts were spoken one by one:
-the voice falls before the pause as if everything had been said, which is harder.
+There are two kinds of pause. In `flow`, the sentence was spoken in one go and silence is inserted at a low-energy point
+between two words: the intonation stays open, as when a speaker searches for a word. In `apart`, the parts were spoken
+separately: the intonation falls before the pause as at the end of a sentence, which is harder.
 
-People's recordings come from a folder with a `manifest.jsonl` (see `recordings.load_recordings`); of these it is found
-out where each utterance ends and its speaker pauses. This project's figures come from a selection of the WUW Corpus II
-(Kepuska; CC BY-SA 4.0), whose callers put a keyword into a sentence of their own.
+Recordings of people come from a folder with a `manifest.jsonl` (see `recordings.load_recordings`); the ends of their
+utterances and their pauses are detected. The published figures use a selection of the WUW Corpus II (Kepuska; CC BY-SA
+4.0), whose callers put a keyword into a sentence of their own.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from app.tts.base import place_words
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """A text that is spoken with a pause between each two of its `parts`.
+    """A text with a pause between each two of its `parts`.
 
-    `kind` tells where the pauses are: `clause` in the middle of a clause, `um` after a filled hesitation, `phrase`
-    where one of them follows a complete question or request, `statement` between a statement and the question or
-    request about it; `whole` is a question or a request without a pause, and `plain` a complete statement, with a
-    pause inside a clause or without one.
+    `kind` describes the pauses: `clause` within a clause, `um` after a filled hesitation, `phrase` if one of them
+    follows a complete question or request, `statement` between a statement and the question or request about it.
+    `whole` is a question or request without a pause, and `plain` a complete statement, with a pause inside a clause or
+    without one.
     """
 
     kind: str
@@ -51,13 +51,13 @@ class Saying:
 
     @property
     def text(self) -> str:
-        """The whole text without the pauses."""
+        """The whole text, without pause marks."""
         return " ".join(self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A stretch of one of the bench's own recordings, from second `begin` to `end`, with its text."""
+    """A section of one of the bench's own recordings, from second `begin` to `end`, with its text."""
 
     file: str
     begin: float
@@ -80,8 +80,9 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Sayings:
-    """All texts of the bench. `fresh` was written later: a quarter goes to each of the first two parts, half to the
-    third.
+    """All texts of the bench.
+
+    A quarter of `fresh`, written later, goes to each of the first two parts, and half to the third.
     """
 
     spoken: tuple[Saying, ...]
@@ -92,7 +93,7 @@ class Sayings:
 
 @functools.cache
 def sayings() -> Sayings:
-    """All texts, in the file's order."""
+    """Returns all texts, in file order."""
     found = json.loads(resource("bench", "sayings.json").read_text("utf-8"))
     return Sayings(
         _sayings(found["spoken"]),
@@ -115,17 +116,18 @@ def _recorded(file: str, text: str, whole_inside: Any = ()) -> Recorded:
 
 
 KEYWORDS = ("operator", "think engine", "thinkengine", "onword", "wildfire", "voyager")
-"""What the corpus asked its callers to say, sometimes alone after a finished sentence."""
+"""Keywords the corpus asked its callers to say, sometimes alone after a finished sentence."""
 PAUSE_SECONDS = 0.1
-"""A shorter silence between two spans of voice is part of a word."""
+"""A shorter silence between two voiced spans counts as part of a word."""
 QUIETEST_SECONDS = 0.25
 
 
 def people(
     folder: Path, recognise: Recognise, make_voice: Callable[[], VoiceActivity], part: int | None = None
 ) -> list[Case]:
-    """The recordings in `folder`, in the manifest's order. `part`: only the speakers of this part. Raises
-    TranscriberError.
+    """Returns the recordings in `folder`, in manifest order. `part`: only speakers of this part.
+
+    Raises TranscriberError.
     """
     out = []
     for recording in load_recordings(folder, part=part):
@@ -142,7 +144,7 @@ def people(
 
 
 def voice_spans(sound: np.ndarray, voice: VoiceActivity) -> list[tuple[float, float]]:
-    """Begin and end in seconds of each stretch of voice in `sound` (float32 24 kHz)."""
+    """Returns the start and end of each voiced span in `sound` (float32, 24 kHz), in seconds."""
     spans: list[tuple[float, float]] = []
     for frame in frames(sound):
         for window in voice.hear(frame):
@@ -170,7 +172,7 @@ def with_tail(sound: np.ndarray, end: float) -> np.ndarray:
 
 
 def _keyword_alone(text: str, sound: np.ndarray, pause: tuple[float, float], recognise: Recognise) -> bool:
-    """Whether nothing but a keyword follows `pause`, and a finished sentence precedes it."""
+    """Whether `pause` follows a finished sentence and only a keyword comes after it."""
     said = " ".join(fold(text))
     keyword = next((word for word in KEYWORDS if said.endswith(word)), None)
     if keyword is None or completeness(said[: -len(keyword)]) == "open":
@@ -181,26 +183,27 @@ def _keyword_alone(text: str, sound: np.ndarray, pause: tuple[float, float], rec
 Making = Literal["flow", "apart"]
 
 PARTS = ("tuning", "held out", "final")
-"""What the constants were tuned on; what they were chosen by; and what was listened to once, at the end."""
+"""The parts used to tune the constants, to choose between candidates, and for a single final evaluation."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 1.2
 """Seconds: speakers' hesitations within a turn last 0.2 to 1 s (Campione and Véronis, 2002), some longer."""
 FADE_SECONDS = 0.008
 LEAD_SECONDS, TAIL_SECONDS = 0.5, 2.6
 ROOM_DBFS = -65.0
 SEARCH_SECONDS = 0.35
-"""How far from its expected place the end of a word is searched..."""
+"""Seconds around the expected position in which the end of a word is searched..."""
 TRIES = 6
-"""... and how many low places are tried."""
+"""... and how many low-energy positions are tried."""
 END_REACH = 0.12
 """Seconds: a speech end this close to a marked one is the same."""
 SPEEDS = (0.93, 1.0, 1.0, 1.08)
-"""Factors by which a recording is played faster, pitch included, so that one voice sounds like several speakers."""
+"""Playback speeds, which also shift the pitch, so that one voice sounds like several speakers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A sound to listen to, float32 24 kHz, in which the voice ends at second `end`. `pauses`: begin and end of each
-    pause that was put in, in seconds.
+    """Audio of a case, float32 24 kHz, in which the voice ends at second `end`.
+
+    `pauses`: start and end of each inserted pause, in seconds.
     """
 
     name: str
@@ -212,17 +215,17 @@ class Case:
     pauses: tuple[tuple[float, float], ...]
     speaker: str = ""
     untold: tuple[tuple[float, float], ...] = ()
-    """Those of `pauses` before which everything may have been said: nobody could know that more follows."""
+    """Those of `pauses` that follow what may be a complete turn, so that nothing indicates that more follows."""
 
     @property
     def voice(self) -> str:
-        """Who speaks: `Kokoro` in the recordings, `Piper` in what the app's voice says, or people."""
+        """The speaker: `Kokoro` in the recordings, `Piper` for the app's voice, or people."""
         if self.speaker:
             return "people"
         return "Kokoro" if self.name.split()[0] in ("bench", "recorded") else "Piper"
 
     def resumes(self, speech_end: float) -> float | None:
-        """When the voice goes on after a pause that began at `speech_end`; None if it doesn't."""
+        """Returns when the voice resumes after a pause that began at `speech_end`; None if it doesn't."""
         if speech_end >= self.end - END_REACH:
             return None
         return min((after for _, after in self.pauses if after > speech_end + 0.03), default=self.end)
@@ -234,7 +237,7 @@ class Case:
 
 @dataclass(slots=True)
 class Cases:
-    """The cases that could be made, and the names of those that could not be cut between two words."""
+    """The cases that could be created, and the names of those that could not be cut between two words."""
 
     made: list[Case] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -246,17 +249,20 @@ class Cases:
 
 
 Recognise = Callable[[np.ndarray], str]
-"""Sound (float32 24 kHz) to words: checks that a cut lies between two words."""
+"""Recognises words (float32, 24 kHz); used to check that a cut lies between two words."""
 
 
 def part_of(source: str, number: int) -> int:
-    """To which of PARTS number `number` of a source belongs: `bench`, `spoken`, `fresh` or `recorded`."""
+    """Returns the index of the part that number `number` of a source (`bench`, `spoken`, `fresh` or `recorded`) belongs
+    to.
+    """
     return (0, 1, 2, 2)[number % 4] if source in ("fresh", "recorded") else number % 2
 
 
 def bench_cases(recognise: Recognise, part: int | None = None, most: int = 0) -> Cases:
-    """The bench's own recordings with pauses put in. `part`: one of PARTS, by its index; `most`: at most this many
-    cases if it is not 0.
+    """Returns the bench's own recordings with inserted pauses.
+
+    `part`: index into PARTS; `most`: maximum number, 0 for all.
     """
     out = Cases()
     for number, excerpt in enumerate(sayings().bench):
@@ -276,7 +282,7 @@ def bench_cases(recognise: Recognise, part: int | None = None, most: int = 0) ->
 
 
 def recorded_cases(folder: Path, recognise: Recognise, part: int | None = None) -> Cases:
-    """MT-Bench's turns as spoken in `folder` (`VOICE/QUESTION_TURN.flac`, 24 kHz) with pauses put in."""
+    """Returns MT-Bench's turns as spoken in `folder` (`VOICE/QUESTION_TURN.flac`, 24 kHz), with inserted pauses."""
     out = Cases()
     for number, recorded in enumerate(sayings().recorded):
         if part is not None and part_of("recorded", number) != part:
@@ -297,7 +303,7 @@ def recorded_cases(folder: Path, recognise: Recognise, part: int | None = None) 
 
 
 def _stretches(recorded: Recorded, parts: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Yields the first part, the end and the kind of each stretch that is a case of its own."""
+    """Yields the first part, the end and the kind of each section that forms a case."""
     ends = itertools.accumulate(1 + sentence.count("|") for sentence in recorded.text.split("^"))
     for place, (begin, end) in enumerate(itertools.pairwise((0, *ends))):
         kind = "statement" if any(said.endswith(".") for said in parts[begin : end - 1]) else "clause"
@@ -311,8 +317,9 @@ def spoken_cases(
     makings: Sequence[Making] = ("flow", "apart"),
     most: int = 0,
 ) -> Cases:
-    """The sayings as `say` speaks them (float32 24 kHz), each in every making; `most`: at most this many cases if it is
-    not 0.
+    """Returns the sayings as spoken by `say` (float32 24 kHz), each in every making.
+
+    `most`: maximum number, 0 for all.
     """
     out = Cases()
     texts = [

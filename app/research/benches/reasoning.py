@@ -60,7 +60,9 @@ class Asked:
 
 
 def generate(count: int, seed: int = 0) -> list[Asked]:
-    """The first `count` items of a seed; their forms take turns, and each form's answers are balanced by chance."""
+    """Returns the first `count` items for a seed; the forms alternate, and the answers of each form are balanced by
+    chance.
+    """
     chance = random.Random(seed)
     makers = (_counting, _navigation, _lies, _fallacies)
     items = []
@@ -135,9 +137,9 @@ def _fallacies(chance: random.Random) -> tuple[str, str]:
 
 
 def load_big_bench_audio(folder: Path, count: int = 0) -> list[Asked]:
-    """`count` items of all categories in turn, all for 0.
+    """Loads `count` items, cycling through the categories; 0 loads all.
 
-    Raises UserError, and TranscriberError for a sound that can't be read.
+    Raises UserError, and TranscriberError for unreadable audio.
     """
     try:
         rows = _rows(folder)
@@ -157,7 +159,7 @@ def load_big_bench_audio(folder: Path, count: int = 0) -> list[Asked]:
 
 
 def _in_turn(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The rows, the first of each category before the second of any."""
+    """Interleaves the rows by category."""
     seen: dict[str, int] = {}
     places = []
     for row in rows:
@@ -177,19 +179,20 @@ def _rows(folder: Path) -> list[Mapping[str, Any]]:
 _VERDICT = re.compile(r"\b(?:in)?valid\b")
 _NEGATIONS = frozenset(("not", "no", "isn't", "isnt", "never", "cannot", "can't"))
 NEGATION_REACH = 4
-"""So many words before a verdict are searched for a negation: “is not a logically valid”."""
+"""Number of words before a verdict that are searched for a negation: “is not a logically valid”."""
 
 
 def is_right(answer: str, right: str) -> bool:
-    """Whether `answer` says `right`."""
+    """Whether `answer` states `right`."""
     return found_in(answer, right) == right.lower()
 
 
 def found_in(answer: str, right: str) -> str:
-    """What `answer` says of the kind of `right`; empty where it says nothing.
+    """Returns what `answer` states, of the kind of `right`; an empty string if nothing.
 
-    Of several verdicts the last counts, as where an answer reasons aloud; yes and no count where they come first. Of
-    several numbers the last counts, but one before a colon, which introduces a list, goes before those of the list.
+    Of several verdicts the last counts, as when an answer reasons aloud; of yes and no, the first. Of several numbers
+    the last counts, except that a number before a colon, which introduces a list, takes precedence over those in the
+    list.
     """
     right = right.lower()
     if right in ("valid", "invalid"):
@@ -211,7 +214,7 @@ def _verdict(answer: str) -> str:
 
 
 def _number(text: str) -> str:
-    """The last number of a text in digits."""
+    """Returns the last number in a text, as digits."""
     return next((word for word in reversed(normalised(text)) if word.isdigit()), "")
 
 

@@ -53,7 +53,7 @@ from app.stt.streaming import RATE, Decoder
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """The words recognised in a recording: those of its turns, and those of one pass over all of it."""
+    """The words recognised in a recording: those of its turns, and those of a single pass over all of it."""
 
     recording: Recording
     turns: tuple[str, ...]
@@ -79,7 +79,7 @@ class Heard:
 
 @dataclass(slots=True)
 class LiveRecognitionResult:
-    """The words of all recordings; `decodes`: how often the recogniser ran, in `decode_seconds` of processor time."""
+    """The words of all recordings. `decodes`: the recogniser's calls, which took `decode_seconds` of processor time."""
 
     heard: list[Heard] = field(default_factory=list)
     seconds: float = 0.0
@@ -132,13 +132,13 @@ def _errors(found: jiwer.WordOutput) -> dict[str, int]:
 
 
 LEAD_SECONDS, TAIL_SECONDS = 0.6, 3.0
-"""Before and after each recording comes noise as loud as the recording's own room."""
+"""Seconds of noise at the recording's own room level, before and after each recording."""
 ROOM_QUANTILE = 0.05
 """The room's level is that of the quietest twentieth of a recording's blocks of 20 ms."""
 
 
 class CountingDecoder:
-    """Counts the decodes of a decoder and the processor time they take; `last`: seconds of the last one."""
+    """Counts a decoder's calls and their processor time. `last`: seconds of the last call."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
@@ -174,8 +174,9 @@ def in_its_room(samples: np.ndarray, seed: int = 0) -> np.ndarray:
 
 
 def recognise_live(samples: np.ndarray, models: SpeechModels, *, answers: bool = False) -> tuple[str, ...]:
-    """The final words of each turn in a recording. `answers`: the app speaks from `FIRST_SOUND_SECONDS` after each
-    turn's end until it is interrupted.
+    """Returns the final words of each turn in a recording.
+
+    `answers`: the app speaks from `FIRST_SOUND_SECONDS` after each turn's end until it is interrupted.
     """
     tracker = TurnTracker(end_weights())
     listener = Listener(models.voice_detector(), models.transcriber(), tracker, answers=answers)
@@ -229,8 +230,8 @@ Ends = list[tuple[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Listened:
-    """One recording as recognised: the words that were said and recognised, the seconds that each word lagged, the
-    processor seconds that were spent, and the seconds of sound.
+    """One recording as recognised: spoken and recognised words, seconds of lag per word, processor seconds, and
+    duration.
     """
 
     said: str
@@ -297,7 +298,7 @@ class RecognisersResult:
 
 
 def words_wrong(listened: Sequence[Listened]) -> float:
-    """The word error rate over all of them."""
+    """Returns the word error rate over all recordings."""
     return float(compare((one.said, one.heard) for one in listened if normalised(one.said)).wer)
 
 
@@ -365,7 +366,7 @@ def _load(model: Model, language: str) -> dict[str, Any]:
 
 
 def _listen(recording: Recording, ends: Ends, decoder: CountingDecoder, models: SpeechModels) -> Listened:
-    """Listens with `decoder` in place of the one in `models`."""
+    """Processes a recording with `decoder` in place of the one in `models`."""
     transcriber = TimedTranscriber(decoder, models.judge, models.words, lambda: decoder.last)
     listener = Listener(models.voice_detector(), transcriber, TurnTracker(end_weights()))
     forward, updates = transcriber.on_update, []
@@ -384,7 +385,7 @@ def _listen(recording: Recording, ends: Ends, decoder: CountingDecoder, models: 
 
 
 def _lags(updates: Sequence[tuple[float, int, tuple[str, ...]]], ends: Ends) -> Iterator[float]:
-    """Yields, for each word that was recognised in the end, how long after its end it stood in a partial and stayed.
+    """Yields, for each finally recognised word, the delay from its end until it appeared in a partial and stayed.
 
     `updates`: time, turn and words of each partial and final.
     """
@@ -404,7 +405,7 @@ def _lags(updates: Sequence[tuple[float, int, tuple[str, ...]]], ends: Ends) -> 
 
 
 def _aligner(language: str) -> Callable[[Recording], Ends]:
-    """A function that finds where the words of a recording end."""
+    """Returns a function that finds where the words of a recording end."""
     reader = Reader(model_path(choose_recogniser(language=language).key))
 
     def ends(recording: Recording) -> Ends:

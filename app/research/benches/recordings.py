@@ -1,7 +1,7 @@
-"""Recordings for benches and training: reads them, brings them to a level, and reads back what is said in them.
+"""Recordings for benches and training: reading, levelling, and transcription for comparison.
 
-They are single sound files, folders with a manifest, and the benches' own spoken questions. What a voice has said is
-read back by a Whisper model and compared word by word. Loudness is that of ITU-R BS.1770-5: K-weighted, gated, mono.
+Sources are single sound files, folders with a manifest, and the benches' own spoken questions. A Whisper model
+transcribes speech for a comparison word by word. Loudness is that of ITU-R BS.1770-5: K-weighted, gated, mono.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 PATIENCE_SECONDS = 40.0
-"""An answer that takes longer is not waited for."""
+"""Maximum wait for an answer."""
 
 MakeSession = Callable[..., Session]
 
@@ -46,7 +46,7 @@ class Question:
 
 
 def load_questions(count: int | None = None, *, names: Sequence[str] = ()) -> list[Question]:
-    """The first `count` questions of the bench, or those with the `names`, in that order."""
+    """Loads the first `count` questions of the bench, or those with the given `names`, in that order."""
     entries = json.loads(resource("bench", "questions.json").read_text("utf-8"))
     if names:
         known = {f"{entry['question']}_{entry['turn']}": entry for entry in entries}
@@ -87,7 +87,7 @@ _ABSOLUTE_GATE, _RELATIVE_GATE = -70.0, -10.0
 
 
 def loudness(samples: np.ndarray, rate: int) -> float:
-    """The loudness in LUFS; minus infinity for silence."""
+    """Returns the loudness in LUFS; minus infinity for silence."""
     size = max(len(samples), round(_BLOCK * rate))
     spectrum = np.fft.rfft(samples, 2 * size)
     z = np.exp(-2j * np.pi * np.fft.rfftfreq(2 * size, 1 / rate) / _FILTER_RATE)
@@ -138,7 +138,7 @@ def read_sound(file: Path, *, peak: float | None = None) -> np.ndarray:
 
 
 def sound_files(folder: Path) -> list[Path]:
-    """The sound files of a folder and those below it. Raises TranscriberError if there are none."""
+    """Returns the sound files in a folder and its subfolders. Raises TranscriberError if there are none."""
     found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
     if not found:
         kinds = ", ".join(suffix[1:].upper() for suffix in SUFFIXES)
@@ -165,12 +165,12 @@ def load_recordings(folder: Path, *, part: int | None = None, peak: float | None
 
 
 def speaker_part(speaker: str) -> int:
-    """To which of the parts a speaker belongs."""
+    """Returns the part that a speaker belongs to."""
     return int(speaker) % SPEAKER_PARTS if speaker.isdigit() else sum(speaker.encode()) % SPEAKER_PARTS
 
 
 def voice_end(samples: np.ndarray) -> float:
-    """The second at which the voice in a clean recording ends."""
+    """Returns the second at which the voice in a clean recording ends."""
     return float(np.flatnonzero(np.abs(samples) > VOICE_FLOOR)[-1] + 1) / SAMPLE_RATE
 
 
@@ -183,7 +183,7 @@ def at_level(samples: np.ndarray, dbfs: float, *, peak: float = 1.0) -> np.ndarr
 
 
 def trim(samples: np.ndarray) -> np.ndarray:
-    """The recording from the first to the last sample of voice."""
+    """Trims a recording to the first and last sample of voice."""
     loud = np.flatnonzero(np.abs(samples) > VOICE_FLOOR)
     return samples[loud[0] : loud[-1] + 1].astype(np.float32) if len(loud) else samples[:0].astype(np.float32)
 
@@ -198,7 +198,7 @@ _SPELLINGS = {"okay": "ok", "gonna": "going to", "wanna": "want to", "uh": "", "
 
 
 def word_distance(reference: tuple[str, ...], words: tuple[str, ...]) -> int:
-    """Substitutions, insertions and deletions between two word lists (Levenshtein)."""
+    """Returns the number of substitutions, insertions and deletions between two word lists (Levenshtein)."""
     if not reference or not words:
         return len(reference) + len(words)
     found = jiwer.process_words(" ".join(reference), " ".join(words))
@@ -206,7 +206,7 @@ def word_distance(reference: tuple[str, ...], words: tuple[str, ...]) -> int:
 
 
 def normalised(text: str) -> tuple[str, ...]:
-    """The words of `text` for a comparison: no case, no punctuation, numbers below a hundred in digits, no "um"."""
+    """Returns words normalised for comparison: lower case, no punctuation, numbers below 100 as digits, no "um"."""
     out: list[str] = []
     tens = False
     for word in fold(text.replace("-", " ")):
@@ -220,7 +220,7 @@ def normalised(text: str) -> tuple[str, ...]:
 
 
 def compare(pairs: Iterable[tuple[str, str]]) -> jiwer.WordOutput:
-    """Compares all pairs of what was said and what was recognised, after normalisation."""
+    """Compares pairs of spoken and recognised text, after normalisation."""
     pairs = [(" ".join(normalised(said)), " ".join(normalised(heard))) for said, heard in pairs]
     return jiwer.process_words([said for said, _ in pairs], [heard for _, heard in pairs])
 
@@ -240,7 +240,7 @@ class Reader:
             ) from error
 
     def read(self, samples: np.ndarray, language: str = "en") -> str:
-        """The words of `samples` (float32 24 kHz)."""
+        """Returns the words of `samples` (float32, 24 kHz)."""
         segments, _ = self._model.transcribe(
             soxr.resample(samples, SAMPLE_RATE, RATE), language=language, beam_size=5, condition_on_previous_text=False
         )
@@ -249,7 +249,7 @@ class Reader:
     def words(
         self, samples: np.ndarray, language: str, *, beam_size: int = 5, previous_text: bool = False
     ) -> list[tuple[str, float]]:
-        """The words of `samples` (float32 24 kHz), each with the second at which it ends."""
+        """Returns the words of `samples` (float32, 24 kHz), each with the second at which it ends."""
         segments, _ = self._model.transcribe(
             soxr.resample(samples, SAMPLE_RATE, RATE).astype(np.float32),
             language=language,

@@ -94,11 +94,11 @@ FADE = 120
 """A pause fades out in 5 ms, as in the app's loudspeaker."""
 
 HOP = 480
-"""Step in which a source that shows frames under way lets time pass: 20 ms."""
+"""Time step of a source that exposes incomplete frames: 20 ms."""
 
 
 def random_rooms(count: int, seed: int) -> list[dict[str, Any]]:
-    """Arguments of random rooms, all independent of each other but for three attenuations in turn."""
+    """Returns arguments of random rooms. They are independent, except that three attenuations alternate."""
     rng = np.random.default_rng((seed, 2))
     return [
         {
@@ -114,10 +114,10 @@ def random_rooms(count: int, seed: int) -> list[dict[str, Any]]:
 
 
 class RoomSink:
-    """The loudspeaker: an `AudioSink` that takes a block from its queue at the pace of its own clock.
+    """The loudspeaker: an `AudioSink` that plays blocks from its queue at the pace of its own clock.
 
-    `stops`: the seconds at which it was silenced, by a flush or by one of the `playback_pauses` that were not undone.
-    `underruns` counts how often it ran dry.
+    `stops`: the seconds at which it was silenced, by a flush or by a `playback_pauses` that was not undone.
+    `underruns`: how often the queue ran empty.
     """
 
     name = "room's loudspeaker"
@@ -163,7 +163,7 @@ class RoomSink:
             self.stops.pop()
 
     def block(self) -> np.ndarray:
-        """The next block that is played: float32 (room.block,), silence where nothing is queued."""
+        """Returns the next block to play: float32 (room.block,), silence if nothing is queued."""
         size = self._room.block
         out = np.zeros(size, np.float32)
         if self._paused:
@@ -209,7 +209,7 @@ class RoomTap:
         self._blocks: list[np.ndarray] = []
 
     def put(self, block: np.ndarray) -> None:
-        """Adds a block that is played."""
+        """Adds a played block."""
         self._blocks.append(block)
 
     def take(self) -> np.ndarray:
@@ -240,7 +240,7 @@ class RoomSource:
 
 
 class HopSource(RoomSource):
-    """A microphone that shows the frame under way: 20 ms pass at a time, up to `read_frame`'s timeout."""
+    """A microphone that exposes the incomplete frame: 20 ms pass at a time, up to `read_frame`'s timeout."""
 
     def __init__(self, room: Room) -> None:
         super().__init__(room)
@@ -260,7 +260,7 @@ class HopSource(RoomSource):
         return self._begun.copy()
 
     def mute(self) -> None:
-        """Zeros the frame under way."""
+        """Zeros the incomplete frame."""
         self._begun = np.zeros_like(self._begun)
 
 
@@ -333,11 +333,11 @@ class Room:
         self._said.append((round(at * SAMPLE_RATE), samples))
 
     def next_frame(self) -> np.ndarray:
-        """Lets 80 ms pass; returns the microphone's frame, float32 (1920,)."""
+        """Advances time by 80 ms; returns the microphone's frame, float32 (1920,)."""
         return self.let_pass(FRAME_SAMPLES)
 
     def let_pass(self, count: int) -> np.ndarray:
-        """Lets `count` samples' time pass; returns the microphone's sound, float32 (count,)."""
+        """Advances time by `count` samples; returns the microphone's audio, float32 (count,)."""
         if self._passed >= self._end:
             raise EndOfAudio
         start, end = self._passed, self._passed + count
@@ -366,7 +366,7 @@ class Room:
         return out
 
     def loudest(self, begin: float, end: float) -> float:
-        """The largest sample that was played between two seconds, by the microphone's clock."""
+        """Returns the largest sample played between two seconds of the microphone's clock."""
         first, last = (round(at * self._speed * SAMPLE_RATE / self.block) for at in (begin, end))
         return max(self.sounding[first:last], default=0.0)
 

@@ -19,7 +19,7 @@ from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 BEGINNINGS = (4, 6, 8)
-"""Numbers of words from which a growing question is classified, besides the whole question."""
+"""Word counts at which a growing question is classified, in addition to the whole question."""
 LOADS = 5
 STEP = 2
 """Words between two decisions of the policy."""
@@ -36,26 +36,26 @@ class SetFigures:
     questions: int
     right: float
     beginnings: dict[int, float]
-    """Share right from the first words alone, by their number; a shorter question counts with all its words."""
+    """Share classified correctly from only the first words, by word count; a shorter question counts in full."""
     confusion: list[list[int]]
-    """(kinds, kinds) in the order of KINDS: rows are the right kinds, columns the classifier's."""
+    """(kinds, kinds) in the order of KINDS: rows are the correct kinds, columns the classifier's."""
     policy_right: float
-    """Share right at the question's end with the policy, which decides every STEP words."""
+    """Share correct at the question's end with the policy, which decides every STEP words."""
     policy_changes: float
     """How often the kind changes while a question grows, with the policy."""
     bare_changes: float
-    """The same without the policy: the likeliest kind at every step."""
+    """The same without the policy, taking the likeliest kind at every step."""
 
     @property
     def shares(self) -> dict[str, float]:
-        """Shares right: of whole questions, of each beginning, and with the policy."""
+        """Returns the shares classified correctly: of whole questions, of each beginning, and with the policy."""
         beginnings = {str(words): share for words, share in self.beginnings.items()}
         return {"whole": self.right, **beginnings, "policy": self.policy_right}
 
 
 @dataclass(slots=True)
 class RoutingResult:
-    """Figures of all sets, and times in milliseconds; `left_out`: sentences on what is missing."""
+    """Figures of all sets, and times in milliseconds. `left_out`: messages about missing data."""
 
     sets: list[SetFigures] = field(default_factory=list)
     load_ms: float = 0.0
@@ -94,8 +94,8 @@ class RoutingResult:
 def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, calls: int = 2000) -> RoutingResult:
     """Scores the available sets and times `calls` calls on one thread. Raises UserError.
 
-    `mt_bench`: MT-Bench's question.jsonl, of which the categories that the router knows count; `held_out`: a file like
-    the training questions, `resources/routing/held_out.jsonl` by default.
+    `mt_bench`: MT-Bench's question.jsonl, of which only the categories known to the router are used; `held_out`: a file
+    in the format of the training questions, `resources/routing/held_out.jsonl` by default.
     """
     result = RoutingResult(calls=calls)
     loads = []
@@ -134,7 +134,7 @@ def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, call
 
 
 def _rows(path: Path, *fields: str) -> list[dict[str, Any]]:
-    """The rows of a file, all with these fields. Raises UserError."""
+    """Reads the rows of a file, all of which must have these fields. Raises UserError."""
     try:
         rows = read_json_lines(path, CORPUS, CORPUS_LINE)
         if all(field in row for row in rows for field in fields):

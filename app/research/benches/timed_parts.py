@@ -1,9 +1,9 @@
 """The app's own models in simulated time: over a recording, and in whole sessions.
 
-Results are as late as in the real window on two cores, where all stages run side by side: each stage takes what was
-measured there. So the figures are the same on every machine, however busy, and a conversation takes less time than its
-sound. A `Listener` processes a recording as a session does, frame by frame in the sound's own time; `SimulatedParts`
-makes sessions for a loop in simulated time.
+Results are delayed as in the real window on two cores, where all stages run side by side: each stage takes the time
+measured there. The figures are therefore the same on every machine and under any load, and a conversation takes less
+time than its audio. A `Listener` processes a recording frame by frame as a session does; `SimulatedParts` makes
+sessions for a loop in simulated time.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ from app.tts.voices import make_voice
 
 @dataclass(frozen=True, slots=True)
 class SpeechModels:
-    """The recogniser, and the judges of a turn's end by its sound and by its words; `words` is None if the language
-    model can't be run.
+    """The recogniser, and the judges of a turn's end by sound and by words.
+
+    `words` is None if the language model can't run.
     """
 
     decoder: Decoder
@@ -56,29 +57,29 @@ class SpeechModels:
 
     @property
     def left_out(self) -> list[str]:
-        """Sentences on missing models."""
+        """Messages about missing models."""
         if self.words is not None:
             return []
         return ["The language model is not installed, so the words were judged by rules alone."]
 
     def transcriber(self) -> TimedTranscriber:
-        """A transcriber in simulated time that uses these models."""
+        """Returns a transcriber in simulated time that uses these models."""
         return TimedTranscriber(self.decoder, self.judge, self.words)
 
     def voice_detector(self) -> VoiceActivity:
-        """A new voice detector: each recording needs its own, since it keeps state."""
+        """Returns a new voice detector. Each recording needs its own, since it keeps state."""
         from app.stt.silero import SileroVoiceActivity
 
         return SileroVoiceActivity()
 
     def transcribe(self, samples: np.ndarray) -> str:
-        """The words of all of `samples` (float32 24 kHz), decoded in one pass."""
+        """Returns the words of `samples` (float32, 24 kHz), decoded in one pass."""
         return self.decoder.decode(soxr.resample(samples, SAMPLE_RATE, RATE).astype(np.float32))
 
 
 @contextmanager
 def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
-    """Loads the models; `words`: the judge of the words too. Raises TranscriberError."""
+    """Loads the models; `words`: including the judge of the words. Raises TranscriberError."""
     from app.stt import text_endpointing
     from app.stt.pooled import SmartTurn
     from app.stt.whisper_decoder import WhisperDecoder
@@ -96,11 +97,11 @@ def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
 
 
 DECODE_SECONDS = 0.25
-"""A decode of a turn by Whisper tiny.en beside the other stages; 0.13 to 0.2 s when nothing else runs."""
+"""Time to decode a turn with Whisper tiny.en alongside the other stages; 0.13 to 0.2 s when nothing else runs."""
 JUDGE_SECONDS = 0.06
-"""A judgement of Smart Turn."""
+"""Time for a judgement by Smart Turn."""
 WORDS_SECONDS = 0.05
-"""A judgement of the words by the language model, continuing from the last ones."""
+"""Time for a judgement of the words by the language model, reusing its previous state."""
 HEARING_COSTS = (
     f"a decode takes {DECODE_SECONDS} s, a judgement of Smart Turn {JUDGE_SECONDS} s and one of the words "
     f"{WORDS_SECONDS} s"
@@ -108,10 +109,7 @@ HEARING_COSTS = (
 
 
 class _TimedWorker:
-    """Runs each job at once, and computes when its result would have come, one job after another.
-
-    `seconds` returns how long the last job took.
-    """
+    """Runs each job immediately and computes when its result would be ready, given the job's `seconds`."""
 
     def __init__(self, transcriber: TimedTranscriber, seconds: Callable[[], float]) -> None:
         self._transcriber, self._seconds, self._free_at = transcriber, seconds, 0.0
@@ -123,14 +121,15 @@ class _TimedWorker:
         return Future()
 
     def finish(self) -> float:
-        """The time at which the last job is done."""
+        """The time at which the last job is finished."""
         self._free_at += self._seconds()
         return self._free_at
 
 
 class TimedTranscriber(StreamingTranscriber):
-    """A `StreamingTranscriber` without threads, over models that are loaded already. Due results are delivered by
-    `deliver`, and with each frame. `decode_seconds` returns how long the last decode took.
+    """A `StreamingTranscriber` without threads, over loaded models.
+
+    `decode_seconds` returns the last decode's duration.
     """
 
     working: _TimedWorker
@@ -179,7 +178,7 @@ class TimedTranscriber(StreamingTranscriber):
 
 
 FIRST_SOUND_SECONDS = 0.1
-"""From a turn's end until an answer that is ready sounds."""
+"""Time from a turn's end until a reply that is ready starts playing."""
 
 
 class Listener:
@@ -208,8 +207,9 @@ class Listener:
         transcriber.on_finished = tracker.hint_finished
 
     def listen(self, samples: np.ndarray) -> Iterator[tuple[float, list[TurnEvent | FloorCommand]]]:
-        """Processes the whole frames of `samples` (float32 24 kHz); yields each one's time and the turn tracker's
-        results. After the last one an open turn is ended, and all pending words are delivered.
+        """Processes the whole frames of `samples` (float32 24 kHz); yields each one's time and the tracker's results.
+
+        Afterwards an open turn is ended, and all pending words are delivered.
         """
         at = 0.0
         for frame in frames(samples):
@@ -255,7 +255,7 @@ SMALLEST = Speed(0.3, 45.0)
 
 CLIP_SECONDS = 0.12
 CLIP_SECONDS_A_SECOND = 0.07
-"""A clip of Piper's, and each second of its sound."""
+"""Seconds to synthesize a clip with Piper, per clip and per second of its audio."""
 
 
 class SimulatedTranscriber(TimedTranscriber):
@@ -267,7 +267,7 @@ class SimulatedTranscriber(TimedTranscriber):
 
     @property
     def now(self) -> float:
-        """The loop's time; setting it has no effect."""
+        """The loop's time; assignments are ignored."""
         return self._loop.time()
 
     @now.setter
@@ -279,7 +279,7 @@ class SimulatedTranscriber(TimedTranscriber):
 
 
 class SimulatedVoice:
-    """A voice whose clips are ready as late as Piper's, one after the other."""
+    """A voice whose clips are ready with Piper's delay, one after another."""
 
     rate = volume = 1.0
 
@@ -316,7 +316,7 @@ class SimulatedVoice:
 
 
 class SimulatedBackend:
-    """A back-end that runs on a real loop of its own. `speed`: how late its words come; None: as late as they were."""
+    """A back-end running on its own real-time loop. `speed`: simulated word timing; None: the actual timing."""
 
     def __init__(self, backend: Backend, speed: Speed | None) -> None:
         self.name, self.model, self.traits = backend.name, backend.model, backend.traits
@@ -379,9 +379,12 @@ class SimulatedBackend:
 
 
 class SimulatedParts:
-    """Makes sessions in simulated time. A context manager, which loads the models that hear and may raise
-    TranscriberError. `make_backend` makes a back-end that is not open yet. `speeds`: known speeds of embedded models,
-    by their keys; other back-ends have the speed that they have. `cost`: US dollars of a request.
+    """A factory for sessions in simulated time; a context manager that loads the speech models and may raise
+    TranscriberError.
+
+    - `make_backend`: returns a back-end that is not open yet
+    - `speeds`: known speeds of embedded models, by key; other back-ends run at their actual speed
+    - `cost`: US dollars of a request
     """
 
     def __init__(
@@ -397,7 +400,7 @@ class SimulatedParts:
 
     @property
     def costs(self) -> str:
-        """What the stages cost, in sentences for a result's table."""
+        """The costs of the stages, as text for a result's table."""
         models = "; ".join(
             f"{name} {speed.first:.2f} s to its first word and {speed.rate:.0f} words a second"
             for name, speed in self._speeds.items()
@@ -424,10 +427,10 @@ class SimulatedParts:
         end_with_input: bool = True,
         remember_seconds: float = 0.0,
     ) -> Session:
-        """Makes a session of `choice`, to be entered on a loop in simulated time. Raises VoiceError.
+        """Creates a session of `choice`, to be entered on a loop in simulated time. Raises VoiceError.
 
-        Its voice is loaded for it alone: a voice's random variation goes on from clip to clip, so that a voice in
-        common would sound otherwise, and longer or shorter, depending on what was said before.
+        Each session loads its own voice: a voice's random variation continues from clip to clip, so a shared one would
+        vary in sound and length with what was said before.
         """
         voice = SimulatedVoice(make_voice())
         model = choice.backend.model or DEFAULTS["llm"]

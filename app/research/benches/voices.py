@@ -145,7 +145,7 @@ def run_codec(
 
 
 def _through(codec: VoiceCodec, codes: torch.Tensor, result: CodecResult) -> np.ndarray:
-    """Decodes frame by frame and encodes what comes out, as a session does; the times go into `result`."""
+    """Decodes frame by frame and encodes the result, as a session does; adds the times to `result`."""
     import torch
 
     ended = torch.tensor([codec.silence, codec.silence])
@@ -170,10 +170,14 @@ compared with where the sound falls silent."""
 
 @dataclass(frozen=True, slots=True)
 class VoiceFigures:
-    """Figures of one voice. `first`: median seconds to a first clause's sound; `rate`: seconds of sound for one of
-    processor; `memory`: bytes of its process, 0 if unknown; `wrong`: share of words that were read back wrong;
-    `loudness` and its spread over sentences in LUFS and dB; `word_p50`, `word_p90`: seconds between a word's end and
-    the end that Whisper finds.
+    """Figures of one voice.
+
+    - `first`: median seconds until the audio of a first clause is ready
+    - `rate`: seconds of audio per second of processor time
+    - `memory`: bytes of its process, 0 if unknown
+    - `wrong`: word error rate when read back
+    - `loudness` and its spread over sentences, in LUFS and dB
+    - `word_p50`, `word_p90`: seconds between a word's reported end and the end found by Whisper
     """
 
     voice: str
@@ -216,13 +220,14 @@ class VoicesResult:
 
 
 def sentences(language: str) -> list[str]:
-    """The sentences of a language."""
+    """Returns the sentences of a language."""
     return list(json.loads(resource("bench", "sentences.json").read_text("utf-8"))[language])
 
 
 def run_voices(keys: Sequence[str], count: int, progress: Progress) -> VoicesResult:
-    """Measures the voices `keys`, or all installed ones, by `count` sentences each. Raises ModelError and
-    VoiceError.
+    """Measures the voices `keys`, or all installed ones, with `count` sentences each.
+
+    Raises ModelError and VoiceError.
     """
     if not is_here(READER):
         raise ModelError(f"The voices are read back by Whisper base, which is not here. Get it: models get {READER}.")
@@ -270,7 +275,7 @@ def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Reader) -> VoiceFi
 
 
 def word_errors(clip: Clip, heard: Sequence[tuple[str, float]]) -> list[float]:
-    """For each word of a clip that was read back right, how many seconds later its end was found."""
+    """Returns, for each correctly recognised word of a clip, how many seconds later its end was found."""
     own = [fold(word.text) for word in clip.words]
     theirs = [fold(word) for word, _ in heard]
     return [
@@ -281,7 +286,7 @@ def word_errors(clip: Clip, heard: Sequence[tuple[str, float]]) -> list[float]:
 
 
 def process_memory(process: int) -> int:
-    """Resident bytes of a process; 0 on systems other than Linux."""
+    """Returns the resident bytes of a process; 0 on systems other than Linux."""
     try:
         status = Path(f"/proc/{process}/status").read_text("utf-8")
         return int(status.partition("VmRSS:")[2].split()[0]) * 1024

@@ -1,10 +1,11 @@
-"""`bench startup` and `bench window`: how soon the window is there, and whether it stays smooth. Each runs in a child.
+"""`bench startup` and `bench window`: how soon the window appears, and whether it stays smooth. Each uses a child
+process.
 
-`bench startup` starts the real app several times with a home folder of its own. The app reports when it reached each
-step (`app.gui.window.start_report`). A second talk replaces the first one, to measure a start with loaded models. A
-start before the others warms the disk and does not count; one after them runs with Python's import profile.
+`bench startup` starts the real app several times with its own home folder. The app reports when it reached each step
+(`app.gui.window.start_report`). A second conversation then replaces the first, to measure a start with loaded models.
+An initial start warms the disk cache and is not counted; a final one runs with Python's import profile.
 
-`bench window` lets `app.research.window` measure a dense talk and a long conversation. Goals and table are here.
+`bench window` has `app.research.window` measure a dense conversation and a long transcript. Goals and table are here.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _IMPORT = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \| ( *)(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class PackageImport:
-    """A package that is imported before the window is visible: its modules' own milliseconds and their number."""
+    """A package imported before the window is visible: the total milliseconds and the number of its modules."""
 
     name: str
     own_ms: float
@@ -116,8 +117,9 @@ class StartupResult:
 def run_startup(
     starts: int = 5, *, microphone: str = "", loudspeaker: str = "", progress: Progress = no_progress
 ) -> StartupResult:
-    """Starts the app `starts` times, besides a warm-up (with several starts) and a profiled start. Raises UserError if
-    the window doesn't appear.
+    """Starts the app `starts` times, in addition to a profiled start and, with several starts, a warm-up.
+
+    Raises UserError if the window doesn't appear.
     """
     result = StartupResult()
     with tempfile.TemporaryDirectory(prefix="kame-") as folder:
@@ -140,7 +142,7 @@ def run_startup(
 
 
 def read_profile(output: str) -> tuple[list[PackageImport], float, int]:
-    """From `-X importtime`'s output: the heaviest packages until the window is visible, all milliseconds, all
+    """Parses `-X importtime` output: the heaviest packages before the window is visible, total milliseconds, total
     modules.
     """
     own: dict[str, list[float]] = {}
@@ -168,7 +170,7 @@ def _last(words: str) -> str:
 
 
 class _Home:
-    """Empty user folders, so that the app finds no earlier files and leaves none behind."""
+    """Empty user folders, so that the app finds no existing files and leaves none behind."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -203,7 +205,7 @@ class _Home:
             env["WAYLAND_DISPLAY"] = os.path.join(before, display)
 
     def write_settings(self, **values: str) -> None:
-        """Writes the settings, and that the welcome's cards are finished with."""
+        """Writes the settings, with the welcome cards marked as completed."""
         folder = self._folder / "config" / "kame-desktop"
         folder.mkdir()
         write_stored(folder / "settings.json", values, unread=False)
@@ -245,23 +247,23 @@ class _Home:
 APPLY_GOAL_MS = 4.0
 FRAMES_GOAL = 50.0
 PICTURE_GOAL_MS = 33.0
-"""Two frames of a screen: more is visible as a hitch."""
+"""Two screen frames; a longer gap is visible as a stutter."""
 LATE_GOAL_MS = 5.0
 MEMORY_GOAL = 1.0
-"""MB a minute of talk, of which only its words may be kept."""
+"""MB per minute of conversation, of which only the words may be kept."""
 WARM_SECONDS = 480.0
-"""In a shorter talk most of the memory is filled once and says nothing of its growth."""
+"""A shorter conversation mostly fills memory once, so its growth is not representative."""
 SCROLL_GOAL_MS = PICTURE_GOAL_MS
 SEARCH_GOAL_MS = 100.0
 PATIENCE = 3.0, 300.0
-"""Timeout of the child: a factor on the conversation's length, and seconds."""
+"""Timeout of the child process: a factor on the conversation's length, and additional seconds."""
 LIVE_SECONDS = 40.0
 TURNS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class SmoothnessResult:
-    """`found`: the figures that the child process has written."""
+    """`found`: the figures written by the child process."""
 
     found: dict[str, Any]
 
@@ -335,7 +337,7 @@ def run_smoothness(
     turns: int = TURNS,
     progress: Progress = no_progress,
 ) -> SmoothnessResult:
-    """Measures with a made-up talk of `minutes`. Raises UserError if the window can't be shown."""
+    """Measures with a synthetic conversation of `minutes`. Raises UserError if the window can't be shown."""
     progress(f"a window through {live_seconds:.0f} s of talk in real time, and {minutes:g} minutes at full speed")
     with tempfile.TemporaryDirectory(prefix="kame-") as folder:
         report = Path(folder) / "report.json"

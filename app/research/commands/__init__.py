@@ -1,4 +1,4 @@
-"""The commands of research: `corpus`, `train`, and the benches that `bench` adds to the product's own."""
+"""The research commands: `corpus`, `train`, and the benches added to the product's own."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.research.commands.benches import BENCHES
 __all__ = ["BENCHES", "COMMANDS", "make_nano"]
 
 COMMANDS = (corpus_command, train_command)
-"""Modules of commands, as `app.cli.parser` takes them."""
+"""Command modules, in the form `app.cli.parser` expects."""
 
 
 def make_nano(options: FrontEndOptions) -> FrontEnd:
-    """Makes Nano KAME with the weights in `options`, or with the checkout's own."""
+    """Creates Nano KAME with the weights in `options`, or with those of the checkout."""
     from app.frontend import CODEC_VOICE
     from app.research.nano.frontend import PIECES_NAME, NanoFrontEnd
 

@@ -46,7 +46,10 @@ from app.session.errors import UserError
 
 
 class SpokenAssistant:
-    """Answers one question at a time, each in a fresh session in real time. `system`: a tandem, a cascade, KAME …"""
+    """Answers one question at a time, each in a fresh real-time session.
+
+    `system`: a spoken system such as the tandem.
+    """
 
     def __init__(
         self,
@@ -62,16 +65,16 @@ class SpokenAssistant:
         self._count = 0
 
     def generate_audio(self, audio: Mapping[str, Any], max_new_tokens: int = 2048) -> str:
-        """The words of the spoken answer to a spoken question. `audio`: `array` and `sampling_rate`."""
+        """Returns the text of the spoken answer to a spoken question. `audio`: `array` and `sampling_rate`."""
         return self._ask(audio).said
 
     def generate_ttft(self, audio: Mapping[str, Any]) -> float:
-        """Seconds from the end of the question to the first sound of the answer; inf without one."""
+        """Returns the seconds from the end of the question to the first sound of the answer; inf if there is none."""
         first = self._ask(audio).first_sound
         return float("inf") if first is None else first
 
     def generate_text(self, text: str) -> str:
-        """The back-end's answer to the same question as text."""
+        """Returns the back-end's answer to a typed question."""
         question = Question(self._next(), "", (text,))
         typed = System("typed", self._system.backend)
         return _run(lambda: ask_typed(self._make_backend, self._cost, typed, 0, question))[0].said
@@ -91,7 +94,7 @@ class SpokenAssistant:
 
 
 def _run(make: Callable[[], Any]) -> list[Answer]:
-    """Runs a coroutine to its end, also where the caller's thread has a loop of its own."""
+    """Runs a coroutine to completion, in another thread if this one already has a running event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -103,9 +106,9 @@ def _run(make: Callable[[], Any]) -> list[Answer]:
 
 @contextmanager
 def talks(*, simulated: bool, measured_speeds: bool = True) -> Iterator[tuple[MakeSession, RunTalk, str]]:
-    """Yields what makes sessions, what runs their talks, and the costs of the stages in simulated time, empty in real.
+    """Yields a session factory, a runner for conversations, and the stage costs (empty in real time).
 
-    `measured_speeds`: in simulated time language models are as fast as “models bench” has measured. Raises
+    `measured_speeds`: in simulated time, use the language model speeds measured by “models bench”. Raises
     TranscriberError.
     """
     from app import main as compose
@@ -123,7 +126,7 @@ def talks(*, simulated: bool, measured_speeds: bool = True) -> Iterator[tuple[Ma
 
 
 def systems(text: str) -> list[System | str]:
-    """Systems as they are written: KIND or KIND=BACKEND[:MODEL][@URL], with commas between."""
+    """Parses a comma-separated list of systems: KIND or KIND=BACKEND[:MODEL][@URL]."""
     out: list[System | str] = []
     for part in filter(None, (one.strip() for one in text.split(","))):
         kind, _, rest = part.partition("=")
@@ -141,7 +144,7 @@ def systems(text: str) -> list[System | str]:
 
 
 def seconds(text: str) -> list[float]:
-    """Seconds with commas between, each from 0 to 20."""
+    """Parses comma-separated seconds, each from 0 to 20."""
     out = [number(one) for one in text.split(",")]
     if not all(0 <= one <= 20 for one in out):
         raise argparse.ArgumentTypeError("must be between 0 and 20")
@@ -149,7 +152,7 @@ def seconds(text: str) -> list[float]:
 
 
 def question_numbers(text: str) -> list[int]:
-    """Numbers and ranges with commas between: 101-110,141."""
+    """Parses comma-separated numbers and ranges, such as 101-110,141."""
     out: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")
@@ -233,7 +236,7 @@ def _mtbench(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def _kept(result: Any, wanted: bool) -> Any:
-    """The result. If that is `wanted`, its routes replace those for the same kinds of question in the app's table."""
+    """Returns the result. If `wanted`, its routes also replace the app's routes for the same kinds of question."""
     if wanted and result.routes:
         from app.services.backends import parse_routes, write_routes
         from app.settings.declarations import Settings
@@ -300,9 +303,9 @@ VARIABLE = "KAME_BENCH_SYSTEM"
 
 
 def kame_assistant() -> SpokenAssistant:
-    """The assistant of the system that the environment names.
+    """Returns the assistant for the system named by the environment variable KAME_BENCH_SYSTEM.
 
-    Raises ArgumentTypeError for one that there is not, and ValueError for one that does not speak.
+    Raises ArgumentTypeError if there is no such system, and ValueError if it does not speak.
     """
     from app import main as compose
     from app.services import backends

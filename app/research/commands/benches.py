@@ -1,6 +1,6 @@
-"""The measurements that `bench` adds to the product's own; those over several systems are in `bench_mtbench`.
+"""The measurements that `bench` adds to the product's own. Those that compare systems are in `bench_mtbench`.
 
-Most options bear the names of parameters of the bench's `run_…` function, which is imported only when it is called.
+Most options are named after parameters of the bench's `run_…` function, which is imported only when it is called.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError
 
 Option = tuple[str, dict[str, Any]]
-"""An option's name, and the arguments of argparse's `add_argument`."""
+"""An option's name and its keyword arguments for argparse's `add_argument`."""
 Run = Callable[[argparse.Namespace, Progress], Any]
 
 
 def at_least(least: Any, read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Returns a reader of numbers that takes a smaller one for `least`."""
+    """Wraps a number parser so that values below `least` are raised to it."""
     return wraps(read)(lambda text: max(least, read(text)))
 
 
 def count(name: str, default: int, help: str, least: int = 0, **more: Any) -> Option:
-    """An option for a number of things; a smaller one than `least` is taken for that."""
+    """Returns an integer option; values below `least` are raised to it."""
     how = {"type": at_least(least, whole_number), "default": default, "metavar": "N", "help": help}
     return name, how | more
 
 
 def real(name: str, default: float | None, metavar: str, help: str, least: float = 0.0, **more: Any) -> Option:
-    """An option for a number that may have a fraction."""
+    """Returns an option for a real number; values below `least` are raised to it."""
     how = {"type": at_least(least, number), "default": default, "metavar": metavar, "help": help}
     return name, how | more
 
 
 def folder(name: str, help: str, metavar: str = "FOLDER", **more: Any) -> Option:
-    """An option for a folder or file, None by default."""
+    """Returns an option for a folder or file, None by default."""
     return name, {"type": Path, "metavar": metavar, "help": help} | more
 
 
 def flag(name: str, help: str) -> Option:
-    """An option without a value."""
+    """Returns an option without a value."""
     return name, {"action": "store_true", "help": help}
 
 
 def one_of(name: str, choices: Sequence[Any], help: str, **more: Any) -> Option:
-    """An option for one of some words, by default the first."""
+    """Returns an option with a fixed set of values; the first is the default."""
     return name, {"choices": choices, "default": choices[0], "help": help} | more
 
 
 def calls(function: str) -> Run:
-    """Returns a `Bench.run` that calls a function with the options by the names of its parameters."""
+    """Returns a `Bench.run` that calls a function, passing options to the parameters of the same name."""
 
     def run(args: argparse.Namespace, progress: Progress) -> Any:
         module, _, name = function.rpartition(".")
@@ -75,7 +75,10 @@ def calls(function: str) -> Run:
 def bench(
     name: str, help: str, run: Run | str, *options: Option, backend: bool = False, can_fail: bool = False
 ) -> Bench:
-    """Makes a bench of its options. `run` may be a function's name, see `calls`. `backend`: it takes a back-end."""
+    """Creates a bench. `run` may be a function's name, see `calls`.
+
+    `backend`: adds the options that choose a back-end.
+    """
 
     def add(parser: argparse.ArgumentParser) -> None:
         for option, how in options:
@@ -213,7 +216,7 @@ async def _ask_rivals(args: argparse.Namespace, progress: Progress) -> Any:
     stopped = threading.Event()
 
     def report(text: str) -> None:
-        """Reports progress; ends the measuring thread once the command is being stopped."""
+        """Reports progress; ends the measuring thread once the command is stopping."""
         if stopped.is_set():
             raise InterruptedError
         progress(text)

@@ -1,4 +1,4 @@
-"""The command `corpus`: makes corpora for training, checks them, and reads and writes the public layouts."""
+"""The `corpus` command: builds, checks, imports and exports training corpora."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 COMMANDS = ("corpus",)
 STEPS = ("scripts", "speech", "oracle", "tokens")
 _EMBEDDED_AT_ONCE = 4
-"""Requests at a time to the embedded model. Of an oracle 64 took 47 s on two cores, one at a time 65 s."""
+"""Concurrent requests to the embedded model. Generating an oracle took 47 s with 64 of them on two cores, and 65 s
+one by one."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` has the options shared by all commands."""
     corpus = commands.add_parser("corpus", parents=[common], help="make and check corpora for training")
     actions = corpus.add_subparsers(dest="action", metavar="ACTION", required=True)
     make = actions.add_parser("make", parents=[common], help="make dialogues, speech, oracle and tokens out of items")
@@ -59,7 +60,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Runs one action; returns the exit code, 1 for a corpus that fails its check. Raises UserError."""
+    """Runs one action and returns the exit code, which is 1 if a corpus fails its check. Raises UserError."""
     with faults_as_sentences():
         return _ACTIONS[args.action](args, terminal)
 
@@ -147,7 +148,7 @@ def _oracle(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
 
 
 async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Prompt], work: Any) -> MakeReport:
-    """Tells what the prompts cost, and does the work with an asker."""
+    """Reports what the prompts will cost, asks for confirmation if needed, and runs `work` with an `Asker`."""
     from app.backend.embedded import EmbeddedBackend
     from app.research.corpus.make import ANSWERS, Asker, price_of
     from app.services.backend_service import BackendService

@@ -1,4 +1,4 @@
-"""The command `train`: fine-tunes a model of KAME's class on a corpus, or trains a small one from nothing."""
+"""The `train` command: fine-tunes a KAME-style model on a corpus, or trains a small one from scratch."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 COMMANDS = ("train",)
 KINDS = ("with", "without", "changed")
-"""How the oracle of a trial can be."""
+"""The kinds of oracle in a trial."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` has the options shared by all commands."""
     actions = commands.add_parser("train", parents=[common], help="train a model of KAME's class").add_subparsers(
         dest="action", metavar="ACTION", required=True
     )
@@ -183,7 +183,9 @@ def _train(args: argparse.Namespace, terminal: Terminal, folder: RunFolder, sett
 
 @contextmanager
 def _interrupted() -> Iterator[threading.Event]:
-    """Within it Ctrl-C sets the event, to stop after the step with a checkpoint; a second one stops at once."""
+    """Sets the event on the first Ctrl-C, to stop after the current step with a checkpoint; a second Ctrl-C stops
+    immediately.
+    """
     asked = threading.Event()
 
     def ask(*_: object) -> None:
@@ -282,7 +284,7 @@ def _factor(parser: argparse.ArgumentParser, name: str, default: float, help: st
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    """Adds the fields of `TrainSettings` and `LossWeights`, by their names."""
+    """Adds an option for each field of `TrainSettings` and `LossWeights`."""
     _add_corpus(parser)
     _count(parser, "--steps", 1000, "steps in all")
     _count(parser, "--batch", 1, "dialogues a step", least=1)

@@ -1,10 +1,10 @@
-"""Makes corpora for training models of KAME's class (the command `corpus`): read `make.py` first.
+"""Builds corpora for training KAME-style models (the `corpus` command). Start with `make.py`.
 
-- `make.py`: the steps, each of which can be interrupted and resumed, and how a back-end is asked
-- `scripts.py`: questions with answers as data sets publish them, made into dialogues and spoken by the app's voices
-- `dialogue.py`: who said which word when, the files of a dialogue, and its streams frame by frame
+- `make.py`: the steps, which can be interrupted and resumed, and the requests to the back-end
+- `scripts.py`: turns published question-answer data sets into dialogues, synthesized with the app's voices
+- `dialogue.py`: the timed words of a dialogue, its files, and its token rows frame by frame
 - `hints.py`: the oracle at each stage of a question, and when its words arrive
-- `tokens.py`: the tokens of all streams, in files with hashes
-- `layouts.py`: the layouts of the public trainers
-- `check.py`: finds garbage and counts
+- `tokens.py`: the tokens of all streams, in shards with hashes
+- `layouts.py`: the file layouts of the public trainers
+- `check.py`: detects corrupt data and collects statistics
 """

@@ -1,9 +1,9 @@
-"""Finds what would teach a model something wrong, and counts what a corpus holds.
+"""Detects data that would mislead a model in training, and counts what a corpus contains.
 
-Wrong are garbage in the oracle, words out of order, and answers without an oracle. A corpus without any oracle passes:
-Moshi is trained on such ones. In one corpus that somebody had made with the public trainer 87 % of the events were
-corrupt; the model that was trained on it had learnt to ignore its oracle. A model learns to trust its oracle only where
-the true answer arrives whole.
+Faults are garbage in the oracle, words out of order, and answers without an oracle. A corpus without any oracle passes:
+Moshi is trained on such corpora. In one corpus made with the public trainer, 87 % of the events were corrupt, and the
+model trained on it learned to ignore its oracle. A model learns to trust its oracle only if the true answer arrives in
+full.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from app.research.corpus.dialogue import Dialogue, OracleEvent, Utterance, excha
 from app.research.corpus.hints import HintRequest, fault_of, level_of
 
 MOST_FAULTY = 0.05
-"""Share of the events that may be faulty before a corpus fails the check."""
+"""A corpus fails the check if more than this share of its events is faulty."""
 _LATE = 3.0
 """Seconds after the start of an answer by which its true answer should have been requested."""
 
 
 @dataclass(slots=True)
 class CheckResult:
-    """What was found: faults with their number, and the first examples of each."""
+    """The result of a check: totals, and the number of each kind of fault with up to three examples."""
 
     dialogues: int = 0
     hours: float = 0.0
@@ -39,12 +39,12 @@ class CheckResult:
 
     @property
     def ok(self) -> bool:
-        """Whether the corpus may be trained on."""
+        """Whether the corpus is fit for training."""
         structural = sum(count for fault, count in self.faults.items() if not fault.startswith("event: "))
         return self.faulty_events <= MOST_FAULTY * self.events and structural <= MOST_FAULTY * max(1, self.dialogues)
 
     def note(self, fault: str, where: str) -> None:
-        """Counts a fault."""
+        """Counts a fault; `where` may be kept as an example."""
         self.faults[fault] += 1
         examples = self.examples.setdefault(fault, [])
         if len(examples) < 3:
@@ -121,7 +121,7 @@ def _faults_of_words(dialogue: Dialogue) -> list[str]:
 def _exchange_of(
     event: OracleEvent, pairs: Sequence[tuple[Utterance, Utterance]]
 ) -> tuple[Utterance, Utterance] | None:
-    """The exchange whose answer an event is about: the last that had begun."""
+    """Returns the exchange an event belongs to: the last whose question started at or before the event."""
     return next(((q, a) for q, a in reversed(pairs) if q.start <= event.at), None)
 
 

@@ -1,11 +1,11 @@
-"""A spoken dialogue for training: who said which word when, what the oracle held when, its files, and its token rows.
+"""Spoken dialogues for training: their timed words and oracle revisions, files, and token rows.
 
-A corpus is on disk before it is made into tokens: `dialogues/NAME.json` holds words and oracle, `sound/NAME.flac` the
-stereo sound, the model on the left and the user on the right. A dialogue is there whole or not at all.
+Before a corpus is tokenised, it is stored as `dialogues/NAME.json` with words and oracle, and `sound/NAME.flac` with
+stereo audio, the model on the left and the user on the right. The JSON file is written last.
 
-The token rows are one token a frame of 80 ms for the oracle, and one for the model's own text. Both follow what a
-session does: the newest revision that has words is fed from its start, one token a frame, and words that have not
-arrived are not there.
+The oracle and the model's own text each get a row of one token per 80 ms frame. The rows follow the behaviour of a
+session: the newest revision that has any words is fed from its start, one token per frame, and a word is not fed before
+it has arrived.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class CorpusFolder:
         self.folder = folder
 
     def names(self) -> list[str]:
-        """The names of all dialogues, sorted."""
+        """Returns the names of all dialogues, sorted."""
         return sorted(path.stem for path in (self.folder / DIALOGUES).glob("*.json"))
 
     def has(self, name: str) -> bool:
         return self._path(name).exists()
 
     def write(self, dialogue: Dialogue, samples: np.ndarray | None = None) -> None:
-        """Writes a dialogue, with its sound if `samples` (float32 `[n, 2]`, 24 kHz) are given."""
+        """Writes a dialogue, and its audio if `samples` is given (float32 `[n, 2]`, 24 kHz)."""
         if samples is not None:
             dialogue.sound = f"{SOUND}/{dialogue.name}.flac"
             (self.folder / SOUND).mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ class CorpusFolder:
             ) from error
 
     def sound(self, dialogue: Dialogue) -> np.ndarray:
-        """The sound of a dialogue, float32 `[n, 2]`, 24 kHz. Raises ModelError."""
+        """Returns the audio of a dialogue, float32 `[n, 2]` at 24 kHz. Raises ModelError."""
         return read_stereo(self.folder / dialogue.sound)
 
     def __iter__(self) -> Iterator[Dialogue]:
@@ -86,7 +86,7 @@ def _dialogue(stored: dict[str, Any]) -> Dialogue:
 
 
 def read_stereo(path: Path, *, swapped: bool = False) -> np.ndarray:
-    """Returns float32 `[n, 2]` at 24 kHz. `swapped`: the file has the user on the left. Raises ModelError."""
+    """Reads a stereo file as float32 `[n, 2]` at 24 kHz, and swaps the channels if `swapped`. Raises ModelError."""
     try:
         samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
     except (OSError, soundfile.LibsndfileError) as error:
@@ -100,7 +100,7 @@ def read_stereo(path: Path, *, swapped: bool = False) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The special tokens of a model: `padding` where nothing is said, `start` where an oracle begins."""
+    """The special tokens of a model: `padding` for frames without text, `start` before an oracle revision."""
 
     padding: int
     start: int
@@ -108,7 +108,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class TimedWord:
-    """A word and the frame in which it arrives, or is spoken."""
+    """A word and the frame in which it arrives or is spoken."""
 
     frame: int
     word: str
@@ -116,7 +116,7 @@ class TimedWord:
 
 @dataclass(frozen=True, slots=True)
 class TimedRevision:
-    """An oracle revision: its words as they arrive. Revisions are ordered by the time they were requested."""
+    """The words of an oracle revision as they arrive. Lists of revisions are ordered by request time."""
 
     words: tuple[TimedWord, ...]
 
@@ -127,14 +127,14 @@ class TimedRevision:
 
 @dataclass(frozen=True, slots=True)
 class OracleRow:
-    """The oracle's tokens. `fed`: for each revision the frame in which each word had been fed whole (-1: never)."""
+    """The oracle's tokens. `fed`: per revision, the frame that completes each word (-1 if it is never fed in full)."""
 
     tokens: np.ndarray
     fed: tuple[tuple[int, ...], ...]
 
 
 def word_tokens(text: str, pieces: Pieces) -> list[list[int]]:
-    """The tokens of each word of `text`, encoded as a whole."""
+    """Encodes `text` as a whole and returns the tokens of each word."""
     words: list[list[int]] = []
     for token in pieces.encode(text):
         if not words or pieces.id_to_piece(token).startswith(SPACE):
@@ -144,7 +144,7 @@ def word_tokens(text: str, pieces: Pieces) -> list[list[int]]:
 
 
 def oracle_row(revisions: Sequence[TimedRevision], pieces: Pieces, vocabulary: Vocabulary, frames: int) -> OracleRow:
-    """Feeds the revisions as a session does: first in, first out, and the newest that has words replaces the others."""
+    """Feeds the revisions as a session does: the newest one that has words replaces the others, tokens in order."""
     tokens = np.full(frames, vocabulary.padding, np.int64)
     groups = [word_tokens(revision.text, pieces) for revision in revisions]
     arrivals = [[word.frame for word in revision.words] for revision in revisions]
@@ -177,9 +177,10 @@ def text_row(
     frames: int,
     ends: Sequence[int] | None = None,
 ) -> np.ndarray:
-    """The tokens of the words, each word from its frame on, one token a frame; late where words are crowded.
+    """Returns the tokens of the words, one per frame. Each word starts at its frame, or later if words are too dense.
 
-    `ends`: the frame after each word, over which its tokens are spread by their letters; None: they follow each other.
+    `ends`: the frame after each word; tokens are spread over the word by their number of letters. If None, the tokens
+    of a word are in consecutive frames.
     """
     tokens = np.full(frames, vocabulary.padding, np.int64)
     groups = word_tokens(" ".join(word.word for word in words), pieces)
@@ -195,7 +196,7 @@ def text_row(
 
 
 def _spread(group: Sequence[int], pieces: Pieces, length: int) -> list[int]:
-    """The frame of each token within a word of `length` frames, by the share of its letters that come before."""
+    """Returns the frame of each token within a word of `length` frames, by the share of letters before it."""
     letters = [sum(map(str.isalnum, pieces.id_to_piece(token))) for token in group]
     before = np.cumsum([0, *letters[:-1]])
     return [int(length * count / max(1, sum(letters))) for count in before]
@@ -216,10 +217,13 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class OracleEvent:
-    """One oracle revision. `at`: seconds, when it was requested; `share`: of the question heard by then, 0 to 1.
+    """One oracle revision.
 
-    `first` and `rate`: seconds until its first word, and words a second from then on. 0 and 0: not known; they are
-    drawn when the dialogue is turned into tokens. `true`: `text` is the true answer.
+    - `at`: when it was requested, in seconds
+    - `share`: the share of the question heard by then, 0 to 1
+    - `true`: whether `text` is the true answer
+    - `first`: seconds from the request to the first word; 0 if unknown, and then drawn during tokenisation
+    - `rate`: words per second after the first; drawn together with `first`
     """
 
     at: float
@@ -232,7 +236,7 @@ class OracleEvent:
 
 @dataclass(slots=True)
 class Dialogue:
-    """A dialogue, its words in time's order. `sound`: its stereo file, relative to its corpus; empty: none yet."""
+    """A dialogue with its words in order of time. `sound`: its stereo file, relative to the corpus; may be empty."""
 
     name: str
     words: list[Word]
@@ -241,13 +245,13 @@ class Dialogue:
     seconds: float = 0.0
 
     def of(self, speaker: Speaker) -> list[Word]:
-        """The words of one speaker."""
+        """Returns the words of one speaker."""
         return [word for word in self.words if word.speaker == speaker]
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Successive words of one speaker, up to the other's next word."""
+    """Consecutive words of one speaker, up to the other speaker's next word."""
 
     speaker: Speaker
     words: tuple[Word, ...]
@@ -266,12 +270,12 @@ class Utterance:
 
 
 def in_order(words: Iterable[Word]) -> list[Word]:
-    """The words sorted by their start, then by their end, as all that reads a dialogue expects them."""
+    """Returns the words sorted by start, then by end, the order required in a `Dialogue`."""
     return sorted(words, key=lambda word: (word.start, word.end))
 
 
 def utterances(words: Sequence[Word]) -> Iterator[Utterance]:
-    """Yields the utterances of sorted words. A pause ends none: only the other speaker does."""
+    """Yields the utterances of sorted words. Only the other speaker ends an utterance; pauses do not."""
     at = 0
     for place in range(1, len(words) + 1):
         if place == len(words) or words[place].speaker != words[at].speaker:
@@ -280,7 +284,7 @@ def utterances(words: Sequence[Word]) -> Iterator[Utterance]:
 
 
 def exchanges(words: Sequence[Word]) -> Iterator[tuple[Utterance, Utterance]]:
-    """Yields each utterance of the user with the model's answer to it."""
+    """Yields each user utterance that the model answers, with the answer."""
     found = list(utterances(words))
     for question, answer in itertools.pairwise(found):
         if question.speaker == "user" and answer.speaker == "model":

@@ -1,12 +1,12 @@
-"""Simulated oracle augmentation: what a back-end would answer to a part of a question, with the true answer as a hint.
+"""Simulated oracle augmentation: predicted answers to partial questions, with the true answer as a hint.
 
-The share r of the question that has been heard decides how far the true answer may be followed, in the paper's six
-levels (KAME, arXiv 2510.02327): none up to 0.5, keywords up to 0.65, something different up to 0.8, not verbatim up to
-0.95, close up to 1, and at 1 the true answer itself, which needs no model.
+How closely a prediction may follow the true answer depends on the share r of the question heard so far, in the six
+levels of the paper (KAME, arXiv 2510.02327): no hint below 0.5, keywords below 0.65, something different below 0.8, not
+verbatim below 0.95, close below 1, and at 1 the true answer itself, which needs no model.
 
-When the words of these revisions arrive is drawn from what back-ends were measured to take. Nothing is ever earlier
-than it could be in a session: a request is sent only after the words that it has heard, its first word comes after the
-time to the first token, and the rest at the back-end's rate, in bursts.
+Arrival times of the words are drawn from typical back-end speeds. Nothing arrives earlier than it could in a session: a
+request is sent only after the words it contains, its first word arrives after the time to first token, and the rest
+follow at the back-end's rate, in bursts.
 """
 
 from __future__ import annotations
@@ -26,8 +26,11 @@ from app.research.corpus.dialogue import Dialogue, OracleEvent, TimedRevision, T
 class BackEndSpeed:
     """How fast a back-end is.
 
-    `first`: median seconds to the first word; `spread`: of its logarithm; `rate`: words a second.
-    `burst`: the most words that come at once. `broken`: share of the requests that fail.
+    - `first`: median seconds to the first word
+    - `spread`: standard deviation of the logarithm of `first`
+    - `rate`: words per second
+    - `burst`: the most words that arrive together
+    - `broken`: the share of requests that fail
     """
 
     first: float
@@ -43,20 +46,20 @@ SPEEDS = {
     "cloud": BackEndSpeed(0.50, 0.5, 45.0, 6, 0.01),
     "slow": BackEndSpeed(1.50, 0.6, 8.0, 1, 0.03),
 }
-"""The embedded model's first token was measured on two cores (77 to 122 ms, 60 tokens a second); the others span what
-users of local servers and of providers see."""
+"""The embedded model was measured on two cores (first token after 77 to 122 ms, 60 tokens per second); the others are
+estimates that span local servers and cloud providers."""
 
 EARS = (0.25, 0.6)
-"""Seconds from the end of a word to the request that has heard it: the transcriber's delay."""
+"""The transcriber's delay: seconds from the end of a word to a request that includes it, as a range to draw from."""
 LEAST_BETWEEN = 0.2
-"""Seconds between two requests at least."""
+"""Minimum seconds between two requests."""
 
 
 def request_times(question: Utterance, draw: random.Random) -> list[tuple[float, float, int]]:
-    """When requests for a question are sent: time, share that was heard, and words that were heard.
+    """Returns the requests for a question: time, share of the question heard, and number of words heard.
 
-    One for each change of the transcript from the second word on, none where no word is new, and a last one for the
-    whole question.
+    There is one for each transcript change from the second word on that adds a word, and a last one for the whole
+    question.
     """
     ears = draw.uniform(*EARS)
     requests: list[tuple[float, float, int]] = []
@@ -64,7 +67,7 @@ def request_times(question: Utterance, draw: random.Random) -> list[tuple[float,
     total = len(question.words)
     for heard, word in enumerate(question.words[:-1], 1):
         at = max(word.end + ears, free)
-        # Words that end before the request is sent are in it.
+        # Words that have been transcribed by the time the request is sent are part of it.
         heard = max(heard, sum(other.end + ears <= at for other in question.words[:-1]))
         if heard >= 2 and (not requests or heard > requests[-1][2]):
             requests.append((at, heard / total, heard))
@@ -74,7 +77,7 @@ def request_times(question: Utterance, draw: random.Random) -> list[tuple[float,
 
 
 def with_arrivals(events: Sequence[OracleEvent], draw: random.Random) -> list[OracleEvent]:
-    """Draws when the words of the events come, for those of which it is not known. Requests that fail are left out."""
+    """Draws arrival times for the events that have none, and drops a share of their predictions as failed requests."""
     speed = SPEEDS[draw.choice(sorted(SPEEDS))]
     out = []
     for event in events:
@@ -88,13 +91,13 @@ def with_arrivals(events: Sequence[OracleEvent], draw: random.Random) -> list[Or
 
 
 def arrivals(events: Sequence[OracleEvent], draw: random.Random) -> list[TimedRevision]:
-    """The revisions of the events, in the order of their requests, each word with the frame in which it arrives."""
+    """Returns the revisions in order of request, each word with the frame in which it arrives."""
     out = []
     for event in sorted(events, key=lambda event: event.at):
         burst = draw.choice((1, 1, 2, 4))
         words = []
         for place, text in enumerate(event.text.split()):
-            # A burst comes when its last word is ready, never before.
+            # A burst arrives once its last word is ready.
             last = place - place % burst + burst - 1
             at = event.at + event.first + last / max(event.rate, 0.1)
             words.append(TimedWord(math.ceil(at / FRAME_SECONDS), text))
@@ -103,7 +106,7 @@ def arrivals(events: Sequence[OracleEvent], draw: random.Random) -> list[TimedRe
 
 
 def events_needed(dialogue: Dialogue, draw: random.Random) -> list[tuple[float, float, int, Utterance, Utterance]]:
-    """All requests that a dialogue's questions cause: time, share, words heard, question and its true answer."""
+    """Returns all requests for a dialogue's questions: time, share, words heard, question, and true answer."""
     return [
         (at, share, heard, question, answer)
         for question, answer in exchanges(dialogue.words)
@@ -112,7 +115,7 @@ def events_needed(dialogue: Dialogue, draw: random.Random) -> list[tuple[float, 
 
 
 MOST_WORDS = 30
-"""Spoken words of a prediction."""
+"""Maximum number of words in a prediction."""
 
 _LEVELS = (
     (0.5, ""),
@@ -125,9 +128,13 @@ _LEVELS = (
 
 @dataclass(frozen=True, slots=True)
 class HintRequest:
-    """What a back-end is asked. `heard`: the user's words so far; `before`: the conversation before this question.
+    """A request for a prediction.
 
-    `code`: the language that they talk in.
+    - `heard`: the words of the question so far
+    - `share`: the share of the question heard, 0 to 1
+    - `answer`: the true answer
+    - `before`: the conversation before this question
+    - `code`: the language of the conversation
     """
 
     heard: str
@@ -138,12 +145,12 @@ class HintRequest:
 
 
 def level_of(share: float) -> int:
-    """The level of a share, 0 to 5."""
+    """Returns the hint level for a share, 0 to 5."""
     return next((level for level, (below, _) in enumerate(_LEVELS) if share < below), len(_LEVELS))
 
 
 def prompt_of(request: HintRequest) -> str:
-    """The prompt for a request below level 5."""
+    """Returns the prompt for a request below level 5."""
     lines = ["Someone talks with you. Guess how you will answer, although they have not finished speaking."]
     if request.before:
         lines.append(f"So far:\n{request.before}")
@@ -164,7 +171,7 @@ _REMARK = re.compile(
 
 
 def cleaned(answer: str) -> str:
-    """The first paragraph of a back-end's answer without quotes, up to the last sentence that is not too long."""
+    """Returns the first line of an answer without quotes; past `MOST_WORDS`, cut at the last sentence end within."""
     text = (answer.strip().splitlines() or [""])[0].strip()
     quoted = text[:1] in ('"', "“") and text[-1:] in ('"', "”")
     words = (text[1:-1] if quoted else text).split()
@@ -173,7 +180,7 @@ def cleaned(answer: str) -> str:
 
 
 def fault_of(text: str, request: HintRequest) -> str:
-    """What makes a prediction unusable, in a few words; empty if it is fine."""
+    """Returns why a prediction is unusable, in a few words; an empty string if it is usable."""
     words = text.split()
     if not words:
         return "empty"
@@ -199,6 +206,6 @@ def fault_of(text: str, request: HintRequest) -> str:
 
 
 def _overlap(text: str, other: str) -> float:
-    """Share of the words of `other` that are in `text`."""
+    """Returns the share of the distinct words of `other` that also occur in `text`."""
     have, wanted = (set(re.findall(r"[\w']+", part.lower())) for part in (text, other))
     return len(have & wanted) / max(1, len(wanted))

@@ -1,14 +1,16 @@
 """Reads and writes corpora in the layouts of the public trainers, KAME's and Moshi's.
 
-KAME's: `audio/NAME.wav`: stereo, A on the left and B on the right. `text/NAME.json`: all words, `{speaker: "A" or "B",
-word, start, end}`. `oracle_raw/NAME.json`: the revisions, `{timestamp_ms, prediction, hint, current_spoken_ratio,
-channel, use_hint, …}`, where `channel` is the one that will answer (0: A, 1: B). With `use_hint` the text that counts
-is the hint, the true answer; without it, as in older files, it is the prediction, or the hint where all has been heard.
+KAME's:
 
-Moshi's (moshi-finetune): a .jsonl file of `{path, duration}`; each path is a stereo file with the model on the left and
-the user on the right, and beside it lies a .json file of the same name: `{"alignments": [[word, [start, end],
-"SPEAKER_MAIN"], …]}`, which holds the model's words. The user's words may be there as another speaker's. It has no
-oracle.
+- `audio/NAME.wav`: stereo, A on the left and B on the right
+- `text/NAME.json`: all words, `{speaker: "A" or "B", word, start, end}`
+- `oracle_raw/NAME.json`: the revisions, `{timestamp_ms, prediction, hint, current_spoken_ratio, channel, use_hint, …}`.
+  `channel` is the speaker who will answer (0: A, 1: B). The revision's text is `hint`, the true answer, if `use_hint`
+  is set, and otherwise `prediction`. In older files without `use_hint` it is `hint` once the whole question was heard.
+
+Moshi's (moshi-finetune): a .jsonl file of `{path, duration}`. Each path is a stereo file with the model on the left and
+the user on the right. A .json file of the same name holds the model's words, `{"alignments": [[word, [start, end],
+"SPEAKER_MAIN"], …]}`; the user's words may be included under another speaker name. There is no oracle.
 """
 
 from __future__ import annotations
@@ -26,11 +28,11 @@ from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 _CHANNELS = {"A": 0, "B": 1}
 _HEARD = 0.99
-"""Share of an utterance from which on older files mean the hint."""
+"""Share of the question heard from which the hint applies in files without `use_hint`."""
 
 
 def read_kame(folder: Path, model: str = "B") -> Iterator[Dialogue]:
-    """Yields the dialogues of a folder in which `model` (“A” or “B”) is the assistant. Raises ModelError."""
+    """Yields the dialogues in a folder; `model` (“A” or “B”) is the assistant. Raises ModelError."""
     texts = sorted((folder / "text").glob("*.json"))
     if not texts:
         raise ModelError(f"There are no dialogues in {folder / 'text'}. Name the folder that holds audio/ and text/.")
@@ -61,9 +63,9 @@ def read_kame(folder: Path, model: str = "B") -> Iterator[Dialogue]:
 
 
 def write_kame(dialogue: Dialogue, folder: Path, source: Path) -> None:
-    """Writes one dialogue; the assistant is B. `source`: the folder that its sound's path is relative to.
+    """Writes one dialogue, with the assistant as B. `source`: the folder that the path of its sound is relative to.
 
-    The sound is copied with its channels swapped, since here the model is on the left.
+    The audio channels are swapped, since a `Dialogue` has the model on the left.
     """
     for name in ("audio", "text", "oracle_raw"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -133,7 +135,7 @@ MAIN, OTHER = "SPEAKER_MAIN", "SPEAKER_OTHER"
 
 
 def read_moshi(index: Path) -> Iterator[Dialogue]:
-    """Yields the dialogues of a .jsonl file. Raises ModelError."""
+    """Yields the dialogues listed in a .jsonl file. Raises ModelError."""
     try:
         lines = read_json_lines(index, CORPUS, CORPUS_LINE)
         entries = [(str(line["path"]), float(line["duration"])) for line in lines]
@@ -145,7 +147,7 @@ def read_moshi(index: Path) -> Iterator[Dialogue]:
 
 
 def write_moshi(dialogue: Dialogue, folder: Path, source: Path) -> None:
-    """Adds one dialogue to `folder/corpus.jsonl`. `source`: the folder that its sound's path is relative to."""
+    """Appends one dialogue to `folder/corpus.jsonl`. `source`: the folder that the path of its sound is relative to."""
     (folder / "data_stereo").mkdir(parents=True, exist_ok=True)
     path = Path("data_stereo", f"{dialogue.name}.wav")
     shutil.copyfile(source / dialogue.sound, folder / path)

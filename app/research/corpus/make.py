@@ -1,7 +1,7 @@
-"""Makes a corpus in steps, each of which continues where it was stopped: scripts, speech, oracle, tokens.
+"""Builds a corpus in four steps: scripts, speech, oracle, tokens. All but the last resume where they stopped.
 
-Scripts and the oracle are written by a back-end. It is asked a few things at a time, each only once, and again after a
-fault that passes; its answers are kept.
+A back-end writes the scripts and the oracle, a few requests at a time. Transient errors and unusable answers are
+retried, and usable answers are cached on disk.
 """
 
 from __future__ import annotations
@@ -52,27 +52,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 TRIES = 4
-"""Tries for one prompt: faults that pass and answers that `check` refuses."""
+"""Maximum tries per prompt, counting transient errors and answers that `check` rejects."""
 _WAIT_SECONDS = 2.0
 _TOKENS_A_WORD = 1.4
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is asked. `clean` makes of an answer what is kept of it.
+    """A prompt, with the post-processing of its answer.
 
-    `check` tells what makes that unusable, in a few words, or nothing.
+    `clean` converts an answer to the form that is kept. `check` returns why a cleaned answer is unusable, in a few
+    words, or an empty string.
     """
 
     text: str
     check: Callable[[str], str] = lambda answer: ""
     clean: Callable[[str], str] = str.strip
     words: int = 40
-    """The longest answer that is wanted, about."""
+    """Approximate length of the longest wanted answer, in words."""
 
 
 class Asker:
-    """Asks `backend`, which is open. Answers are kept in `cache`, so that a run that was stopped goes on for free."""
+    """Sends prompts to `backend`, which must be open. Answers are cached in a file, for runs that are resumed."""
 
     def __init__(self, backend: Backend, cache: Path, at_once: int = 8, temperature: float = 0.7) -> None:
         self._backend, self._cache = backend, cache
@@ -81,7 +82,7 @@ class Asker:
         self._known = _read(cache)
 
     async def ask(self, prompt: Prompt) -> str:
-        """A usable answer, or nothing when there is none after some tries. Raises BackendError for faults that stay."""
+        """Returns a usable answer, or an empty string after `TRIES` tries. Raises BackendError unless a retry helps."""
         key = _key(self._backend.model, prompt.text)
         if key in self._known:
             return self._known[key]
@@ -100,7 +101,7 @@ class Asker:
         return ""
 
     async def ask_all(self, prompts: Sequence[Prompt], progress: Callable[[int, int], None]) -> list[str]:
-        """The answers to all prompts, in their order."""
+        """Returns the answers to all prompts, in order. `progress` gets the numbers of finished and of all prompts."""
         done = 0
 
         async def one(prompt: Prompt) -> str:
@@ -133,7 +134,7 @@ class Asker:
 
 
 async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Runs all at once and returns their results in order; the first error ends the others and is raised as it is."""
+    """Runs coroutines concurrently; returns their results in order. The first error cancels the rest and is raised."""
     tasks = [asyncio.create_task(one) for one in work]
     try:
         return await asyncio.gather(*tasks)
@@ -144,7 +145,7 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 def price_of(prompts: Sequence[Prompt], price: Price | None) -> float | None:
-    """About what the prompts cost in US dollars; None where the model's price is not known."""
+    """Estimates the cost of the prompts in US dollars; None if `price` is None."""
     if price is None:
         return None
     tokens_in = sum(len(prompt.text) / CHARS_PER_TOKEN for prompt in prompts)
@@ -172,31 +173,31 @@ SCRIPTS, ANSWERS, SHARDS = "scripts.jsonl", "answers.jsonl", "shards"
 SHARD_DIALOGUES = 200
 _DIALOGUES_AT_ONCE = 16
 MOST_MISHEARD = 0.4
-"""Share of words that the recogniser may get wrong in a spoken dialogue; beyond it the speech is taken for broken."""
+"""Maximum word error rate of a dialogue read back by the recogniser; above it, its speech counts as broken."""
 
 Progress = Callable[[str], None]
 
 
 @dataclass(slots=True)
 class MakeReport:
-    """What was made, and what was left out with the reason."""
+    """How many items were made, how many existed already, and how many were left out, by reason."""
 
     made: int = 0
     there: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
 
     def leave(self, reason: str) -> None:
-        """Counts one that is left out."""
+        """Counts an item that is left out."""
         self.left_out[reason] = self.left_out.get(reason, 0) + 1
 
     def sentence(self, what: str) -> str:
-        """The report in one line."""
+        """Returns the report as one line; `what` names the items."""
         left = ", ".join(f"{count} {reason}" for reason, count in sorted(self.left_out.items()))
         return f"{self.made:,} {what} made, {self.there:,} were there" + (f"; left out: {left}." if left else ".")
 
 
 def script_prompts(items: Sequence[Item], language: str = ENGLISH) -> list[Prompt]:
-    """The prompts for the scripts of all items."""
+    """Returns the prompts for the scripts of all items."""
     words = MOST_QUESTION_WORDS + MOST_ANSWER_WORDS
     return [Prompt(script_prompt(item, language), partial(fault_in, item), words=words) for item in items]
 
@@ -204,7 +205,7 @@ def script_prompts(items: Sequence[Item], language: str = ENGLISH) -> list[Promp
 async def make_scripts(
     items: Sequence[Item], asker: Asker, folder: Path, progress: Progress, language: str = ENGLISH
 ) -> MakeReport:
-    """Asks for a script for each item, and writes them all. Raises BackendError."""
+    """Requests a script for each item and writes the usable ones to `folder`. Raises BackendError."""
     prompts = script_prompts(items, language)
     answers = await asker.ask_all(prompts, lambda done, of: progress(f"scripts: {done} of {of}"))
     report = MakeReport()
@@ -217,7 +218,7 @@ async def make_scripts(
 
 
 def keep_scripts(items: Sequence[Item], folder: Path) -> MakeReport:
-    """Writes scripts in which the items' questions and answers are spoken as they stand."""
+    """Writes scripts that use the items' questions and answers verbatim."""
     report = MakeReport()
     scripts = []
     for item in items:
@@ -238,7 +239,7 @@ def _write_scripts(scripts: Sequence[Script], folder: Path) -> None:
 
 
 def read_scripts(folder: Path) -> list[Script]:
-    """The scripts of a corpus. Raises ModelError."""
+    """Reads the scripts of a corpus. Raises ModelError."""
     try:
         return [
             Script(entry["name"], tuple(entry["turns"]))
@@ -258,7 +259,7 @@ def make_speech(
     progress: Progress,
     seed: int = 0,
 ) -> MakeReport:
-    """Speaks each script. `read_back`: a recogniser; what it does not understand is left out. Raises VoiceError."""
+    """Synthesizes each script; leaves out those that the recogniser `read_back` misrecognises. Raises VoiceError."""
     report = MakeReport()
     for number, script in enumerate(scripts, 1):
         progress(f"speech: {number} of {len(scripts)}")
@@ -275,7 +276,7 @@ def make_speech(
 
 
 def oracle_prompts(dialogue: Dialogue, seed: int, language: str = ENGLISH) -> list[tuple[Prompt | None, OracleEvent]]:
-    """The prompts for a dialogue's oracle with the events to be filled; none for the true answers."""
+    """Returns the prompts for a dialogue's oracle, each with the event to fill in; None for true answers."""
     out: list[tuple[Prompt | None, OracleEvent]] = []
     for at, share, heard, question, answer in events_needed(dialogue, _draw(seed, dialogue.name)):
         if share >= 1:
@@ -293,7 +294,7 @@ def oracle_prompts(dialogue: Dialogue, seed: int, language: str = ENGLISH) -> li
 async def make_oracle(
     folder: CorpusFolder, asker: Asker, progress: Progress, seed: int = 0, language: str = ENGLISH
 ) -> MakeReport:
-    """Asks for the oracle of each dialogue that has none. Raises BackendError."""
+    """Requests and stores the oracle of each dialogue that has none. Raises BackendError."""
     report = MakeReport()
     names = folder.names()
     at_once = asyncio.Semaphore(_DIALOGUES_AT_ONCE)
@@ -324,8 +325,8 @@ async def make_oracle(
 def make_tokens(
     folder: CorpusFolder, tokeniser: Tokeniser, target: Path, progress: Progress, seed: int = 0
 ) -> MakeReport:
-    """Makes all dialogues into tokens, in shards. The shards are made anew."""
-    from app.research.corpus.tokens import MANIFEST, Corpus  # with torch, which the other steps don't need
+    """Converts all dialogues into shards of tokens, overwriting the shards of an earlier run."""
+    from app.research.corpus.tokens import MANIFEST, Corpus  # imports torch, which the other steps don't need
 
     report = MakeReport()
     target.mkdir(parents=True, exist_ok=True)
@@ -345,12 +346,12 @@ def make_tokens(
 
 
 def _draw(seed: int, name: str) -> random.Random:
-    """Random numbers that depend on the dialogue alone, so that a run that goes on makes what it would have made."""
+    """Returns a generator seeded per dialogue, so that a resumed run gives the same results as an uninterrupted one."""
     return random.Random(int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:8], "big"))
 
 
 def _misheard(dialogue: Dialogue, samples: np.ndarray, read_back: Callable[[np.ndarray], str]) -> float:
-    """The larger share of words that were misheard, of the model's and of the user's."""
+    """Returns the word error rate of the speech when read back, the higher of the two speakers'."""
     worst = 0.0
     for channel, speaker in enumerate(("model", "user")):
         said = normalised(" ".join(word.text for word in dialogue.words if word.speaker == speaker))

@@ -1,12 +1,15 @@
-"""From questions with answers to spoken dialogues: reads items, has a back-end write scripts of them, and speaks these.
+"""Turns questions with answers into spoken dialogues: reads items, prompts for scripts, and synthesizes them.
 
-Items are read from local files: MMLU-Pro, GSM8K, HSSBench as published, and lists of one's own. Files are .jsonl,
-.json, .csv or .parquet. Columns, as the data sets' cards name them: MMLU-Pro has `question`, `options` and
-`answer_index`; GSM8K `question` and `answer`, whose result stands behind “####”; HSSBench `question`, options `A` to
-`D` (or `options`) and `answer`, a letter. A list of one's own has `question` and `answer`.
+Items are read from local .jsonl, .json, .csv or .parquet files: MMLU-Pro, GSM8K and HSSBench as published, or custom
+lists. The columns, as documented in the data set cards:
 
-A script is what the user asks in their own words, and what the assistant answers. The app's voices speak it in stereo,
-the model left and the user right, with the time of each word.
+- MMLU-Pro: `question`, `options` and `answer_index`
+- GSM8K: `question` and `answer`, with the result after “####”
+- HSSBench: `question`, options `A` to `D` (or `options`), and `answer`, a letter
+- custom lists: `question` and `answer`
+
+A script is a short dialogue about an item between the user and the assistant. The app's voices speak it in stereo, the
+model on the left and the user on the right, with word timings.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ _LETTERS = "ABCDEFGHIJ"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question. `answer`: what is right, in a few words; `reason`: why, if it is told; `choices`: if any."""
+    """One question. `answer`: the correct answer, in a few words; `reason`: the explanation, which may be empty."""
 
     name: str
     question: str
@@ -50,7 +53,7 @@ class Item:
 
 
 def read_items(path: Path, form: Format) -> list[Item]:
-    """Reads all items that can be spoken; questions about a picture are left out. Raises ModelError."""
+    """Reads the items that can be asked by voice, which excludes questions about pictures. Raises ModelError."""
     items = []
     for number, row in enumerate(_rows(path)):
         try:
@@ -98,7 +101,7 @@ _ITEM_OF = {"mmlu-pro": _mmlu_pro, "gsm8k": _gsm8k, "hssbench": _hssbench, "list
 
 
 def _listed(value: Any) -> list[str]:
-    """A list of options, which some files hold as JSON."""
+    """Returns a list of options, parsing the JSON string that some files hold instead."""
     return [str(option) for option in (json.loads(value) if isinstance(value, str) else value)]
 
 
@@ -136,7 +139,7 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _without_pictures(path: Path) -> list[str]:
-    """The columns that hold no pictures, which would fill the memory."""
+    """Returns the names of the columns without image data, which would take too much memory."""
     from pyarrow import parquet, types
 
     schema = parquet.read_schema(path)
@@ -153,14 +156,14 @@ MOST_ANSWER_WORDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A dialogue to be spoken. `turns`: the user's and the assistant's words in turn, the user's first."""
+    """The text of a dialogue. `turns` alternate between user and assistant, starting with the user."""
 
     name: str
     turns: tuple[str, ...]
 
 
 def prompt_of(item: Item, code: str = ENGLISH) -> str:
-    """The prompt that asks for a dialogue about an item, in the language `code`."""
+    """Returns the prompt for a dialogue about an item, in the language `code`."""
     lines = [
         "Write a short spoken dialogue between a user and an assistant, about this question.",
         f"Question: {item.question}",
@@ -183,7 +186,7 @@ def prompt_of(item: Item, code: str = ENGLISH) -> str:
 
 
 def script_of(item: Item, answer: str) -> Script:
-    """The dialogue in a back-end's answer. Raises ValueError with what is wrong, in a few words."""
+    """Parses the dialogue in a back-end's answer. Raises ValueError with a short description of the fault."""
     found = re.search(r"\{.*\}", answer, re.DOTALL)
     if found is None:
         raise ValueError("no JSON")
@@ -200,7 +203,7 @@ def script_of(item: Item, answer: str) -> Script:
 
 
 def fault_in(item: Item, answer: str) -> str:
-    """Returns what is wrong with a back-end's answer, in a few words; empty if it holds a script."""
+    """Returns the fault in a back-end's answer, in a few words; an empty string if it contains a usable script."""
     try:
         script_of(item, answer)
     except ValueError as error:
@@ -209,7 +212,7 @@ def fault_in(item: Item, answer: str) -> str:
 
 
 def fault_of(script: Script, item: Item | None = None) -> str:
-    """What makes a dialogue unusable, in a few words; empty if it is fine."""
+    """Returns why a script is unusable, in a few words; an empty string if it is usable."""
     turns = script.turns
     if len(turns) < 2 or len(turns) % 2:
         return "no question with an answer"
@@ -232,7 +235,7 @@ def fault_of(script: Script, item: Item | None = None) -> str:
 
 
 def _holds(text: str, answer: str) -> bool:
-    """Whether a text may hold an answer: most of its words, or, where it has digits, none that could contradict."""
+    """Whether a text may state an answer: has half its content words, or no number that contradicts its digits."""
     have, wanted = (set(re.findall(r"[\w']+", part.lower())) for part in (text, answer))
     if any(word.isdigit() for word in wanted):
         digits = {word for word in have if word.isdigit()}
@@ -243,10 +246,10 @@ def _holds(text: str, answer: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SpeakingOptions:
-    """What makes spoken dialogues harder; each is a share of the dialogues, 0 to 1.
+    """How often spoken dialogues get harder conditions, as shares from 0 to 1.
 
-    `pauses`: the user pauses for a second or more within a question. `noise`: the user's room is noisy.
-    `interruptions`: the user breaks in on an answer, which is cut.
+    `pauses`: questions with a pause of 0.8 to 2 s between two words. `noise`: dialogues in which the user's room is
+    noisy. `interruptions`: answers that the user's next question interrupts and that are cut short.
     """
 
     pauses: float = 0.1
@@ -256,24 +259,24 @@ class SpeakingOptions:
 
 @dataclass(slots=True)
 class SpokenDialogue:
-    """A dialogue with its sound, float32 `[samples, 2]` at 24 kHz."""
+    """A dialogue with its audio, float32 `[samples, 2]` at 24 kHz."""
 
     dialogue: Dialogue
     samples: np.ndarray = field(repr=False)
 
 
 _GAP = (0.05, 0.4)
-"""Seconds between a question and its answer: the model answers almost at once, as it is to do."""
+"""Seconds between a question and its answer; short, since the model should learn to answer almost immediately."""
 _BETWEEN = (0.6, 2.5)
 """Seconds from an answer to the next question."""
 _BREAK_IN = 0.4
-"""Seconds for which the model speaks on when the user breaks in."""
+"""Seconds the model keeps speaking after the user interrupts."""
 
 
 def speak_script(
     script: Script, model: Voice, users: Mapping[str, Voice], options: SpeakingOptions, draw: random.Random
 ) -> SpokenDialogue:
-    """Speaks a script; one of the users' voices asks. Raises VoiceError."""
+    """Synthesizes a script, with a random one of `users` as the user's voice. Raises VoiceError."""
     user = users[draw.choice(sorted(users))]
     clips = [(user if place % 2 == 0 else model).synthesize(turn) for place, turn in enumerate(script.turns)]
     at = draw.uniform(0.3, 1.5)
@@ -317,7 +320,7 @@ def _mixed(
 
 
 def _with_pause(clip: Clip, draw: random.Random) -> Clip:
-    """The clip with silence between two of its words."""
+    """Inserts silence between two words of the clip. Clips of fewer than four words are returned unchanged."""
     if len(clip.words) < 4:
         return clip
     place = draw.randrange(2, len(clip.words))
@@ -331,7 +334,7 @@ def _with_pause(clip: Clip, draw: random.Random) -> Clip:
 
 
 def _cut(clip: Clip, draw: random.Random) -> Clip:
-    """The clip up to the end of one of its words."""
+    """Cuts the clip after one of its words. Clips of fewer than four words are returned unchanged."""
     if len(clip.words) < 4:
         return clip
     count = draw.randrange(2, len(clip.words))

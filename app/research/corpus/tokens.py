@@ -1,7 +1,8 @@
-"""Makes a dialogue into tokens of all streams, on which a model of KAME's class is trained, and keeps them in shards.
+"""Converts dialogues into the token streams that KAME-style models are trained on, and stores them in shards.
 
-A shard is a .npz file with `tokens`, int16 `[streams, frames]` of all its dialogues one after another, and `lengths`,
-the frames of each. A manifest names the shards' hashes. Streams: text, the model's own codes, the user's codes, oracle.
+A shard is a .npz file with `tokens`, int16 `[streams, frames]`, its dialogues concatenated along the frames, and
+`lengths`, the number of frames of each dialogue. A manifest lists the hashes of the shards. The streams, in order:
+text, the model's own codes, the user's codes, oracle.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ MANIFEST = "corpus.json"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How many streams of each kind a corpus has, and the special tokens of its text."""
+    """The number of codebooks of each speaker in a corpus, and the special tokens of its text."""
 
     own_books: int
     heard_books: int
@@ -44,7 +45,7 @@ class Layout:
 
 @dataclass(slots=True)
 class Corpus:
-    """A corpus on disk. `hashes`: SHA-256 of each shard by its name."""
+    """A corpus on disk. `hashes`: the SHA-256 of each shard, keyed by file name."""
 
     folder: Path
     layout: Layout
@@ -52,7 +53,7 @@ class Corpus:
     frames: int = 0
 
     def add(self, name: str, dialogues: Sequence[np.ndarray]) -> None:
-        """Writes a shard of dialogues, `[streams, frames]` each, and then the manifest."""
+        """Writes a shard of dialogues, `[streams, frames]` each, and then updates the manifest."""
         path = self.folder / f"{name}.npz"
         np.savez_compressed(
             path,
@@ -67,12 +68,12 @@ class Corpus:
         temporary.replace(self.folder / MANIFEST)
 
     def dialogues(self) -> Iterator[np.ndarray]:
-        """Yields all dialogues, in the order of the shards' names. Raises ModelError where a shard is damaged."""
+        """Yields all dialogues, in order of shard name. Raises ModelError if a shard is missing or damaged."""
         for name in sorted(self.hashes):
             yield from self.read(name)
 
     def read(self, name: str) -> list[np.ndarray]:
-        """The dialogues of one shard. Raises ModelError when it is missing or not what was written."""
+        """Reads the dialogues of one shard. Raises ModelError if it is missing or its hash does not match."""
         path = self.folder / name
         if not path.exists() or _hash(path) != self.hashes[name]:
             raise ModelError(f"{path} is missing or was changed since it was made. Make the corpus again.")
@@ -99,9 +100,9 @@ def _hash(path: Path) -> str:
 
 
 class Tokeniser:
-    """Makes tokens with the codec and the vocabulary of `loaded`.
+    """Converts dialogues into tokens with the codec and vocabulary of `loaded`.
 
-    `word_marks`: the frame before a word gets the token for the end of padding, as in the public corpora.
+    `word_marks`: whether the frame before a word gets the end-of-padding token, as in the public corpora.
     """
 
     def __init__(self, loaded: Loaded, *, word_marks: bool = True) -> None:
@@ -112,7 +113,7 @@ class Tokeniser:
         self._mark = lm.end_of_text_padding_id if word_marks else None
 
     def tokens(self, dialogue: Dialogue, samples: np.ndarray, draw: random.Random) -> np.ndarray:
-        """`[streams, frames]`. `samples`: float32 `[n, 2]`, the model on the left; what fills no frame is dropped."""
+        """Returns int16 `[streams, frames]`. `samples`: float32 `[n, 2]`, model left. Drops an incomplete frame."""
         frames = len(samples) // FRAME_SAMPLES
         sound = torch.from_numpy(np.ascontiguousarray(samples[: frames * FRAME_SAMPLES].T))
         own, user = self._codes(sound[0], sound[1])
@@ -137,7 +138,7 @@ class Tokeniser:
 
 
 def with_marks(text: np.ndarray, padding: int, mark: int) -> np.ndarray:
-    """Puts `mark` into the frame before each run of text, where there is padding."""
+    """Returns a copy of `text` with `mark` in the padding frame before each run of text."""
     out = text.copy()
     starts = np.flatnonzero((text[1:] != padding) & (text[:-1] == padding))
     out[starts] = mark

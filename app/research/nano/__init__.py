@@ -1,7 +1,7 @@
-"""The front-end Nano KAME: a model of KAME's class that is small enough for a processor, without torch.
+"""The Nano KAME front-end: a KAME-style model small enough to run on a CPU without torch.
 
-- `frontend.py`: the front-end, its vocabulary, and one step: a frame of sound in, a frame of sound out
-- `model.py`: the user's sound as codes, the transformers in numpy, and codes as sound
+- `frontend.py`: the front-end, its vocabulary, and the engine, which takes and returns one frame of audio per step
+- `model.py`: the encoder of the user's audio, the transformers in numpy, and the decoder from codes to audio
 
-How such a model is made: `app/research/training/README.md`.
+`app/research/training/README.md` describes how to train such a model.
 """

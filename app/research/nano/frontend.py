@@ -1,8 +1,9 @@
-"""The front-end `nano`: a small KAME that hears and speaks by itself on a processor, and reads the oracle as it comes.
+"""The `nano` front-end: a small KAME that runs full duplex on a CPU and reads the oracle as it arrives.
 
-It is held back until the session gives it the floor: a model this small can't tell a pause of real people from an end
-as well as the session does. Its engine steps by one frame without torch: it hears, steps the language model, and
-speaks. Its vocabulary is read by the package tokenizers, in place of SentencePiece's own package.
+It stays silent until the session gives it the floor, since a model this small can't distinguish a real speaker's pause
+from the end of a turn as well as the session does. Its engine runs without torch: each step encodes one frame of the
+user's audio, steps the language model, and decodes one frame of speech. The tokenizers package reads its vocabulary, in
+place of the sentencepiece package.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from app.research.nano.model import CodeVoice, Hearing, NanoModel, read_weights
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How tokens are drawn: temperatures (0: the likeliest) and how many of the likeliest take part."""
+    """Sampling parameters. A temperature of 0 takes the likeliest token; `top_k` limits the candidates."""
 
     temp: float = 0.0
     top_k: int = 50
@@ -40,7 +41,7 @@ class Sampling:
 
 
 class NanoEngine:
-    """One stream. All calls on one thread."""
+    """The state of one stream. Must be used from a single thread."""
 
     step_seconds = 0.0
 
@@ -58,12 +59,12 @@ class NanoEngine:
 
     @property
     def steps(self) -> int:
-        """Frames in the cache, until it is full."""
+        """Number of frames in the cache, until it is full."""
         return self._model.steps
 
     @property
     def full(self) -> bool:
-        """Whether the cache holds as many frames as attention reaches back."""
+        """Whether the cache has reached the length of the attention context."""
         return self._model.steps >= self.context
 
     def restart(self) -> None:
@@ -74,12 +75,12 @@ class NanoEngine:
         self._silenced = False
 
     def restart_language_model(self) -> None:
-        """Starts a fresh stream of the language model, while hearing and voice go on."""
+        """Starts a fresh stream of the language model without restarting the encoder and the voice."""
         self._model.restart()
         self.oracle.clear()
 
     def force_silence(self) -> None:
-        """Makes the model silent from now on."""
+        """Forces the model to output silence until `release`."""
         self._silenced = True
 
     def release(self) -> None:
@@ -87,7 +88,7 @@ class NanoEngine:
         self._silenced = False
 
     def step(self, samples: np.ndarray) -> EngineStep:
-        """Takes one frame and gives one. `samples`: float32 `[1920]`, 24 kHz."""
+        """Processes one frame. `samples`: float32 `[1920]`, 24 kHz."""
         user, oracle = self._hearing.encode(samples), self.oracle.take()
         logits, out = self._model.step(user, oracle)
         if self._silenced:
@@ -102,16 +103,16 @@ class NanoEngine:
         return EngineStep(self._voice.decode(own), Column(text, own, user, oracle))
 
     def encode(self, samples: np.ndarray) -> tuple[int, ...]:
-        """Encodes a frame and returns the user's codes; the language model is not stepped."""
+        """Encodes a frame into the user's codes, without stepping the language model."""
         return self._hearing.encode(samples)
 
     def replay(self, column: Column) -> None:
-        """Steps the language model along known tokens, as if said and heard."""
+        """Steps the language model with known tokens, as if they had just been spoken and received."""
         self._model.step(column.user, column.oracle)
         self._model.say(column.text, column.own)
 
     def _draw(self, logits: np.ndarray, temperature: float, count: int) -> int:
-        """Draws one of the `count` likeliest tokens."""
+        """Samples one of the `count` likeliest tokens."""
         if temperature <= 0:
             return int(np.argmax(logits))
         best = np.argpartition(logits, -count)[-count:]
@@ -120,29 +121,29 @@ class NanoEngine:
 
 
 PIECES_NAME = "pieces.json"
-"""The file's name in a folder of weights."""
+"""Name of the vocabulary file in a folder of weights."""
 
 
 class TokenizerPieces:
-    """What a stream uses of `sentencepiece.SentencePieceProcessor`, with the same tokens for the same words."""
+    """The subset of `sentencepiece.SentencePieceProcessor` that a stream uses, with identical tokenisation."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of a text."""
+        """Returns the tokens of a text."""
         return list(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
     def decode(self, ids: list[int]) -> str:
-        """The text of tokens."""
+        """Returns the text of a list of tokens."""
         return str(self._tokenizer.decode(ids, skip_special_tokens=False))
 
     def id_to_piece(self, id: int) -> str:
-        """A token's piece, in which a space is `SPACE`."""
+        """Returns a token's piece, in which `SPACE` stands for a space."""
         return str(self._tokenizer.id_to_token(id))
 
     def vocab_size(self) -> int:
-        """How many tokens there are."""
+        """Returns the number of tokens."""
         return int(self._tokenizer.get_vocab_size())
 
 
@@ -158,7 +159,7 @@ def read_pieces(folder: Path) -> TokenizerPieces:
 
 
 def unigram(pieces: list[tuple[str, float]], unknown: int) -> Tokenizer:
-    """A vocabulary of pieces with their scores, which no space is inside of; other characters become bytes."""
+    """Builds a vocabulary of scored pieces, none of which spans a space; unknown characters become bytes."""
     tokenizer = Tokenizer(Unigram(pieces, unk_id=unknown, byte_fallback=True))
     tokenizer.normalizer = Normalizers([NFKC(), Replace(Regex(r"\s+"), " "), Strip()])
     tokenizer.pre_tokenizer = Metaspace(SPACE, prepend_scheme="always", split=True)
@@ -167,7 +168,7 @@ def unigram(pieces: list[tuple[str, float]], unknown: int) -> Tokenizer:
 
 
 def load_engine(folder: Path, voice: Path) -> NanoEngine:
-    """Loads the weights in `folder`, which speak with the Piper voice in the file `voice`. Raises ModelError."""
+    """Loads the weights in `folder`; `voice` is the model file of the Piper voice. Raises ModelError."""
     files = read_layout(folder)
     weights, codec = read_weights(files.lm), read_weights(files.mimi)
     known = {field.name for field in fields(Sampling)}
@@ -182,7 +183,7 @@ def load_engine(folder: Path, voice: Path) -> NanoEngine:
 
 
 class NanoFrontEnd(StreamFrontEnd):
-    """Runs the weights in `folder`, which speak with the Piper voice in the file `voice`."""
+    """Runs the weights in `folder`; `voice` is the model file of the Piper voice."""
 
     name = "nano"
     hears_oracle = True

@@ -1,13 +1,13 @@
-"""Nano KAME without torch: weights, transformers stepped in numpy, the user's sound as codes, and codes as sound.
+"""Nano KAME without torch: weights, transformers in numpy, the encoder of the user's audio, and the speech decoder.
 
-The language model's step is that of moshi's `LMGen` for a model without delays: the text and the own codes of the step
-before, the user's codes of this frame and the oracle's token go in; text is drawn, and then one codebook after another.
-Layers are Moshi's, by the names of its weights, stepped one token at a time. Weights are matrices in eight bits, all
-else in half precision or float32.
+A step of the language model is that of moshi's `LMGen` for a model without delays. The input is the previous step's
+text token and own codes, the user's codes of this frame, and the oracle token; the output is a text token and then one
+code per codebook. Layers follow Moshi's, including weight names, and process one token at a time. Matrices are stored
+in eight bits, other weights in half precision or float32.
 
-The user's sound becomes log mel features that look at nothing later, in residual codebooks: the codes that
-`app.frontend.kame.codec` gives with torch, in which models are trained. The own codes become sound by the decoder of
-the packaged Piper voice, run by onnxruntime.
+The user's audio becomes causal log-mel features, quantised with residual codebooks into the same codes as the torch
+implementation in `app.frontend.kame.codec`, which is used for training. The decoder of the packaged Piper voice, run by
+onnxruntime, converts own codes to audio.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from app.models.onnx import cut_from, open_onnx
 from app.tts.latents_worker import LATENTS as LATENTS_NAME
 
 Draw = Callable[[np.ndarray], int]
-"""Draws a token by its logits."""
+"""Draws a token from its logits."""
 
 _REQUIRED = {
     "gating": "silu",
@@ -62,7 +62,10 @@ _REQUIRED = {
 
 
 class NanoModel:
-    """One stream. `config`: the arguments of moshi's class, of which a small model has fixed ones."""
+    """The state of one stream.
+
+    `config`: the arguments of moshi's class, most of which have fixed values in a small model.
+    """
 
     def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:
         wrong = [name for name, value in _REQUIRED.items() if config.get(name) != value]
@@ -103,7 +106,7 @@ class NanoModel:
         ]
         self._linears = [weights[f"linears.{book}.weight"] for book in range(self.own_books)]
         self.steps = 0
-        """Steps since the stream began."""
+        """Number of steps since the stream began."""
         self._said: list[int] = []
         self.restart()
 
@@ -113,7 +116,7 @@ class NanoModel:
         self._said = [self.start, *[self.card] * self.own_books]
 
     def step(self, user: Sequence[int], oracle: int) -> tuple[np.ndarray, np.ndarray]:
-        """Hears a frame's codes; returns the logits of the text, and the vector that the own codes follow from."""
+        """Processes a frame's codes; returns the text logits and the hidden vector to pass to `codes`."""
         heard = user if self.steps else [self.card] * len(user)
         x = self._text_emb[self._said[0]] + self._oracle_emb[oracle]
         for emb, code in zip(self._emb, [*self._said[1:], *heard], strict=True):
@@ -126,7 +129,7 @@ class NanoModel:
         return self._text_linear @ out, out
 
     def codes(self, text: int, out: np.ndarray, draw: Draw) -> list[int]:
-        """The own codes of a step, for the text that was chosen."""
+        """Returns the own codes of a step, given the chosen text token."""
         token, codes = text, []
         for book in range(self.own_books):
             x = self._depth_in[book] @ out + self._depth_emb[book][token]
@@ -137,7 +140,7 @@ class NanoModel:
         return codes
 
     def say(self, text: int, codes: Sequence[int]) -> None:
-        """Tells the next step what this one has said."""
+        """Records the tokens of this step as input to the next one."""
         self._said = [text, *codes]
 
 
@@ -146,31 +149,33 @@ _EPSILON = 1e-8  # of moshi's norm "rms_norm_f32"
 
 
 def rms_norm(x: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Scales `x` to a mean square of 1, and by `alpha`."""
+    """Normalises `x` to a mean square of 1 and scales it by `alpha`."""
     return x * (alpha / np.sqrt(np.mean(x * x) + _EPSILON))
 
 
 class Rotation:
-    """Rotary embedding of pairs of neighbouring numbers, by positions that count from 0."""
+    """Rotary embedding of adjacent pairs of numbers; positions count from 0."""
 
     def __init__(self, size: int, period: float) -> None:
         self._frequencies = np.exp(np.arange(size // 2) * (-np.log(period) * 2 / size))
 
     def at(self, position: int) -> np.ndarray:
-        """The rotation of a position, to be multiplied with pairs as complex numbers, `[size / 2]`."""
+        """Returns the rotation for a position as complex factors of the pairs, `[size / 2]`."""
         return np.exp(1j * position * self._frequencies).astype(np.complex64)
 
 
 def rotated(heads: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-    """Rotates `[heads, size]`."""
+    """Applies a rotation to `[heads, size]`."""
     pairs = np.ascontiguousarray(heads).view(np.complex64)
     return (pairs * rotation).view(np.float32)
 
 
 class Layer:
-    """One layer. With several `steps` each step has weights of its own, and there are no more steps than those.
+    """One transformer layer.
 
-    `prefix`: of the names. `context`: steps that attention reaches back, this one included.
+    - `prefix`: prefix of the weight names
+    - `context`: number of steps that attention covers, including the current one
+    - `steps`: with several entries, each step has its own weights, and there are no further steps
     """
 
     def __init__(self, weights: Weights, prefix: str, heads: int, context: int, steps: Sequence[str]) -> None:
@@ -185,7 +190,7 @@ class Layer:
         self._values = np.zeros_like(self._keys)
 
     def step(self, x: np.ndarray, position: int, rotation: np.ndarray | None = None) -> np.ndarray:
-        """Steps along one token, `[size]`. Steps are taken in order, from position 0 on."""
+        """Processes the token at `position`, `[size]`. Positions must be passed in order, starting at 0."""
         which = position if len(self._in) > 1 else 0
         query, key, value = (self._in[which] @ rms_norm(x, self._norms[0])).reshape(3, self._heads, -1)
         if rotation is not None:
@@ -206,12 +211,12 @@ _TYPES = {"I8": np.int8, "F16": np.float16, "F32": np.float32}
 
 
 def read_weights(path: Path) -> dict[str, np.ndarray]:
-    """The weights of a safetensors file by their names, in float32.
+    """Reads the weights of a safetensors file as float32, keyed by name.
 
     Raises:
-        ModelError: the file is damaged, or has weights in another type.
+        ModelError: the file is damaged or contains weights of an unsupported type.
     """
-    read_header(path)  # refuses what is damaged or cut short
+    read_header(path)  # rejects damaged or truncated files
     raw = path.read_bytes()
     length = int.from_bytes(raw[:8], "little")
     header = json.loads(raw[8 : 8 + length])
@@ -232,7 +237,7 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
 
 
 class Quantiser:
-    """Principal components and residual codebooks. `prefix`: of the weights' names."""
+    """Principal components followed by residual codebooks. `prefix`: prefix of the weight names."""
 
     def __init__(self, weights: Weights, prefix: str) -> None:
         self._mean, self._basis = weights[f"{prefix}mean"], weights[f"{prefix}basis"]
@@ -241,11 +246,11 @@ class Quantiser:
 
     @property
     def count(self) -> int:
-        """How many codebooks there are."""
+        """The number of codebooks."""
         return len(self._books)
 
     def encode(self, vector: np.ndarray) -> tuple[int, ...]:
-        """The codes of a vector."""
+        """Returns the codes of a vector."""
         rest = (vector - self._mean) @ self._basis
         codes = []
         for book, squares in zip(self._books, self._squares, strict=True):
@@ -255,13 +260,13 @@ class Quantiser:
         return tuple(codes)
 
     def decode(self, codes: tuple[int, ...]) -> np.ndarray:
-        """The vector that the codes stand for."""
+        """Returns the vector that the codes represent."""
         total = self._books[np.arange(len(codes)), list(codes)].sum(0)
         return self._basis @ total + self._mean
 
 
 class Hearing:
-    """One stream of the user's sound."""
+    """Encodes one stream of the user's audio."""
 
     def __init__(self, weights: Weights) -> None:
         self._quantiser = Quantiser(weights, "heard.")
@@ -274,7 +279,7 @@ class Hearing:
         self._level = START_LEVEL
 
     def encode(self, samples: np.ndarray) -> tuple[int, ...]:
-        """The codes of a frame, float32 `[1920]`."""
+        """Returns the codes of a frame, float32 `[1920]`."""
         joined = np.concatenate([self._tail, samples])
         self._tail = joined[len(joined) - (WINDOW - MEL_HOP) :]
         frames = np.lib.stride_tricks.sliding_window_view(joined, WINDOW)[::MEL_HOP] * self._window
@@ -286,7 +291,7 @@ class Hearing:
 
 
 class CodeVoice:
-    """One stream of sound, which comes one frame after its codes. `model`: the voice's file."""
+    """Decodes one stream of speech, delayed by one frame. `model`: the voice's file."""
 
     def __init__(self, weights: Weights, model: Path) -> None:
         self._quantiser = Quantiser(weights, "own.")
@@ -301,7 +306,7 @@ class CodeVoice:
         self._spoke, self._speaks = False, False
 
     def decode(self, codes: tuple[int, ...]) -> np.ndarray:
-        """The sound of the frame before, float32 `[1920]`."""
+        """Returns the audio of the previous frame, float32 `[1920]`."""
         spoken = codes[0] != SILENT
         new = np.zeros((LATENT, LATENTS), np.float32)
         if spoken:
@@ -315,6 +320,6 @@ class CodeVoice:
         sound = sound[REACH * LATENT_HOP - TAPS : (REACH + LATENTS) * LATENT_HOP + TAPS]
         windows = np.lib.stride_tricks.sliding_window_view(sound, DOWN + 2 * TAPS)[::DOWN]
         samples = (windows @ self._resampler.T).reshape(-1)
-        if not now:  # what was said dies away
+        if not now:  # fade out the end of the speech
             samples = samples * np.pad(np.linspace(1, 0, FADE, dtype=np.float32), (0, FRAME_SAMPLES - FADE))
         return samples.astype(np.float32)

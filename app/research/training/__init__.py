@@ -1,9 +1,9 @@
-"""Trains models: those of KAME's class, and the app's own small ones.
+"""Training of KAME-style models and of the app's own small models.
 
-- `kame`: trains models of KAME's class on corpora (the command `train`)
-- `nano`: a small model of that class, and the corpus that it is trained on
-- `endpointing.py`: fits `resources/turn_ends.json`, the weights of endpointing, to pauses in recordings
-- `routing.py`: fits `resources/routing/table.npz`, the router's classifier of questions
+- `kame`: trains KAME-style models on corpora (the `train` command)
+- `nano`: a small model of that kind and its training corpus
+- `endpointing.py`: fits `resources/turn_ends.json`, the endpointing weights, to pauses in recordings
+- `routing.py`: fits `resources/routing/table.npz`, the router's question classifier
 
-Cases and the real models come from `app.research.benches`; `app.stt` and `app.routing` read what is written here.
+Cases and speech models come from `app.research.benches`; `app.stt` and `app.routing` read the files written here.
 """

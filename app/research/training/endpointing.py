@@ -43,7 +43,10 @@ from app.stt.text_endpointing import WordOdds, clues, sound_clue
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is known `silence` seconds into a pause: the judges' results, None until they are available."""
+    """The information available `silence` seconds into a pause.
+
+    Results of the judges are None until they are available.
+    """
 
     silence: float
     sound: float | None
@@ -53,9 +56,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A silence after voice that ended at `begin`; `resumes`: when the voice goes on, None at the true end.
+    """A silence after voice that ended at `begin`. `resumes`: when the voice resumes; None at the true end.
 
-    `untold`: nobody could know that more follows. `slower`: `PauseLengths.slower` of the speaker's earlier pauses.
+    `untold`: nothing before the pause shows that more follows. `slower`: `PauseLengths.slower` of the speaker's earlier
+    pauses.
     """
 
     begin: float
@@ -67,14 +71,14 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One case with its pauses."""
+    """A case with its pauses."""
 
     case: Case
     pauses: tuple[Pause, ...]
 
 
 class CachedDecoder:
-    """Caches the results of an English decoder in `folder`, by the sound."""
+    """Caches the results of an English decoder in `folder`, keyed by a hash of the audio."""
 
     language = "en"
 
@@ -87,7 +91,7 @@ class CachedDecoder:
         self._decoder.close()
 
     def decode(self, samples: np.ndarray) -> str:
-        """The words of `samples` (float32 16 kHz)."""
+        """Returns the words of `samples` (float32, 16 kHz)."""
         file = self._folder / hashlib.sha256(np.ascontiguousarray(samples).tobytes()).hexdigest()[:32]
         if not file.is_file():
             file.write_text(self._decoder.decode(samples), encoding="utf-8")
@@ -96,18 +100,18 @@ class CachedDecoder:
 
 class _PauseEndpointing(Endpointing):
     def report(self) -> None:
-        """Reports a probability of 0, so that the tracker never ends the turn but has later pauses judged again."""
+        """Reports a probability of 0, so that the tracker never ends the turn and later pauses are judged too."""
         if self.judged_sound is not None:
             self._on_finished(self.turn, 0.0, self.judged_sound[0])
 
 
 class _PauseTranscriber(TimedTranscriber):
-    """A transcriber whose knowledge of a pause can be read at any time."""
+    """A transcriber whose knowledge of a pause can be queried at any time."""
 
     endpointing_type = _PauseEndpointing
 
     def look(self, silence: float, speech_end: float) -> Look:
-        """What is known now of the pause that began at `speech_end`."""
+        """Returns what is currently known about the pause that began at `speech_end`."""
         judged = self.endpointing.judged_sound
         sound = judged[1] if judged is not None and abs(judged[0] - speech_end) < 1e-6 else None
         text, odds = self.endpointing.judged_words(speech_end) or (None, None)
@@ -122,12 +126,12 @@ class _OpenTracker(TurnTracker):
 
     @property
     def pause_begin(self) -> float | None:
-        """When the voice ended, during a pause."""
+        """When the voice ended, if in a pause; otherwise None."""
         return self._last_voice if self._state == "paused" else None
 
 
 def listen(case: Case, pauses: PauseLengths, models: SpeechModels) -> Utterance:
-    """Listens to one case; `pauses`: the speaker's pauses, which are updated."""
+    """Runs one case through the models. `pauses`: the speaker's pauses, which are updated."""
     tracker = _OpenTracker(end_weights(), pauses=pauses)
     transcriber = _PauseTranscriber(models.decoder, models.judge, models.words)
     looks: dict[float, list[Look]] = {}
@@ -151,22 +155,23 @@ Policy = tuple[float, float]
 RIDGE = 1.0
 FOLDS = 10
 POLICIES = tuple((steep, round(0.1 * step, 1)) for steep in (1.0, 1.25, 1.5, 1.75, 2.0) for step in range(5, 31))
-"""Factors on the first regression, relative to the silence, and bounds. A factor above 1 cuts off fewer speakers at the
-same median wait, and makes those wait longer who seem to go on."""
+"""Scaling factors of the first regression relative to the silence, and bounds. A factor above 1 cuts off fewer
+speakers at the same median wait, and makes the wait longer for those who seem likely to continue."""
 MEDIAN_WAIT = {"people": 0.36, "synthetic": 0.3}
 LATE_WAIT = {"people": 0.76, "synthetic": 0.76}
-"""Limits in seconds at the median and the third quartile, a little below the goals for turns that nothing was fitted
-to."""
+"""Limits on the median and third quartile of the wait, in seconds, slightly below the goals for held-out turns."""
 HELD_OUT = 2
-"""The part of the people that nothing is fitted to."""
+"""The part of the real speakers that nothing is fitted to."""
 LONGEST_SILENCE = 1.6
-"""Seconds of a pause that the second regression uses. The callers' recordings end this long after the voice."""
+"""Only this many seconds of a pause are used by the second regression. The callers' recordings end this long after
+the voice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a policy does with an utterance: when it cuts the speaker off, whether an answer would have sounded before
-    the speaker went on, and the delay after the end."""
+    """The effect of a policy on an utterance: when it cuts the speaker off, whether a reply would have started playing
+    before the speaker continued, and the delay after the end, in seconds.
+    """
 
     speaker: str
     cuts: tuple[float, ...]
@@ -175,7 +180,7 @@ class Outcome:
 
 
 def logistic(x: np.ndarray, y: np.ndarray, weights: np.ndarray, ridge: float = RIDGE) -> np.ndarray:
-    """Fits a logistic regression by Newton's method; the first column is the constant, which has no ridge."""
+    """Fits a logistic regression by Newton's method. The first column is the constant, which is not regularised."""
     out = np.zeros(x.shape[1])
     hold = np.full(x.shape[1], ridge)
     hold[0] = 1e-6
@@ -191,7 +196,7 @@ def logistic(x: np.ndarray, y: np.ndarray, weights: np.ndarray, ridge: float = R
 
 
 def fit(utterances: Sequence[Utterance]) -> dict[str, dict[str, float]]:
-    """Fits both regressions, with a bound of 0."""
+    """Fits the regressions, with a bound of 0."""
     counted = _counted(utterances)
     out = {
         "words": _fit_looks(counted, lambda look: _clues(look, look.odds)),
@@ -219,7 +224,7 @@ def fit(utterances: Sequence[Utterance]) -> dict[str, dict[str, float]]:
 def _fit_looks(
     counted: Sequence[tuple[Pause, float]], clues_of: Callable[[Look], dict[str, float] | None]
 ) -> dict[str, float]:
-    """Fits a regression to the clues of all looks that have them; the looks of a pause share its weight."""
+    """Fits a regression to the clues of all looks that have any. The looks of a pause share its weight."""
     rows, ends, weights = [], [], []
     for pause, weight in counted:
         known = [found for look in pause.looks if (found := clues_of(look)) is not None]
@@ -237,7 +242,7 @@ def _clues(look: Look, odds: WordOdds | None) -> dict[str, float] | None:
 
 
 def _counted(utterances: Iterable[Utterance]) -> list[tuple[Pause, float]]:
-    """The pauses that count, each with its weight: people and synthetic speech have the same total."""
+    """Returns all pauses but the untold ones with their weights; people and synthetic speech have equal totals."""
     utterances = list(utterances)
     people = sum(bool(u.case.speaker) for u in utterances)
     sizes = {True: people, False: len(utterances) - people}
@@ -257,7 +262,7 @@ def _finished(look: Look, weights: dict[str, dict[str, float]]) -> float | None:
 
 
 def with_policy(weights: dict[str, dict[str, float]], policy: Policy) -> EndWeights:
-    """The second regression's weights with a policy's factor and bound."""
+    """Returns the second regression's weights, with the policy's factor and bound."""
     silence, (steep, bound) = weights["silence"], policy
     return EndWeights(**{**silence, "finished": round(silence["finished"] * steep, 4), "bound": bound})
 
@@ -286,8 +291,10 @@ def follow(utterance: Utterance, weights: dict[str, dict[str, float]], policy: P
 
 
 def cross_validated(utterances: Sequence[Utterance], policies: Sequence[Policy]) -> dict[Policy, list[Outcome]]:
-    """The outcomes of each policy, each utterance judged by weights that were fitted without its speaker, or without
-    its text for synthetic speech."""
+    """Returns the outcomes of each policy.
+
+    Each utterance is judged by weights fitted without its speaker or, for synthetic speech, without its text.
+    """
     groups = [u.case.speaker or u.case.text for u in utterances]
     order = {group: n for n, group in enumerate(dict.fromkeys(groups))}
     out: dict[Policy, list[Outcome]] = {policy: [] for policy in policies}
@@ -302,7 +309,7 @@ def cross_validated(utterances: Sequence[Utterance], policies: Sequence[Policy])
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Shares of turns cut off, and the delays' quartiles in seconds."""
+    """Returns the shares of turns that are cut off, and the quartiles of the delays in seconds."""
     delays = [outcome.delay for outcome in outcomes]
     return {
         "turns": len(outcomes),
@@ -313,7 +320,7 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def report(outcomes: dict[Policy, list[Outcome]]) -> str:
-    """A Markdown table with two lines for each policy."""
+    """Returns a Markdown table with one row per policy and kind of speaker."""
     rows = []
     for (steep, bound), found in outcomes.items():
         for who, some in _by_kind(found).items():
@@ -326,7 +333,9 @@ def report(outcomes: dict[Policy, list[Outcome]]) -> str:
 
 
 def choose(outcomes: dict[Policy, list[Outcome]]) -> Policy:
-    """The policy that cuts off fewest of those within the limits of the waits."""
+    """Returns the policy that cuts off the fewest turns while meeting the wait limits, or of all policies if none meets
+    them.
+    """
     fitting = [
         policy
         for policy, found in outcomes.items()
@@ -349,7 +358,7 @@ def _by_kind(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
 
 
 def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Progress) -> list[Utterance]:
-    """Listens to everything that the weights are fitted to, and to the held-out part of the people."""
+    """Runs all cases that the weights are fitted to, and the held-out real speakers, through the models."""
     from app.research.benches.pauses import bench_cases, people, recorded_cases, spoken_cases
     from app.research.benches.timed_parts import speech_models
     from app.tts.voices import make_voice
@@ -376,7 +385,7 @@ def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Prog
 
 
 def main(argv: Sequence[str]) -> int:
-    """Fits the weights, chooses the policy, writes both and prints their outcomes."""
+    """Fits the weights, chooses the policy, prints the outcomes, and writes both unless `--check` is given."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=Path, required=True, metavar="FOLDER", help="manifest.jsonl and recordings")
     parser.add_argument("--recordings", type=Path, metavar="FOLDER", help="MT-Bench, spoken: VOICE/QUESTION_TURN.flac")

@@ -58,7 +58,9 @@ class Encoder:
         self._cls, self._sep = vocabulary["[CLS]"], vocabulary["[SEP]"]
 
     def encode(self, ids: NDArray[np.int64]) -> Floats:
-        """Encodes (texts, pieces) of one length, special pieces included: (texts, 384), the mean over all places."""
+        """Encodes (texts, pieces) of equal length, including special pieces, as (texts, 384): the mean over all
+        positions.
+        """
         weights, (texts, length) = self.weights, ids.shape
         x = weights["embeddings.word_embeddings.weight"][ids]
         x = x + weights["embeddings.position_embeddings.weight"][:length]
@@ -86,7 +88,7 @@ class Encoder:
         return x * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
 
     def encode_all(self, texts: Sequence[Sequence[int]]) -> Floats:
-        """Encodes texts of any length: (texts, 384). Batches by length, and computes equal texts once."""
+        """Encodes texts of any length as (texts, 384). Batches them by length and computes duplicates only once."""
         unique = {tuple(ids): place for place, ids in enumerate(dict.fromkeys(tuple(ids) for ids in texts))}
         out = np.zeros((len(unique), self.weights["embeddings.word_embeddings.weight"].shape[1]), np.float32)
         lengths: dict[int, list[tuple[int, ...]]] = {}
@@ -132,7 +134,7 @@ def softmax(x: Floats) -> Floats:
 
 
 def fit(x: Floats, y: NDArray[np.int64], weight: Floats, ridge: float) -> tuple[Floats, Floats]:
-    """Weights (features, kinds) and bias (kinds) that minimise the cross-entropy plus ridge/2 · |weights|²."""
+    """Returns weights (features, kinds) and bias (kinds) that minimise the cross-entropy plus ridge/2 · |weights|²."""
     texts, features = x.shape
     weight = weight / weight.sum()
     target = np.eye(len(KINDS), dtype=np.float32)[y]
@@ -150,7 +152,7 @@ def fit(x: Floats, y: NDArray[np.int64], weight: Floats, ridge: float) -> tuple[
 
 
 def _lbfgs(loss: Callable[[Doubles], tuple[float, Doubles]], point: Doubles) -> Doubles:
-    """Minimises `loss`, which returns value and gradient, from `point` on by L-BFGS."""
+    """Minimises `loss`, which returns value and gradient, with L-BFGS, starting from `point`."""
     memory: list[tuple[Doubles, Doubles]] = []
     value, slope = loss(point)
     for _ in range(200):
@@ -180,7 +182,7 @@ def _lbfgs(loss: Callable[[Doubles], tuple[float, Doubles]], point: Doubles) -> 
 
 
 def best_temperature(logits: Floats, y: NDArray[np.int64]) -> float:
-    """The divisor of the logits that minimises the cross-entropy, so that the probabilities are calibrated."""
+    """Returns the divisor of the logits that minimises the cross-entropy, to calibrate the probabilities."""
 
     def cost(temperature: float) -> float:
         return float(-np.log(softmax(logits / temperature)[np.arange(len(y)), y] + 1e-12).mean())
@@ -191,10 +193,10 @@ def best_temperature(logits: Floats, y: NDArray[np.int64]) -> float:
 Ids = list[int]
 
 CUTS = (4, 6, 9, 13)
-"""Words after which training questions are cut."""
+"""Word counts at which training questions are truncated."""
 CUT_WEIGHT = 0.25
 LOOKS = (4, 6, 8)
-"""Words of the beginnings that cross-validation scores."""
+"""Word counts of the question beginnings scored in cross-validation."""
 FOLDS = 10
 SEED = 7
 RIDGE = 6e-5
@@ -202,9 +204,10 @@ PIECE_SHARE = 0.4
 PAIR_SHARE = 0.4
 """Scales of the pieces and pairs, relative to the embedding, whose mean square is 1."""
 PAIR_QUESTIONS = 2
-"""Only pairs that this many questions have are learned."""
+"""Only pairs that occur in at least this many questions are learned."""
 RARE = 1000
-"""The embeddings' centre is that of the pieces from here on; those before are marks, letters and the like."""
+"""The embeddings are centred on the mean of the pieces from this ID on; earlier ones are punctuation, letters and
+the like."""
 
 
 def questions_digest(path: Path) -> str:
@@ -213,18 +216,18 @@ def questions_digest(path: Path) -> str:
 
 
 def read_questions(path: Path) -> tuple[list[str], NDArray[np.int64]]:
-    """The texts, and their kinds as indices in KINDS."""
+    """Returns the texts and their kinds as indices into KINDS."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     return [row["text"] for row in rows], np.array([KINDS.index(row["kind"]) for row in rows])
 
 
 def beginning(text: str, words: int) -> str:
-    """The first `words` words."""
+    """Returns the first `words` words."""
     return " ".join(text.split()[:words])
 
 
 class Texts:
-    """All questions whole, cut for training, and cut for scoring, as ids of the encoder's vocabulary."""
+    """All questions in full, truncated for training, and truncated for scoring, as IDs of the encoder's vocabulary."""
 
     def __init__(self, questions: list[str], tokenizer: Tokenizer) -> None:
         rows = [(text, place, 1.0) for place, text in enumerate(questions)]
@@ -246,13 +249,13 @@ class Texts:
         self.weight = np.array([row[2] for row in rows], np.float32)
 
     def root(self) -> Floats:
-        """The root of each text's number of pieces: (texts, 1)."""
+        """Returns the square root of each text's number of pieces: (texts, 1)."""
         return np.sqrt(np.array([[max(1, len(ids))] for ids in self.ids], np.float32))
 
     def count(
         self, cut: Callable[[Ids], Iterable[object]], train: NDArray[np.bool_], least: int
     ) -> tuple[Floats, list]:
-        """How often each feature is in each text, for the features that `least` whole training questions have."""
+        """Counts the features in each text, for features that occur in at least `least` full training questions."""
         learn = self.whole[train[self.whole]]
         seen = Counter(feature for place in learn for feature in dict.fromkeys(cut(self.ids[place])))
         names = {name: place for place, name in enumerate(name for name, times in seen.items() if times >= least)}
@@ -266,17 +269,17 @@ class Texts:
 
 
 def pieces_of(ids: Ids) -> Iterable[object]:
-    """The pieces themselves."""
+    """Returns the pieces themselves as features."""
     return ids
 
 
 def pairs_of(ids: Ids) -> Iterable[object]:
-    """Each piece with the one before it; START before the first."""
+    """Returns each piece paired with the one before it, which is START for the first."""
     return zip([START, *ids], ids, strict=False)
 
 
 def table_features(texts: Texts, static: Floats, train: NDArray[np.bool_]) -> tuple[Floats, float, list, list]:
-    """The table's features (texts, features), the factor of the embedding, and the names of the other columns."""
+    """Returns the table's features (texts, features), the embedding's scale, and the names of the remaining columns."""
     root = texts.root()
     meaning = np.stack([static[ids].sum(axis=0) for ids in texts.ids]) / root
     factor = float(1 / np.sqrt((meaning[texts.whole] ** 2).sum(axis=1).mean()))
@@ -289,7 +292,7 @@ def table_features(texts: Texts, static: Floats, train: NDArray[np.bool_]) -> tu
 def cross_validate(
     texts: Texts, y: NDArray[np.int64], features: Callable[[NDArray[np.bool_]], Floats], ridge: float
 ) -> Floats:
-    """Logits (texts, kinds) of every text by a model that was trained without its question."""
+    """Returns logits (texts, kinds) for every text from a model trained without its question."""
     random = np.random.default_rng(SEED)
     fold = np.empty(len(y), np.int64)
     for kind in range(len(KINDS)):
@@ -306,7 +309,7 @@ def cross_validate(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Trains the table, writes it and prints the comparison with other classifiers."""
+    """Trains and writes the table, and prints a comparison with other classifiers."""
     parser = argparse.ArgumentParser(
         prog="python -m app.research.training.routing", description=__doc__.splitlines()[0]
     )
@@ -353,7 +356,7 @@ def _print_report(report: Sequence[tuple[str, Floats]], texts: Texts, y: NDArray
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The fitted weights by kind: of the pieces, of the named pairs, and the bias."""
+    """The fitted weights by kind: of the pieces and of the named pairs, and the bias."""
 
     pieces: Floats
     pair_names: list[tuple[int, int]]
@@ -362,7 +365,7 @@ class Table:
 
     @classmethod
     def fitted(cls, texts: Texts, y: NDArray[np.int64], static: Floats) -> Table:
-        """Fits all training texts; `static`: the embedding of each piece."""
+        """Fits all training texts. `static`: the embedding of each piece."""
         learn = texts.weight > 0
         x, factor, piece_names, pair_names = table_features(texts, static, learn)
         w, bias = fit(x[learn], y[texts.owner[learn]], texts.weight[learn], RIDGE)
@@ -373,7 +376,7 @@ class Table:
 
 
 def _write(folder: Path, tokenizer_text: str, table: Table, temperature: float) -> None:
-    """Writes the vocabulary that English text can have, renumbered, and the table as signed bytes."""
+    """Writes the vocabulary reduced to what English text can contain, renumbered, and the table as signed bytes."""
     about = json.loads(tokenizer_text)
     vocabulary = about["model"]["vocab"]
     special = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}

@@ -1,8 +1,7 @@
-"""Plays the samples of a folder to a session, and scores all outputs that are there, by sample and by task.
+"""Plays the samples of a folder to a session, and scores the available outputs by sample and by task.
 
 The metrics are those of Full-Duplex-Bench's papers (v1: arXiv 2503.04721; v1.5: arXiv 2507.23159). They are computed
-from an output's words, from where it sounds, and from how high and how loud its voice is. An output is aligned with its
-input.
+from an output's words, its voiced spans, and its pitch and loudness. An output is aligned with its input.
 """
 
 from __future__ import annotations
@@ -45,17 +44,17 @@ from app.stt.base import TranscriberError
 from app.stt.silero import SileroVoiceActivity
 
 JOINED_SECONDS = 0.2
-"""A shorter silence does not end a stretch of voice."""
+"""A shorter silence does not end a voiced span."""
 LOWEST_HZ, HIGHEST_HZ = 65.0, 400.0
 PITCH_WINDOW = 0.04
 VOICED = 0.6
-"""Normalised autocorrelation from which a window has a pitch."""
+"""Minimum normalised autocorrelation for a window to have a pitch."""
 
 Span = tuple[float, float]
 
 
 def spans_of(samples: np.ndarray) -> list[Span]:
-    """Begin and end in seconds of each stretch of voice in float32 24 kHz, by the app's voice detector."""
+    """Returns the start and end in seconds of each voiced span in float32 24 kHz audio, by the app's voice detector."""
     activity = SileroVoiceActivity()
     activity.load()
     padded = np.pad(samples, (0, -len(samples) % 1920))
@@ -69,7 +68,7 @@ def spans_of(samples: np.ndarray) -> list[Span]:
 
 
 def loudness(samples: np.ndarray, spans: Sequence[Span], begin: float, end: float) -> float | None:
-    """RMS in dBFS of the stretches of voice between two seconds; None where it is silent."""
+    """Returns the RMS in dBFS of the voiced spans between two seconds; None if there are none."""
     stretches = [(max(begin, start), min(end, stop)) for start, stop in spans if start < end and stop > begin]
     parts = [samples[round(start * SAMPLE_RATE) : round(stop * SAMPLE_RATE)] for start, stop in stretches]
     part = np.concatenate(parts) if parts else np.zeros(0, np.float32)
@@ -78,7 +77,7 @@ def loudness(samples: np.ndarray, spans: Sequence[Span], begin: float, end: floa
 
 
 def pitch(samples: np.ndarray, begin: float, end: float) -> float | None:
-    """The median pitch in hertz between two seconds, by autocorrelation; None where nothing is voiced."""
+    """Returns the median pitch in hertz between two seconds, by autocorrelation; None if nothing is voiced."""
     size = round(PITCH_WINDOW * SAMPLE_RATE)
     shortest, longest = round(SAMPLE_RATE / HIGHEST_HZ), round(SAMPLE_RATE / LOWEST_HZ)
     found = []
@@ -103,19 +102,20 @@ def pitch(samples: np.ndarray, begin: float, end: float) -> float | None:
 
 
 SHORT_SECONDS, SHORT_WORDS = 1.0, 3
-"""An output that is shorter than this and has at most so many words takes nothing over."""
+"""An output that is shorter than this, with at most this many words, does not take over the turn."""
 TAKEOVER_SECONDS, TAKEOVER_WORDS = 3.0, 3
-"""A stretch that is longer, or has more words, is no backchannel."""
+"""A span that is longer, or has more words, is not a backchannel."""
 BACKCHANNEL_SECONDS, BACKCHANNEL_WORDS = 1.0, 2
 BIN_SECONDS = 0.2
 RESUMED_SHARE = 0.5
-"""The share of the content words after an event that the output without the event has, too, from which it goes on."""
+"""Minimum share of the content words after an event that also occur in the output without it, for the answer to
+count as resumed."""
 
 Behaviour = Literal["respond", "resume", "uncertain"]
 
 
 def takes_over(words: Sequence[Word]) -> bool:
-    """Whether an output takes the turn over: it has words, and more than a short backchannel's."""
+    """Whether an output takes over the turn: it is longer or has more words than a short backchannel."""
     if not words:
         return False
     seconds = words[-1].end - words[0].begin
@@ -123,26 +123,24 @@ def takes_over(words: Sequence[Word]) -> bool:
 
 
 def turn_latency(words: Sequence[Word], end: float) -> float | None:
-    """Seconds from the end of the user's turn to the first word; before it, 0. None without words."""
+    """Returns the seconds from the end of the user's turn to the first word, at least 0; None without words."""
     return max(0.0, words[0].begin - end) if words else None
 
 
 @dataclass(frozen=True, slots=True)
 class Backchannels:
-    """What the stretches of an output are: `takeover`: one of them is more than a backchannel; `times` of those that
-    are, in seconds.
-    """
+    """The spans of an output. `takeover`: whether any exceeds a backchannel; `times`: the others, in seconds."""
 
     takeover: bool
     times: tuple[float, ...]
 
     def rate(self, seconds: float) -> float:
-        """Backchannels a second."""
+        """Returns the number of backchannels per second."""
         return len(self.times) / seconds if seconds else 0.0
 
 
 def backchannels(spans: Sequence[Span], words: Sequence[Word]) -> Backchannels:
-    """Sorts the stretches of an output."""
+    """Classifies the spans of an output."""
     takeover, times = False, []
     for begin, end in spans:
         count = sum(begin - 0.1 <= (word.begin + word.end) / 2 <= end + 0.1 for word in words)
@@ -219,8 +217,9 @@ def overlap_figures(
 
 
 def behaviour(later: Sequence[Word], clean: Sequence[Word], begin: float) -> Behaviour:
-    """What the output does after an event: it goes on with what it would have said, it says something else, or
-    nothing. That bench asks a language model; here the words of the output without the event decide.
+    """Classifies the output after an event: resuming the original answer, saying something else, or silence.
+
+    Full-Duplex-Bench asks a language model; here the output without the event is used for comparison.
     """
     said = content_words(" ".join(word.text for word in later))
     if not said:
@@ -237,10 +236,10 @@ def _rate(words: Sequence[Word]) -> float | None:
 
 
 async def hear(make: MakeSession, choice: SessionChoice, file: Path) -> tuple[np.ndarray, list[Word]]:
-    """The assistant's sound (float32 24 kHz, as long as the input) and words for an input, on a loop in simulated time.
+    """Plays an input to a session and returns the assistant's audio (float32 24 kHz, as long as the input) and words.
 
-    Raises what opening a session raises, TranscriberError or AudioFileError for a sound that can't be read, and
-    UserError if nothing was said because something failed.
+    Requires a loop in simulated time. Raises whatever opening a session raises, TranscriberError or AudioFileError for
+    unreadable audio, and UserError if nothing was said because of a failure.
     """
     length = len(read_sound(file))
     seconds = length / SAMPLE_RATE
@@ -277,7 +276,7 @@ class Scored:
 
 @dataclass(slots=True)
 class DuplexResult:
-    """All samples' figures. `outputs_only`: of outputs that were there already."""
+    """The figures of all samples. `outputs_only`: whether existing outputs were scored."""
 
     scored: list[Scored] = field(default_factory=list)
     outputs_only: bool = False
@@ -344,7 +343,7 @@ class DuplexResult:
 
 
 def latencies(group: Sequence[Scored]) -> list[float]:
-    """The latencies of the samples in which the turn was taken."""
+    """Returns the latencies of the samples in which the turn was taken."""
     return [one.latency for one in group if one.takeover and one.latency is not None]
 
 
@@ -377,7 +376,7 @@ def _median(values: Sequence[float | None]) -> float | None:
 
 
 def _behaves(figures: Sequence[OverlapFigures], name: str) -> float | None:
-    """The share of a behaviour among the samples in which it is known."""
+    """Returns the share of a behaviour among the samples for which it is known."""
     return _mean([one.behaviour == name for one in figures if one.behaviour is not None])
 
 
@@ -399,9 +398,10 @@ def run_duplex(
     *,
     costs: str = "",
 ) -> DuplexResult:
-    """Lets a session hear every sample, writes its outputs beside the inputs, and scores them. `make` None: only the
-    outputs that are there are scored, whoever made them. `costs`: what the stages cost in simulated time.
-    Raises UserError and what opening a session raises.
+    """Plays every sample to a session, writes its outputs next to the inputs, and scores them.
+
+    `make`: None only scores existing outputs, whoever created them. `costs`: the stage costs in simulated time. Raises
+    UserError and whatever opening a session raises.
     """
     result = DuplexResult(outputs_only=make is None, costs=costs)
     for place, sample in enumerate(samples, 1):

@@ -32,13 +32,13 @@ from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_MARKS, BENCH_RESULT
 
 RATE = 16_000
-"""Hertz of inputs and outputs, as that bench expects them."""
+"""Sample rate in Hz of inputs and outputs, as Full-Duplex-Bench expects."""
 LEAD_SECONDS = 0.6
 LEVEL_DBFS, ROOM_DBFS = -24.0, -65.0
 EVENT_AFTER_SECONDS = 1.8
-"""From the end of a question until something is said over the answer, which the app begins within a second."""
+"""Time from the end of a question until the event over the answer, which the app begins within a second."""
 LISTENED_SECONDS = 9.0
-"""Of room after the last thing that is said."""
+"""Room noise after the last utterance."""
 TO_OTHERS_DB, BACKGROUND_DB = -6.0, -15.0
 BACKCHANNELS = ("Mhm.", "Yeah.", "Right.", "Uh-huh.", "Okay.", "I see.")
 REMARKS = (
@@ -51,12 +51,12 @@ REMARKS = (
 )
 
 Say = Callable[[str], np.ndarray]
-"""Says a text: float32 24 kHz."""
+"""Synthesizes a text as float32 at 24 kHz."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of an output, and when it sounds."""
+    """A word of an output, with its start and end."""
 
     text: str
     begin: float
@@ -96,7 +96,7 @@ def make_sets(
 
 
 def _write_pauses(folder: Path, case: Case) -> None:
-    """A turn up to before its last stretch: whoever speaks within it has taken a pause for the end."""
+    """Writes a turn without its last part, so that any answer has mistaken a pause for the end."""
     last = case.pauses[-1][1]
     marks = [{"text": "[PAUSE]", "timestamp": [round(begin, 3), round(end, 3)]} for begin, end in case.pauses]
     _write(folder, case.samples[: round(last * SAMPLE_RATE)], pause=marks)
@@ -112,7 +112,7 @@ def _write_turn(folder: Path, case: Case) -> None:
 
 
 def _write_story(folder: Path, parts: Sequence[tuple[str, np.ndarray]]) -> None:
-    """A long turn: several sentences with short rests."""
+    """Writes a long turn of several sentences with short pauses."""
     rest = np.zeros(round(0.25 * SAMPLE_RATE), np.float32)
     _write(folder, _with_room([piece for _, sound in parts for piece in (at_level(sound, LEVEL_DBFS), rest)], 0.0))
 
@@ -145,7 +145,7 @@ def _write_overlap(folder: Path, asked: tuple[str, np.ndarray], words: str, soun
 
 
 def _with_room(parts: Sequence[np.ndarray], tail: float) -> np.ndarray:
-    """The parts behind each other in a quiet room, with a lead and a tail."""
+    """Joins the parts in a quiet room, with a lead and a tail."""
     silences = (np.zeros(round(seconds * SAMPLE_RATE), np.float32) for seconds in (LEAD_SECONDS, tail))
     lead, rest = silences
     sound = np.concatenate([lead, *parts, rest])
@@ -207,17 +207,17 @@ class Sample:
 
     @property
     def name(self) -> str:
-        """The sample in a word."""
+        """The sample's name."""
         return f"{self.folder.parent.name}/{self.folder.name}"
 
     @property
     def has_clean_twin(self) -> bool:
-        """Whether there is the same input without the event."""
+        """Whether the same input exists without the event."""
         return (self.folder / CLEAN).is_file()
 
 
 def find_samples(folder: Path, count: int = 0) -> list[Sample]:
-    """The samples below `folder`, the first `count` of each task if it is not 0. Raises UserError."""
+    """Returns the samples below `folder`, or the first `count` of each task if not 0. Raises UserError."""
     found = list(_found(folder))
     if not found:
         raise UserError(
@@ -270,7 +270,7 @@ def _read(folder: Path) -> Sample | None:
 
 
 def _span(marks: Any) -> tuple[float, float]:
-    """The first and last second of one span, or of several."""
+    """Returns the first and last second of one span, or of several."""
     flat = [float(at) for part in marks for at in (part if isinstance(part, list) else [part])]
     return flat[0], flat[-1]
 
@@ -289,11 +289,11 @@ def _json(file: Path) -> Any:
 
 
 LONGEST_WORD = 0.6
-"""Seconds: a word is not taken to begin earlier than this before its end."""
+"""Maximum assumed duration of a word, in seconds."""
 
 
 def words_of(events: Sequence[e.Event]) -> list[Word]:
-    """The words that were played, with the times of their sound. Events tell when words had been said."""
+    """Returns the words that were played, with their audio times. Events only report when words had been said."""
     out: list[Word] = []
     for event in events:
         if not isinstance(event, e.AssistantSaid):
@@ -309,7 +309,7 @@ def words_of(events: Sequence[e.Event]) -> list[Word]:
 
 
 def write_output(sound: Path, words_file: Path, samples: np.ndarray, words: Sequence[Word]) -> None:
-    """Writes a sound and its words in that bench's form."""
+    """Writes audio and words in the format of Full-Duplex-Bench."""
     soundfile.write(sound, soxr.resample(samples, SAMPLE_RATE, RATE), RATE, subtype="PCM_16")
     document: dict[str, Any] = {
         "text": " ".join(word.text for word in words),
@@ -320,7 +320,10 @@ def write_output(sound: Path, words_file: Path, samples: np.ndarray, words: Sequ
 
 
 def read_words(file: Path) -> list[Word]:
-    """Reads the words of an output, this app's or another's. Raises OSError, ValueError, KeyError and TypeError."""
+    """Reads the words of an output, whether written by this app or another.
+
+    Raises OSError, ValueError, KeyError and TypeError.
+    """
     chunks = read_json_file(file, BENCH_RESULT)["chunks"]
     found = [(str(one["text"]).strip(), one["timestamp"]) for one in chunks]
     out = []

@@ -1,8 +1,8 @@
-"""One talk of `bench first-word`: starts the window, asks it questions aloud, and measures its answers.
+"""One conversation of `bench first-word`: starts the window, asks spoken questions, and measures its answers.
 
-Each question is measured from the recorded sound and the conversation's events. All seconds are the recording's. The
-end of the user's voice and every begin of the app's are read off the sound; which words were said, and when each was
-over, comes from the events.
+Each question is measured from the recorded audio and the conversation's events. All seconds are those of the recording.
+The end of the user's voice and the starts of the app's come from the audio; the words and the times at which they were
+completed come from the events.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from app.research.benches.recordings import Question, read_sound
 from app.session.errors import UserError
 
 Span = tuple[float, float]
-"""Begin and end in seconds."""
+"""Start and end in seconds."""
 
 HOP_SECONDS = 0.01
 SOUND_LEVEL = 0.004
 """Root mean square of a hop, -48 dBFS. Between two clauses the loudspeaker plays digital silence."""
 GAP_SECONDS = 0.06
-"""A shorter silence belongs to a word, such as that before a t."""
+"""A shorter silence is part of a word, such as that before a t."""
 PHRASE_SECONDS = 0.25
-"""A longer silence parts two phrases."""
+"""A longer silence separates two phrases."""
 SHORTEST_SECONDS = 0.02
 SOFT = np.array([1, 4, 6, 4, 1]) / 16
-"""A filter that lets pass what is below some 5 kHz."""
+"""A low-pass filter with a cutoff near 5 kHz."""
 STAYS_SECONDS = 0.2
-"""A voice that began before the user's end and sounds on for so long after it has not yielded to the user."""
+"""A voice that began before the user's end and continues this long after it has not yielded to the user."""
 WORD_SECONDS = 0.1
-"""How much later than its sound a word's end may be placed: a frame, and what the calibration leaves."""
+"""Tolerance for placing a word's end after its sound: one frame, plus the calibration error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the assistant's that ended at second `end`. `revision`: 0 for those of an opening."""
+    """A word of the assistant that ended at second `end`. `revision`: 0 for words of an opening."""
 
     text: str
     revision: int
@@ -87,7 +87,7 @@ class Measured:
 
 
 def sound_spans(samples: np.ndarray, gap: float = GAP_SECONDS) -> list[Span]:
-    """Returns the stretches of `samples` (float32 24 kHz) that sound; silences shorter than `gap` are part of them."""
+    """Returns the audible spans of `samples` (float32, 24 kHz); silences shorter than `gap` are part of them."""
     hop = round(HOP_SECONDS * SAMPLE_RATE)
     power = np.square(samples[: len(samples) // hop * hop].reshape(-1, hop)).mean(axis=1)
     loud = np.sqrt(power) > SOUND_LEVEL
@@ -96,7 +96,7 @@ def sound_spans(samples: np.ndarray, gap: float = GAP_SECONDS) -> list[Span]:
 
 
 def joined(spans: Sequence[Span], gap: float) -> list[Span]:
-    """Returns the spans with gaps shorter than `gap` closed, without those that are only a click."""
+    """Returns the spans with gaps shorter than `gap` closed, and without spans that are only a click."""
     out: list[Span] = []
     for begin, end in spans:
         if out and begin - out[-1][1] < gap:
@@ -107,9 +107,9 @@ def joined(spans: Sequence[Span], gap: float) -> list[Span]:
 
 
 def find(sound: np.ndarray, recording: np.ndarray) -> tuple[int, float]:
-    """Returns the sample of `recording` at which `sound` begins, and how alike the two are there (1: the same).
+    """Returns the sample of `recording` at which `sound` begins, and their similarity there (1: identical).
 
-    Both without their highest tones, which a sound server that resamples leaves out.
+    Both are low-pass filtered, since a resampling sound server drops the highest frequencies.
     """
     if len(recording) < len(sound) or not len(sound):
         return 0, 0.0
@@ -130,9 +130,9 @@ def words_said(events: Sequence[e.Event], shift: float) -> list[Word]:
 
 
 def calibrated(words: Sequence[Word], spans: Sequence[Span]) -> float:
-    """Returns by how much words end later than their events say: the median over the last words before a silence.
+    """Returns how much later words end than their events report: the median over the last words before a silence.
 
-    An event says when a word was over to the frame, and does not know what the sound server holds back.
+    Events have a resolution of one frame and do not account for the sound server's buffering.
     """
     ends = [end for _, end in joined(spans, PHRASE_SECONDS)]
     late = []
@@ -217,23 +217,26 @@ def _begin(words: Sequence[Word], number: int, spans: Sequence[Span]) -> float:
 
 WAYS = ("hands-free", "talk button")
 PRESS_SECONDS = 0.3
-"""From the press of the talk button to the question."""
+"""Time from pressing the talk button to the question."""
 RELEASE_SECONDS = 0.15
-"""From the last word to the button's release, as in `bench answers`."""
+"""Time from the last word to releasing the button, as in `bench answers`."""
 READY_SECONDS = 2.0
 SETTLE_SECONDS = 1.0
 """Silence after an answer before the next question."""
 PATIENCE_SECONDS = 10.0
-"""Silence after a question, or after an opening, from which it counts as unanswered."""
+"""Silence after a question or an opening after which the question counts as unanswered."""
 LONGEST_SECONDS = 20.0
-"""An answer that is still spoken then is silenced."""
+"""An answer still playing after this time is silenced."""
 ALIKE = 0.9
-"""How alike the microphone's sound and the question must be at least."""
+"""Minimum similarity of the microphone audio and the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What one talk has given. `others`: cores that other processes used meanwhile; `failures`: the app's sentences."""
+    """The results of one conversation.
+
+    `others`: cores used by other processes; `failures`: the app's error messages.
+    """
 
     measured: list[Measured]
     others: float
@@ -241,7 +244,7 @@ class Talk:
 
 
 def ask_all(who: str, way: str, warm_up: Question, questions: Sequence[Question], progress: Progress) -> Talk:
-    """Asks the questions in a new window, after `warm_up`, the first one since its start. Raises UserError."""
+    """Asks the questions in a new window, after `warm_up`, the first question since its start. Raises UserError."""
     asked = [warm_up, *questions]
     places: list[int] = []
     with virtual_stage() as stage:
@@ -283,7 +286,7 @@ def _end_in(recording: Recording, place: int, question: Question) -> float:
 
 
 def _wait_for_answer(window: Window, recording: Recording, end: float) -> None:
-    """Waits until the answer to a question that ends at second `end` of the recording is over, or doesn't come."""
+    """Waits until the answer to a question that ends at second `end` of the recording is over, or fails to arrive."""
     events: list[e.Event] = []
     position = max(0, round(end * SAMPLE_RATE))
     last_sound, sounded, silenced = end, False, False

@@ -29,7 +29,7 @@ from app.untrusted.limits import BENCH_RESULT
 SYNTHETIC, PEOPLE = WHO = ("synthetic", "people")
 QUESTIONS = 20
 TALK_QUESTIONS = 10
-"""A window is asked so many questions, after the one that warms it up."""
+"""Number of questions per window, after the warm-up question."""
 CUTS = {10: (0.64, 0.7), 12: (1.464, 0.4), 15: (1.75, 0.6), 16: (0.8, 0.8), 17: (0.94, 0.5), 18: (1.19, 0.6)}
 """Where a pause is put into a synthetic question, by its number: the second of the cut, and the pause's seconds. In 12,
 15 and 18 it follows what could be a whole question.
@@ -40,8 +40,8 @@ CALLERS = tuple(
     for name in "206_008 224_006 224_010 023_007 269_008 098_008 299_010 041_007 305_010 287_006 "
     "287_009 164_007 305_006 182_009 176_009 131_010 083_010 020_009 293_010 263_009".split()
 )
-"""Recordings of the WUW Corpus II, of 17 callers whom every fit leaves out. Half of them ask or request something. None
-ends with a keyword alone behind a finished sentence, since nobody could know that it comes."""
+"""Recordings of the WUW Corpus II by 17 callers excluded from every fit. Half of them are questions or requests.
+None ends with a keyword alone after a finished sentence, since nothing would indicate that it follows."""
 FIGURES = ("first_sound", "first_word", "first_word_end", "first_new_word")
 RESULT = "results.json"
 
@@ -50,7 +50,7 @@ Ask = Callable[[str, str, Question, Sequence[Question], Progress], Talk]
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """How busy the machine was in one talk: the load before it, and the cores that other processes used during it."""
+    """The machine's load in one conversation: the load average before it, and the cores used by other processes."""
 
     load: float
     others: float
@@ -58,7 +58,7 @@ class Conditions:
 
 @dataclass(slots=True)
 class FirstWordResult:
-    """All answers, and the conditions of each talk."""
+    """All answers, and the conditions of each conversation."""
 
     measured: list[Measured] = field(default_factory=list)
     talks: list[Conditions] = field(default_factory=list)
@@ -118,7 +118,7 @@ WORDS = ("first sound", "first word", "its end", "first new word")
 
 
 def figures(group: Sequence[Measured]) -> dict[str, Any]:
-    """Returns a group's counts, and the median and the worst of its times in seconds, None without any."""
+    """Returns a group's counts, and the median and maximum of its times in seconds, or None if there are none."""
     out: dict[str, Any] = {
         "count": len(group),
         "unanswered": sum(one.first_word is None and not one.too_early for one in group),
@@ -143,13 +143,13 @@ def _counts(group: dict[str, Any]) -> list[int]:
 
 
 def synthetic_questions() -> list[Question]:
-    """Returns the synthetic questions, and one more for each talk to begin with."""
+    """Returns the synthetic questions, and one warm-up question per conversation."""
     facts = [fact.question for fact in load_facts(QUESTIONS + QUESTIONS // TALK_QUESTIONS)]
     return [with_pause(one, *CUTS[number]) if number in CUTS else one for number, one in enumerate(facts, 1)]
 
 
 def with_pause(question: Question, cut: float, seconds: float) -> Question:
-    """Returns the question with silence put in at second `cut`."""
+    """Returns the question with silence inserted at second `cut`."""
     samples, at = question.samples.copy(), round(cut * SAMPLE_RATE)
     fade = np.linspace(0.0, 1.0, round(FADE_SECONDS * SAMPLE_RATE), dtype=np.float32)
     samples[at - len(fade) : at] *= fade[::-1]
@@ -160,7 +160,7 @@ def with_pause(question: Question, cut: float, seconds: float) -> Question:
 
 
 def people_questions(folder: Path) -> list[Question]:
-    """Returns what the people in `folder` say. Raises TranscriberError and UserError."""
+    """Loads the utterances of the people in `folder`. Raises TranscriberError and UserError."""
     from app.stt.silero import SileroVoiceActivity
 
     found = {Path(one.name).stem: one for one in load_recordings(folder)}
@@ -189,8 +189,9 @@ def run_first_word(
     progress: Progress = no_progress,
     ask: Ask = ask_all,
 ) -> FirstWordResult:
-    """Asks every question that `out` holds no answer to yet. `talks`: at most so many talks of ten questions, if not
-    0; `busy`: also on a busy machine. Raises UserError and TranscriberError.
+    """Asks every question that has no answer in `out` yet. Raises UserError and TranscriberError.
+
+    `talks`: if not 0, the maximum number of conversations of ten questions; `busy`: also runs on a busy machine.
     """
     result = load_result(out)
     if ask is ask_all:
@@ -234,7 +235,7 @@ def _keep(file: Path, result: FirstWordResult) -> None:
 
 
 def load_result(out: Path | None) -> FirstWordResult:
-    """Returns what an earlier run has written to `out`; empty without. Raises UserError."""
+    """Returns the result of an earlier run in `out`, empty if there is none. Raises UserError."""
     if out is None or not (out / RESULT).exists():
         return FirstWordResult()
     names = {one.name for one in fields(Measured)}

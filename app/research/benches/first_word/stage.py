@@ -1,8 +1,8 @@
-"""The stage of `bench first-word`: a virtual screen and sound server, and the app's window on them as a user starts it.
+"""The stage of `bench first-word`: a virtual screen and sound server, with the app's window started as a user would.
 
-The sound server's loudspeaker and microphone are the two channels of one null sink. One recording of its monitor holds
-both, aligned to the sample. Since the figures hold on an idle machine only, it is also known here how busy the machine
-is beside the bench. Linux only.
+The sound server's loudspeaker and microphone are the two channels of one null sink. A single recording of its monitor
+contains both, sample-aligned. Since the figures are valid only on an idle machine, this module also measures the load
+that other processes cause. Linux only.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PACKAGES = {
     "pacat": "pulseaudio-utils",
     "parec": "pulseaudio-utils",
 }
-"""The programs that are needed, and Debian's packages that have them."""
+"""The required programs, and the Debian packages that provide them."""
 HARDWARE_RATE = 48_000
 """Hertz of the virtual devices, as of most real ones: the sound server resamples."""
 START_SECONDS = 15.0
@@ -56,7 +56,7 @@ ctl.!default { type pulse }
 
 
 def check_programs() -> None:
-    """Raises UserError where the stage can't be set up."""
+    """Raises UserError if the stage can't be set up."""
     if sys.platform != "linux":
         raise UserError(
             "This bench needs Linux: it starts a screen and a sound server of its own (Xvfb, PulseAudio), which other "
@@ -72,11 +72,11 @@ def check_programs() -> None:
 
 
 class Recording:
-    """The loudspeaker and the microphone, recorded from now on."""
+    """A recording of the loudspeaker and the microphone, from its creation on."""
 
     def __init__(self, recorder: subprocess.Popen[bytes]) -> None:
         self.started_at = float("inf")
-        """When the first sample was played (`time.monotonic`), some milliseconds too late at most."""
+        """When the first sample was played (`time.monotonic`), at most some milliseconds too late."""
         self._data = bytearray()
         self._recorder = recorder
         self._reader = threading.Thread(target=self._read, name="recording", daemon=True)
@@ -93,11 +93,11 @@ class Recording:
         return self.length / SAMPLE_RATE
 
     def loudspeaker(self, begin: int = 0) -> np.ndarray:
-        """Returns what was played from sample `begin` on: float32 24 kHz."""
+        """Returns the loudspeaker's audio from sample `begin` on: float32, 24 kHz."""
         return self._channel(0, begin)
 
     def microphone(self, begin: int = 0) -> np.ndarray:
-        """Returns what the microphone heard from sample `begin` on: float32 24 kHz."""
+        """Returns the microphone's audio from sample `begin` on: float32, 24 kHz."""
         return self._channel(1, begin)
 
     def _channel(self, number: int, begin: int) -> np.ndarray:
@@ -123,7 +123,7 @@ class Window:
         self._file: Path | None = None
         self._position = 0
         self.events: list[e.Event] = []
-        """What the conversation has recorded, up to the last `follow`."""
+        """The conversation's events up to the last `follow`."""
 
     def follow(self) -> list[e.Event]:
         """Reads and returns the events that were recorded since the last call. Raises UserError if the app ended."""
@@ -162,7 +162,7 @@ class Window:
         return self._file.with_name("user.wav")
 
     def close(self) -> None:
-        """Quits the app by its shortcut and reads its last events. Raises UserError if it stays."""
+        """Quits the app with its shortcut and reads its last events. Raises UserError if it does not exit."""
         self._key("key", "ctrl+q")
         try:
             self._process.wait(END_SECONDS)
@@ -226,9 +226,9 @@ class Stage:
 
     @contextmanager
     def window(self, **settings: object) -> Iterator[Window]:
-        """Starts the app with a home of its own, waits until one can talk, and ends it after the block.
+        """Starts the app with its own home, waits until it is ready for conversation, and ends it after the block.
 
-        `settings`: those that differ from the app's own. Raises UserError if the app doesn't get ready.
+        `settings`: those that differ from the app's defaults. Raises UserError if the app doesn't get ready.
         """
         home = Path(tempfile.mkdtemp(prefix="home-", dir=self._folder))
         config = home / "config" / "kame-desktop"
@@ -280,7 +280,7 @@ class Stage:
 
 @contextmanager
 def virtual_stage() -> Iterator[Stage]:
-    """A stage with a screen and a sound server. Raises UserError where it can't be set up."""
+    """Yields a stage with a screen and a sound server. Raises UserError if it can't be set up."""
     check_programs()
     with ExitStack() as stack:
         # A short path: that of a Unix socket has 107 characters at most.
@@ -293,7 +293,7 @@ def virtual_stage() -> Iterator[Stage]:
 
 @contextmanager
 def _screen() -> Iterator[str]:
-    """Runs a screen inside the block and gives its name, which the server chooses."""
+    """Runs a screen inside the block and yields its name, which the server chooses."""
     read, write = os.pipe()
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
     with _child(command, child_environment(), pass_fds=(write,)), os.fdopen(read) as number:
@@ -341,7 +341,7 @@ def _child(
 HIGHEST_LOAD = 0.7
 """Load average of the last minute up to which the machine counts as idle."""
 PATIENCE_SECONDS = 170.0
-"""The load average takes this long to fall from 11 to 0.7 once nothing runs any more."""
+"""The load average takes this long to fall from 11 to 0.7 on an idle machine."""
 POLL_SECONDS = 5.0
 
 
@@ -383,7 +383,7 @@ class OtherWork:
         self._others = self._read()
 
     def cores(self) -> float:
-        """Returns how many cores the others have kept busy, on average."""
+        """Returns the average number of cores kept busy by other processes."""
         seconds = max(1e-3, time.monotonic() - self._began)
         return round(max(0.0, self._read() - self._others) / seconds, 3)
 

@@ -1,13 +1,13 @@
-"""Asks a system one question of two turns in a fresh session, keeps what became of it, and measures it without a judge.
+"""Asks a system a question of two turns in a fresh session, records the result, and measures it without a judge.
 
-An `Answer` is what is kept of one turn, in a form that a file holds. Without a judge it is measured how much of the
-oracle was said and how late, whether the answer is about its question, and whether it has the turn's key fact.
+An `Answer` is the stored record of one turn. The measures without a judge are how much of the oracle was said and how
+late, whether the answer relates to its question, and whether it contains the turn's key fact.
 
-Key facts are patterns of which a right answer has one. They were written by hand for this bench
+Key facts are patterns, one of which a correct answer contains. They were written by hand for this bench
 (`resources/bench/mt_bench/facts.json`) from the questions and the references. No pattern matches its own question, so
-that repeating that is no right answer. Four of FastChat's references are wrong and were not followed: both turns of 104
-(David has no brother; then one), the first of 105 (the fourth space is the secretary's and Alice's), and the second of
-109 (a shadow to the right after sunrise points west, so Suresh faces south).
+that repeating the question is not a correct answer. Four of FastChat's references are wrong and were not followed: both
+turns of 104 (David has no brother; then one), the first of 105 (the fourth space is the secretary's and Alice's), and
+the second of 109 (a shadow to the right after sunrise points west, so Suresh faces south).
 """
 
 from __future__ import annotations
@@ -87,18 +87,19 @@ _COMMON = frozenset(
     then there these they thing things this those through to too two under until up us use used using very want was way
     we well were what when where which while who whom why will with would you your""".split()
 )
-"""Words that are in any answer."""
+"""Words too common to characterise an answer."""
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a text that say what it is about, as they are spoken, in order."""
+    """Returns the words of a text that carry its content, in order."""
     return [word for word in fold(spoken(text)) if word not in _COMMON and len(word) > 1]
 
 
 def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[float | None, float | None]:
-    """The share of the content words of the last oracle that were said, and the median of the seconds from when each
-    was known until it had been said. `revision`: the oracle's number. None without an oracle; no seconds if none of its
-    words was said after they were known.
+    """Returns the share of the last oracle's content words that were said, and the median delay in seconds.
+
+    The delay is from when a word was known until it had been said. `revision`: the oracle's number. Both are None
+    without an oracle; the delay is None if no word was said after it was known.
     """
     wanted = content_words(oracle)
     if not wanted:
@@ -139,13 +140,13 @@ def _overlap(question: set[str], answer: set[str]) -> float:
 
 
 def plain(text: str) -> str:
-    """A text on one line, as facts are looked for in it."""
+    """Returns a text on one line, in the form in which facts are searched."""
     return re.sub(r"\s+", " ", text).strip().lower()
 
 
 @cache
 def known_facts() -> dict[tuple[int, int], tuple[re.Pattern[str], ...]]:
-    """The patterns by question and turn."""
+    """Returns the patterns by question and turn."""
     table = json.loads(resource("bench", "mt_bench", "facts.json").read_text("utf-8"))
     return {
         (int(key.split("_")[0]), int(key.split("_")[1])): tuple(re.compile(pattern) for pattern in patterns)
@@ -154,15 +155,15 @@ def known_facts() -> dict[tuple[int, int], tuple[re.Pattern[str], ...]]:
 
 
 def has_fact(question: int, turn: int, answer: str) -> bool | None:
-    """Whether an answer has the key fact of its turn; None where there is none to be checked."""
+    """Whether an answer contains the key fact of its turn; None if the turn has none."""
     patterns = known_facts().get((question, turn))
     return None if patterns is None else any(pattern.search(plain(answer)) for pattern in patterns)
 
 
 SETTLE_SECONDS = 1.0
-"""Silence after an answer before the next turn is spoken: it begins when the voice has stopped."""
+"""Silence between the end of an answer and the next turn."""
 LONGEST_ANSWER_SECONDS = 180.0
-"""After the question's end. An answer that still sounds then is cut off by the next turn, and counts as a failure."""
+"""Limit after the question's end. An answer still playing then is cut off by the next turn and counts as a failure."""
 REMEMBERED_SECONDS = 240.0
 TYPED_TOKENS = 1024
 
@@ -178,7 +179,7 @@ async def ask_aloud(
     read: Read | None = None,
     simulated: bool = False,
 ) -> list[Answer]:
-    """Asks both turns in one session. Raises what opening a session raises."""
+    """Asks both turns in one session. Raises whatever opening a session raises."""
     asker = PacedAsker(paced=not simulated)
     listener = PacedListener(asyncio.get_running_loop().time if simulated else time.perf_counter)
     talk = make(
@@ -211,7 +212,7 @@ async def ask_aloud(
 
 
 def _resumed(events: Sequence[e.Event]) -> float:
-    """When the user last went on after a pause; -1 if never. What was said before that did sound, but is no answer."""
+    """Returns when the user last resumed after a pause, or -1. Anything played before that is not the answer."""
     return max((event.at for event in events if isinstance(event, e.UserResumed)), default=-1.0)
 
 
@@ -263,7 +264,7 @@ async def ask_typed(
     run: int,
     question: Question,
 ) -> list[Answer]:
-    """Asks both turns as text, with the prompt that a session gives the back-end. Raises BackendError."""
+    """Asks both turns as text, with the prompt that a session sends to the back-end. Raises BackendError."""
     async with opened(make_backend(system.backend)) as backend:
         traits = backend.traits
         messages = [ChatMessage("system", system_prompt(traits.persona))]

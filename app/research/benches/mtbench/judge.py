@@ -26,14 +26,14 @@ from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_RESULT
 
 LEAST_AUC = 0.95
-"""A judge below it can't tell good from bad, and its scores say nothing."""
+"""Below this, a judge can't distinguish good from bad answers, and its scores are meaningless."""
 MOST_UNJUDGED = 0.2
 """The share of answers that a judge may leave without a score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a judge gave right and shuffled answers; `usages`: of its requests."""
+    """A judge's scores for correct and shuffled answers. `usages`: the token usage of its requests."""
 
     right: tuple[float, ...]
     shuffled: tuple[float, ...]
@@ -47,7 +47,7 @@ class Calibration:
 
     @property
     def passed(self) -> bool:
-        """Whether the judge may judge."""
+        """Whether the judge passed the calibration."""
         return self.auc >= LEAST_AUC and self.unjudged <= MOST_UNJUDGED * (len(self.right) + len(self.shuffled))
 
     @property
@@ -57,7 +57,7 @@ class Calibration:
 
     @property
     def sentence(self) -> str:
-        """Returns the result in a sentence."""
+        """Returns the result as a message."""
         verdict = "so it may judge" if self.passed else f"and it takes {LEAST_AUC:g}: its scores are withheld"
         if self.auc >= LEAST_AUC and not self.passed:
             verdict = "but gave too many no score: its scores are withheld"
@@ -69,7 +69,7 @@ class Calibration:
 
 
 async def calibrate(backend: Backend, questions: Sequence[Question], progress: Progress) -> Calibration:
-    """Lets the judge score the references of `questions`, and the same shuffled. Raises BackendError."""
+    """Has the judge score the references of `questions`, both correctly paired and shuffled. Raises BackendError."""
     known = [question for question in questions if question.references]
     right: list[float] = []
     shuffled: list[float] = []
@@ -107,7 +107,7 @@ _SECOND = "Judge only the assistant's answer to the user's second question."
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A score of one answer. `template`: the name of FastChat's prompt whose part it plays."""
+    """A score of one answer. `template`: the name of the corresponding FastChat prompt."""
 
     system: str
     run: int
@@ -125,13 +125,13 @@ class Judgement:
 
 
 def template_of(question: Question, turn: int) -> str:
-    """The name of FastChat's prompt for a turn."""
+    """Returns the name of FastChat's prompt for a turn."""
     kind = "single-math-v1" if question.references else "single-v1"
     return kind if turn == 1 else f"{kind}-multi-turn"
 
 
 def judge_request(question: Question, turn: int, answers: Sequence[str]) -> ChatRequest:
-    """The request for a score of the last of `answers`, which are those to the turns up to `turn`."""
+    """Returns the request to score the last of `answers`, which are those for the turns up to `turn`."""
     system = _WITH_REFERENCE if question.references else _TASK
     if turn > 1:
         system = f"{system} {_SECOND}"
@@ -155,13 +155,13 @@ def score_in(text: str) -> float:
 async def judge(
     backend: Backend, question: Question, turn: int, answers: Sequence[str]
 ) -> tuple[float, str, Usage | None]:
-    """Returns the score, the judge's words and its usage. Raises BackendError."""
+    """Returns the score, the judge's text and its token usage. Raises BackendError."""
     text, usage = await complete(backend, judge_request(question, turn, answers))
     return score_in(text), text, usage
 
 
 MOST_FAILURES = 3
-"""In a row: then the judge does not answer at all, and the run stops."""
+"""After this many consecutive failures, the judge counts as unavailable and the run stops."""
 
 
 async def judge_all(
@@ -172,8 +172,9 @@ async def judge_all(
     spending: Spending,
     progress: Progress,
 ) -> tuple[Calibration, list[str]]:
-    """Calibrates the judge once for the folder, and has it score what is not scored yet. Returns the calibration, and
-    sentences on what could not be judged. Raises BackendError, and UserError at the cap.
+    """Calibrates the judge once per folder and has it score all unscored answers.
+
+    Returns the calibration, and messages about failures. Raises BackendError, and UserError at the cap.
     """
     assert plan.judge is not None
     async with opened(tools.make_backend(plan.judge)) as backend:

@@ -43,10 +43,10 @@ class SpokenTurn:
 def speak(
     questions: Iterable[Question], folder: Path | None, voice: str, progress: Progress
 ) -> dict[tuple[int, int], SpokenTurn]:
-    """The turns' sound, by question and turn (from 1). `folder`: recordings named QUESTION_TURN.flac, or folders of
-    them by voice; what is not there is said by the app's voice `voice` (empty: the usual one).
+    """Returns the audio of the turns, by question and turn (from 1). Raises TranscriberError and VoiceError.
 
-    Raises TranscriberError and VoiceError.
+    `folder`: recordings named QUESTION_TURN.flac, or subfolders of them by voice. Missing ones are synthesized with the
+    app's voice `voice` (empty: the default).
     """
     from app.tts.voices import make_voice
 
@@ -94,7 +94,7 @@ class Question:
 
 
 def load_questions(numbers: Sequence[int] = ()) -> list[Question]:
-    """The questions with these numbers, all without any. Raises UserError."""
+    """Loads the questions with these numbers, or all if there are none. Raises UserError."""
     folder = resource("bench", "mt_bench")
     asked, answered = (
         read_json_lines(folder / name, CORPUS, CORPUS_LINE)
@@ -123,7 +123,7 @@ PROMPT_TOKENS, ANSWER_TOKENS, TYPED_ANSWER_TOKENS = 450, 160, 600
 JUDGE_PROMPT_TOKENS, JUDGE_ANSWER_TOKENS = 900, 250
 CALIBRATION_CALLS = 20
 SECONDS_A_QUESTION = 60.0
-"""Of one question in real time, both turns with their answers."""
+"""Real time for one question, with both turns and their answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Estimate:
     hours: float
 
     def check(self, cap: float) -> None:
-        """Raises UserError if the run would cost more than `cap` dollars, or an unknown sum. A cap of 0: any sum."""
+        """Raises UserError if the cost exceeds `cap` dollars or is unknown. A cap of 0 allows any cost."""
         if cap and self.dollars is None:
             raise UserError(f"{self.sentence} A cap can't be kept then. Give --cap 0 to run it all the same.")
         if cap and self.dollars is not None and self.dollars > cap:
@@ -144,7 +144,7 @@ class Estimate:
 
     @property
     def sentence(self) -> str:
-        """The estimate in a sentence."""
+        """The estimate as a message."""
         money = "an unknown sum: a model has no price" if self.dollars is None else f"about ${self.dollars:.2f}"
         return (
             f"This run takes about {self.hours:.1f} hours in real time, {self.requests:,} requests and "
@@ -161,8 +161,9 @@ def estimate(
     *,
     last_oracle: bool = False,
 ) -> Estimate:
-    """Returns what is to be expected of a run. `price`: the dollars of a request, None if they are not known.
-    `last_oracle`: the last oracles are judged, too.
+    """Estimates a run.
+
+    `price`: US dollars of a request, None if unknown; `last_oracle`: the last oracles are judged too.
     """
     turns = len(questions) * TURNS * runs
     requests, dollars, seconds = 0.0, 0.0, 0.0
@@ -188,17 +189,20 @@ def estimate(
 Kind = Literal["moshi", "kame", "nano", "tandem", "cascade", "typed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LAST_ORACLE = "last-oracle"
-"""No system of its own: the last oracle's text of every system that has one, judged as if it had been the answer."""
+"""Not a system of its own: judges the last oracle's text of every system that has one, as if it were the answer."""
 MODELS_THAT_SPEAK = ("moshi", "kame", "nano")
 """The kinds whose front-end has a delay that can be set."""
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """`moshi`: the model alone. `kame` and `nano`: the model with an oracle. `tandem`: the embedded voice that thinks
-    while the user speaks. `cascade`: the same voice that waits for the whole turn. `typed`: the back-end alone.
+    """A system under test. `delay`: seconds of silence forced before each answer.
 
-    `delay`: seconds of silence that are forced before each answer.
+    - `moshi`: the model alone
+    - `kame`, `nano`: the model with an oracle
+    - `tandem`: the embedded voice, thinking while the user speaks
+    - `cascade`: the same voice, waiting for the whole turn
+    - `typed`: the back-end alone
     """
 
     kind: Kind
@@ -207,7 +211,7 @@ class System:
 
     @property
     def name(self) -> str:
-        """The system in a word, as in tables and files."""
+        """The system's name, as used in tables and files."""
         return self.base + (f"+{self.delay:g}s" if self.delay else "")
 
     @property
@@ -217,21 +221,21 @@ class System:
 
     @property
     def model(self) -> str:
-        """The back-end's model in a word; empty without one."""
+        """The name of the back-end's model; empty if there is none."""
         return "" if self.kind == "moshi" else name_of(self.backend)
 
     @property
     def speaks(self) -> bool:
-        """Whether it hears and speaks."""
+        """Whether the system takes and gives speech."""
         return self.kind != "typed"
 
     @property
     def has_oracle(self) -> bool:
-        """Whether a back-end's words and what is said are two things."""
+        """Whether a back-end's text and the spoken answer are distinct."""
         return self.kind in ("kame", "nano", "tandem", "cascade")
 
     def choice(self, weights: str = "") -> SessionChoice:
-        """The session that it is."""
+        """Returns the session choice for the system."""
         frontend = self.kind if self.kind in MODELS_THAT_SPEAK else "cascade"
         answer_mode: AnswerMode = "after" if self.kind == "cascade" else "thinking"
         return SessionChoice(
@@ -254,7 +258,10 @@ def check_systems(systems: Sequence[System], *, simulated: bool) -> None:
 
 
 def with_delays(systems: list[System], delays: list[float]) -> list[System]:
-    """Each system with each delay; those that have none to be set, without. Raises ValueError if none has."""
+    """Combines each system with each delay; systems without a delay setting stay single.
+
+    Raises ValueError if none has one.
+    """
     if any(delays) and not any(system.kind in MODELS_THAT_SPEAK for system in systems):
         raise ValueError(
             "A delay can be forced on kame, moshi and nano only: the other systems have none to be set. Leave --delays "
@@ -320,7 +327,10 @@ class Lines(Generic[_T]):
 
 
 def once_for_all(path: Path, described: dict[str, Any]) -> None:
-    """Writes down what a folder's results are of, or compares it with what is written. Raises UserError."""
+    """Writes a description of the results to a folder, or compares it with an existing one.
+
+    Raises UserError if they differ.
+    """
     text = json.dumps(described, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
     try:
         before = path.read_text("utf-8")
@@ -344,7 +354,7 @@ class Spending:
     dollars: float = 0.0
 
     def add(self, dollars: float | None) -> None:
-        """Adds what a request has cost; None counts as nothing, since its price is not known."""
+        """Adds the cost of a request. None counts as nothing, since its price is unknown."""
         self.dollars += dollars or 0.0
 
     def check(self) -> None:
@@ -357,9 +367,9 @@ class Spending:
 
 
 Read = Callable[[np.ndarray], str]
-"""Recognises the words of a sound: float32 24 kHz."""
+"""Recognises the words in float32 audio at 24 kHz."""
 RunTalk = Callable[[Coroutine[Any, Any, Any]], Any]
-"""Runs a coroutine that holds talks, on a loop in real or in simulated time."""
+"""Runs a coroutine that holds conversations, on a loop in real or simulated time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,8 +398,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the bench is given to work with: how sessions and back-ends are made, what they cost, how talks run, and the
-    form of the router's table. `read`: reads answers back.
+    """The functions the bench works with: they create sessions and back-ends, price requests, run conversations, and
+    write the router's table. `read`: transcribes spoken answers.
     """
 
     make_session: MakeSession
@@ -401,13 +411,14 @@ class Tools:
 
 
 def name_of(choice: BackendChoice) -> str:
-    """A back-end in a word."""
+    """Returns the name of a back-end."""
     return f"{choice.provider}:{choice.model}" if choice.model else choice.provider
 
 
 def write_down(plan: Plan, tools: Tools) -> None:
-    """Writes down what the results in the plan's folder are of, for the run and for each system, or compares it with
-    what is written: systems may be added. Raises UserError if something differs.
+    """Writes descriptions of the run and of each system to the plan's folder, or compares them with existing ones.
+
+    Systems may be added. Raises UserError if anything differs.
     """
     texts = hashlib.sha256("\n".join(text for question in plan.questions for text in question.turns).encode())
     run = {

@@ -1,8 +1,8 @@
 """Runs the bench: asks every system every question, has a judge score the answers, and writes the files.
 
-Among them are those of FastChat's `llm_judge`, so that its own scripts read them: `model_answer/MODEL.jsonl` and
-`model_judgment/JUDGE_single.jsonl`. A run of a system is a model of its own there. Times are left at 0, so that the
-same results give the same bytes.
+These include the files of FastChat's `llm_judge`, for use with its scripts: `model_answer/MODEL.jsonl` and
+`model_judgment/JUDGE_single.jsonl`. There, each run of a system counts as a separate model. Times are set to 0, so that
+equal results give equal bytes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from app.untrusted.records import build
 
 
 def model_id(system: str, run: int, runs: int) -> str:
-    """A system's name as a file can have it."""
+    """Returns a system's name in a form that is valid in file names."""
     name = re.sub(r"[^A-Za-z0-9.+_-]+", "-", system).strip("-")
     return name if runs == 1 else f"{name}-run{run + 1}"
 
@@ -150,9 +150,9 @@ class MtBenchResult:
 
 
 def run_mtbench(plan: Plan, tools: Tools, progress: Progress) -> MtBenchResult:
-    """Runs `plan`, going on with what its folder holds, and writes all files there.
+    """Runs `plan`, resuming from the results in its folder, and writes all files there.
 
-    Raises UserError, BackendError from the judge, and what opening a session raises.
+    Raises UserError, BackendError from the judge, and whatever opening a session raises.
     """
     write_down(plan, tools)
     answers = Lines(plan.out / "answers.jsonl", partial(build, Answer), Answer.document)
@@ -178,7 +178,7 @@ def run_mtbench(plan: Plan, tools: Tools, progress: Progress) -> MtBenchResult:
 
 
 def _ask_all(plan: Plan, tools: Tools, answers: Lines[Answer], spending: Spending, progress: Progress) -> list[str]:
-    """Asks what is not answered yet; returns a sentence on the questions that failed, which count nowhere."""
+    """Asks the unanswered questions; returns a message about those that failed, which are excluded from all figures."""
     done = {answer.key for answer in answers.records}
     tasks = [(s, run, q) for s in plan.systems for run in range(plan.runs) for q in plan.questions]
     failed: list[Answer] = []
@@ -216,7 +216,7 @@ def _ask(plan: Plan, tools: Tools, system: System, run: int, question: Question)
 
 
 def _wanted(plan: Plan, answers: Sequence[Answer]) -> list[Answer]:
-    """The answers that belong to the plan, each once, in its order."""
+    """Returns the plan's answers, each once, in the plan's order."""
     known = {answer.key: answer for answer in answers}
     keys = [
         (system.name, run, question.number, turn)

@@ -79,16 +79,16 @@ class Summary:
 
     @property
     def facts_share(self) -> float | None:
-        """The share of key facts."""
+        """The share of key facts that were stated."""
         return self.facts[0] / self.facts[1] if self.facts[1] else None
 
     def latency(self, share: float = 0.5, *, content: bool = False, clamped: bool = True) -> float:
-        """A quantile of the latencies in seconds; nan without any."""
+        """Returns a quantile of the latencies in seconds; nan if there are none."""
         values = self.first_content if content else self.first_sound
         return quantile([max(0.0, value) for value in values] if clamped else values, share)
 
     def document(self) -> dict[str, Any]:
-        """The summary for JSON."""
+        """Returns the summary for JSON."""
         latencies = {
             f"{what}_{how}_{name}": self.latency(share, content=content, clamped=clamped)
             for what, content in (("first_sound", False), ("first_content", True))
@@ -106,7 +106,7 @@ def summarise(
     answers: Iterable[Answer],
     judgements: Iterable[Judgement],
 ) -> list[Summary]:
-    """One summary a system, in the order of `names`: name, base and delay."""
+    """Returns one summary per system, in the order of `names`: name, base and delay."""
     by_system: dict[str, list[Answer]] = {name: [] for name, _, _ in names}
     for answer in sorted(answers, key=lambda one: one.key):
         by_system.setdefault(answer.system, []).append(answer)
@@ -173,7 +173,7 @@ def _by_question(questions: Sequence[Question], judgements: Sequence[Judgement])
 
 
 def _scores(by_question: Mapping[str, Mapping[int, float]]) -> dict[str, Score]:
-    """Scores by category, and the plain mean of the categories."""
+    """Returns the scores by category, and the unweighted mean of the categories."""
     means = {category: list(scores.values()) for category, scores in by_question.items()}
 
     def average(groups: Mapping[str, Sequence[float]]) -> float:
@@ -197,7 +197,7 @@ MISSING = "The figures were not drawn: they need matplotlib (the extra “figure
 
 
 def draw(summaries: Sequence[Summary], folder: Path) -> str:
-    """Writes the figures into `folder` as SVG; returns what was left out, as a sentence, or "". Raises OSError."""
+    """Writes the figures into `folder` as SVG; returns a message about anything left out, or "". Raises OSError."""
     if importlib.util.find_spec("matplotlib") is None:
         return MISSING
     import matplotlib
@@ -219,7 +219,7 @@ def draw(summaries: Sequence[Summary], folder: Path) -> str:
 
 
 def quality(one: Summary) -> float | None:
-    """The judge's average, or without a judge ten times the share of key facts."""
+    """Returns the judge's average or, without a judge, ten times the share of key facts."""
     average = one.scores.get("average")
     if average is not None:
         return average.mean
@@ -290,7 +290,7 @@ _KINDS: tuple[Kind, ...] = ("kame", "nano", "tandem", "cascade", "typed")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The best model for a kind of question, and the figure of each model that decided (`by`: what the figures are)."""
+    """The best model for a kind of question, with each model's figure. `by`: the measure that decided."""
 
     kind: str
     backend: BackendChoice
@@ -304,8 +304,10 @@ def best_routes(
     answers: Sequence[Answer],
     judgements: Sequence[Judgement],
 ) -> list[Route]:
-    """One route for each kind of question for which one model was better than every other: by the judge's scores, or
-    else by key facts. Models are compared in one kind of system, the first of `_KINDS` in which two were measured.
+    """Returns a route for each kind of question for which one model was better than all others.
+
+    The measure is the judge's scores or, without them, key facts. Models are compared in one kind of system, the first
+    of `_KINDS` in which two were measured.
     """
     kinds = {question.number: question.category for question in questions}
     routes = []
@@ -329,8 +331,9 @@ def best_routes(
 def _best(
     systems: Sequence[System], points: Sequence[tuple[str, float]]
 ) -> tuple[BackendChoice, dict[str, float]] | None:
-    """The back-end with the highest mean of `points` (by the systems' names), and the mean of each model; None without
-    one that is better than all others.
+    """Returns the back-end with the highest mean of `points` (by system name), and the mean of each model.
+
+    Returns None if no model is better than all others.
     """
     for kind in _KINDS:
         values = {
@@ -383,7 +386,7 @@ def score_table(summaries: Sequence[Summary]) -> list[str]:
 
 
 def measure_table(summaries: Sequence[Summary]) -> list[str]:
-    """What needs no judge."""
+    """Returns the table of measures that need no judge."""
     head = ["", "turns", "no answer", "failures", "key facts", "of", "first sound p50, s", "p90"]
     head += ["first content p50, s", "p90", "began before the end", "oracle said, %", "after, s", "taken back"]
     head += ["relevance gap", "read back wrong, %", "requests", "cost, $"]
@@ -408,7 +411,7 @@ def measure_table(summaries: Sequence[Summary]) -> list[str]:
 
 
 def csv_text(summaries: Sequence[Summary]) -> str:
-    """One line a system, with its figures."""
+    """Returns the figures as CSV, one line per system."""
     rows = []
     for one in summaries:
         average = one.scores.get("average")

@@ -1,6 +1,6 @@
-"""This app as one of the assistants: the same pipes, in its own process (`app.research.benches.rivals.ours`).
+"""This app as one of the assistants of `bench rivals`, in its own process, with the same pipe protocol.
 
-The process of this app in `bench rivals`: `tandem` or `cascade`, over pipes.
+`python -m app.research.benches.rivals.ours` takes `tandem` or `cascade`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.session.session import Session
 
 
 def main(argv: list[str]) -> int:
-    """Holds one session; `argv[0]` names how it answers. Raises what opening a session raises."""
+    """Holds one session; `argv[0]` names the answer mode. Raises whatever opening a session raises."""
     from app import main as compose
     from app.backend.openai_compatible import OpenAICompatibleBackend
     from app.research.benches.rivals.ours import run
@@ -50,7 +50,7 @@ MakeTalk = Callable[[PushedSource, SendingSink], Session]
 
 
 async def serve(make: MakeTalk) -> None:
-    """Holds one session over the pipes until they end. Raises what opening a session raises."""
+    """Holds one session over the pipes until they close. Raises whatever opening a session raises."""
     pipe = Pipe()
     source = PushedSource("bench")
     sink = SendingSink("bench", lambda samples: _play(pipe, samples))

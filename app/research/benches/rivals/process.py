@@ -1,10 +1,7 @@
-"""One assistant in a process of its own, which hears at the pace of sound and gives out sound and words.
+"""One assistant in its own process, which receives and emits audio in real time.
 
-Makes a Python environment for a rival, from the lock with hashes that belongs to this app.
-
-Who takes part in the comparison.
-
-A silent loudspeaker that plays what a process gives it at the pace of sound, and remembers what was played when.
+Also defines the participants, a rival's Python environment built from the app's lock file with hashes, and a silent
+loudspeaker that plays a process's output in real time and records what was played when.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ from app.session.errors import UserError
 
 
 def python_of(assistant: Assistant, progress: Progress) -> Path:
-    """The interpreter of a rival's environment, made if it is not there or of another lock. Raises UserError."""
+    """Returns the interpreter of a rival's environment, creating it if missing or out of date. Raises UserError."""
     lock = resource("bench", "rivals", assistant.lock)
     folder = platformdirs.user_cache_path("kame-desktop", appauthor=False) / "rivals" / assistant.name
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
@@ -86,7 +83,7 @@ ASSISTANTS = (
 
 
 def chosen(names: list[str]) -> list[Assistant]:
-    """The assistants with these names, all without any. Raises UserError."""
+    """Returns the assistants with these names, or all if there are none. Raises UserError."""
     known = {one.name: one for one in ASSISTANTS}
     if unknown := [name for name in names if name not in known]:
         raise UserError(f"There is no assistant “{unknown[0]}”. There are: {', '.join(known)}.")
@@ -94,11 +91,11 @@ def chosen(names: list[str]) -> list[Assistant]:
 
 
 FLOOR = 0.01
-"""Amplitude from which a played sound is heard: -40 dBFS."""
+"""Minimum audible amplitude of played audio: -40 dBFS."""
 
 
 class RecordingLoudspeaker:
-    """Times are those of the clock `now`, in seconds. Any thread may call it."""
+    """A recording loudspeaker. Times are those of the clock `now`, in seconds. Thread-safe."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -107,7 +104,7 @@ class RecordingLoudspeaker:
         self._lock = threading.Lock()
 
     def play(self, rate: int, samples: np.ndarray) -> None:
-        """Plays int16 samples behind what is playing."""
+        """Queues int16 samples."""
         sound = samples.astype(np.float32) / 32768.0
         if rate != SAMPLE_RATE:
             sound = soxr.resample(sound, rate, SAMPLE_RATE).astype(np.float32)
@@ -117,7 +114,7 @@ class RecordingLoudspeaker:
             self._dry_at = begin + len(sound) / SAMPLE_RATE
 
     def flush(self) -> None:
-        """Silences what has not been played."""
+        """Discards everything that has not been played."""
         with self._lock:
             now = self._now()
             for begin, sound in reversed(self._pieces):
@@ -128,12 +125,12 @@ class RecordingLoudspeaker:
 
     @property
     def quiet_for(self) -> float:
-        """Seconds since the last sound; negative while something is still to be played."""
+        """Returns the seconds since the last sound; negative while audio is still queued."""
         with self._lock:
             return self._now() - self._dry_at
 
     def played(self, begin: float, end: float) -> np.ndarray:
-        """What was played between two times: float32 24 kHz."""
+        """Returns the audio played between two times: float32, 24 kHz."""
         out = np.zeros(max(0, round((end - begin) * SAMPLE_RATE)), np.float32)
         with self._lock:
             pieces = list(self._pieces)
@@ -153,7 +150,7 @@ LONGEST_MESSAGE = 16 * 1024 * 1024
 
 
 class AssistantProcess:
-    """Runs `command`; a context manager. `log`: a file for what it prints. Raises UserError on entering."""
+    """Runs `command`; a context manager. `log`: a file for its output. Raises UserError on entering."""
 
     def __init__(self, name: str, command: list[str], settings: Mapping[str, str], log: Path) -> None:
         self.name = name
@@ -205,11 +202,11 @@ class AssistantProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether the process is running."""
         return self._child.poll() is None
 
     def say(self, samples: np.ndarray) -> float:
-        """Lets it hear float32 24 kHz samples from the next chunk on; returns when they begin (`time.perf_counter`)."""
+        """Sends float32 24 kHz samples from the next chunk on; returns when they begin (`time.perf_counter`)."""
         padded = np.pad(samples, (0, -len(samples) % CHUNK))
         for chunk in padded.reshape(-1, CHUNK):
             self._queue.put(chunk)
@@ -222,7 +219,7 @@ class AssistantProcess:
     # -- threads
 
     def _write(self, pipe: IO[bytes]) -> None:
-        """Sends a chunk each 20 ms from when it is ready on: what is said, else a quiet room."""
+        """Sends a chunk every 20 ms once the process is ready: queued speech, or else the noise of a quiet room."""
         room = np.random.default_rng(3)
         while not self._ready.wait(0.05):  # what waits in the pipe while it loads would delay all that follows
             if self._stopping.is_set():

@@ -1,6 +1,6 @@
-"""Asks all assistants the same questions, one assistant after the other, on one language model's server.
+"""Asks all assistants the same questions, one assistant after another, with one language model server.
 
-An answer is measured by what its loudspeaker plays. The comparison's figures and table are here.
+Answers are measured from the audio their loudspeaker plays. The comparison's figures and table are here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Measured:
     trouble: str = ""
 
     def of(self, kind: str) -> list[Outcome]:
-        """Its outcomes with one kind of speaker."""
+        """Returns its outcomes for one kind of speaker."""
         return [one for one in self.outcomes if one.kind == kind]
 
     def document(self) -> dict[str, Any]:
@@ -83,13 +83,13 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class RivalsResult:
-    """All assistants' figures, in the order in which they were asked. `model`: the language model that all ask."""
+    """The figures of all assistants, in the order they were asked. `model`: the language model they all use."""
 
     model: str
     measured: list[Measured] = field(default_factory=list)
 
     def table(self) -> str:
-        """Returns the result as a Markdown table, one row for an assistant and a kind of speaker."""
+        """Returns the result as a Markdown table, with one row per assistant and kind of speaker."""
         head: tuple[str, ...] = ("", "who asks", "asked", "first sound p50, s", "p75", "worst", "began before the end")
         head += ("talked over", "no answer", "words wrong, %", "processor s per s", "model's", "memory, MB")
         rows: list[tuple[object, ...]] = []
@@ -123,7 +123,7 @@ class RivalsResult:
 
 
 PATIENCE_SECONDS = 15.0
-"""How long a first sound is waited for."""
+"""Maximum wait for a first sound."""
 SETTLE_SECONDS = 2.0
 """Silence after which an answer is over."""
 LONGEST_ANSWER = 40.0
@@ -133,7 +133,7 @@ AUDIBLE_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something to ask: float32 24 kHz in which the voice ends at second `end`. `kind`: who speaks."""
+    """A question to ask: float32 24 kHz audio in which the voice ends at second `end`. `kind`: the kind of speaker."""
 
     name: str
     kind: str
@@ -163,7 +163,7 @@ class Outcome:
 
 
 def ask(process: AssistantProcess, item: Item) -> Outcome:
-    """Asks, and waits until the answer is over, no answer comes, or the process has ended."""
+    """Asks, and waits until the answer is over, the wait times out, or the process exits."""
     told = len(process.words)
     begin = process.say(item.samples)
     end = begin + item.end
@@ -192,7 +192,7 @@ def ask(process: AssistantProcess, item: Item) -> Outcome:
 
 
 def _timing(process: AssistantProcess, begin: float, end: float) -> tuple[float | None, bool, float]:
-    """The first sound after the end, whether there was one before it, and for how long."""
+    """Returns the time of the first sound after the end, whether one came before it, and the seconds of overlap."""
     during = np.abs(process.loudspeaker.played(begin + 0.3, end)) > FLOOR
     over = _seconds(during)
     after = np.abs(process.loudspeaker.played(end, time.perf_counter())) > FLOOR
@@ -201,18 +201,19 @@ def _timing(process: AssistantProcess, begin: float, end: float) -> tuple[float 
 
 
 def _seconds(loud: np.ndarray) -> float:
-    """How long something sounds, in blocks of 20 ms."""
+    """Returns how long something is audible, in blocks of 20 ms."""
     block = SAMPLE_RATE // 50
     return float(loud[: len(loud) // block * block].reshape(-1, block).any(axis=1).sum()) * 0.02
 
 
 FIRST_SECONDS = 3.0
-"""Silence before the first question: some assistants still load."""
+"""Silence before the first question, since some assistants are still loading."""
 
 
 def load_items(questions: int, folder: Path | None, utterances: int) -> list[Item]:
-    """The bench's own questions, and utterances of people whom nothing was fitted to (`folder`), mixed. Raises
-    TranscriberError.
+    """Returns the bench's own questions, mixed with utterances from `folder` of held-out speakers.
+
+    Raises TranscriberError.
     """
     items = (
         [Item(one.name, "synthetic", one.text, one.samples, one.end) for one in load_questions(max(0, questions))]
@@ -237,9 +238,11 @@ def run_rivals(
     out: Path,
     progress: Progress,
 ) -> RivalsResult:
-    """Asks `assistants` all `items`. `server`: `url`, `key` and `model` of a server of OpenAI's protocol; `server_pid`:
-    its process, 0 if it is not on this machine. Results are written to `out` after each assistant. What `progress`
-    raises ends the run. Raises UserError.
+    """Asks `assistants` all `items`. An exception from `progress` ends the run. Raises UserError.
+
+    - `server`: `url`, `key` and `model` of a server with OpenAI's protocol
+    - `server_pid`: its process, or 0 if it is not on this machine
+    - `out`: the folder in which results are written after each assistant
     """
     if not items:
         raise UserError("There is nothing to ask: give --questions, or --people with --utterances.")

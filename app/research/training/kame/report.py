@@ -1,8 +1,8 @@
-"""What a training run gives and says: weights for the app, losses on held-out dialogues, curves, and cost.
+"""The outputs of a training run: weights for the app, losses on held-out dialogues, curves, and a cost estimate.
 
-What a run has learnt is written as a folder of weights that `talk --frontend kame --weights FOLDER` loads. Its newest
-checkpoint is measured on a corpus: the losses, and the right text with and without the oracle. The curves are a line
-for the terminal, and a figure. Memory and operations are estimated before a run starts.
+`merge_run` writes a folder of weights that `talk --frontend kame --weights FOLDER` loads. `evaluate_run` measures the
+newest checkpoint on a corpus: losses, and text accuracy with and without the oracle. Curves are a terminal line and a
+figure. Memory and operations are estimated before a run starts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from app.research.training.kame.trainer import Batches, checkpoints, load_weight
 
 
 def merge_run(run: RunFolder, target: Path, *, compact: bool = False) -> Path:
-    """Writes the weights of a run's newest checkpoint to `target`; returns the checkpoint. Raises ModelError.
+    """Writes the weights of a run's newest checkpoint to `target` and returns the checkpoint. Raises ModelError.
 
     `compact`: as for `write_weights`.
     """
@@ -44,7 +44,7 @@ def merge_run(run: RunFolder, target: Path, *, compact: bool = False) -> Path:
 
 
 def _newest(run: RunFolder) -> tuple[Path, KameLM]:
-    """Returns a run's newest checkpoint, and the model with its weights. Raises ModelError."""
+    """Returns a run's newest checkpoint and the model with its weights. Raises ModelError."""
     found = checkpoints(run.folder)
     if not found:
         raise ModelError(f"The run in {run.folder} has no checkpoint yet. Train it first.")
@@ -62,11 +62,13 @@ def write_weights(
     *,
     compact: bool = False,
 ) -> None:
-    """Writes weights in bfloat16 with their config, and the codec and the vocabulary of `files`.
+    """Writes weights in bfloat16 with their config, and the codec and vocabulary of `files`.
 
-    `config`: the arguments of the model's class; `generation`: those of the generator. `compact`: in eight bits, which
-    only this app reads, and with the vocabulary in a form that needs no package of its own. Raises ModelError when
-    what was written can't be read.
+    - `config`: the arguments of the model's class
+    - `generation`: the arguments of the generator
+    - `compact`: writes eight-bit weights, readable only by this app, and a vocabulary that does not need sentencepiece
+
+    Raises ModelError if the result can't be read back.
     """
     target.mkdir(parents=True, exist_ok=True)
     if compact:
@@ -97,7 +99,7 @@ def write_weights(
 
 
 def write_pieces(model: Path, target: Path) -> None:
-    """Writes a SentencePiece vocabulary in the form that `app.research.nano.frontend` reads."""
+    """Converts a SentencePiece vocabulary to the format that `app.research.nano.frontend` reads."""
     pieces = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
     scored = [(pieces.id_to_piece(token), pieces.get_score(token)) for token in range(pieces.vocab_size())]
     unigram(scored, pieces.unk_id()).save(str(target / PIECES_NAME), pretty=False)
@@ -106,7 +108,7 @@ def write_pieces(model: Path, target: Path) -> None:
 def evaluate_run(
     run: RunFolder, corpora: Sequence[Corpus], progress: Callable[[str], None] = lambda line: None
 ) -> dict[str, float]:
-    """The mean losses over all dialogues; `…_without` are those with the oracle taken away. Raises ModelError."""
+    """Returns the mean losses over all dialogues; `…_without` are those with the oracle removed. Raises ModelError."""
     checkpoint, lm = _newest(run)
     settings = read_settings(checkpoint)
     losses = LossFunction(lm.eval(), settings.weights, run.silence())
@@ -117,7 +119,7 @@ def evaluate_run(
 def mean_losses(
     lm: KameLM, losses: LossFunction, batches: Batches, audio: bool, progress: Callable[[str], None]
 ) -> dict[str, float]:
-    """The mean losses over one epoch."""
+    """Returns the mean losses over one epoch."""
     sums: dict[str, float] = {}
     for step in range(len(batches)):
         tokens = batches.at(step).to(lm.device)
@@ -140,7 +142,7 @@ _WIDTH, _HEIGHT, _MARGIN = 900, 420, 50
 
 
 def read_curves(path: Path) -> list[dict[str, float]]:
-    """The lines of a run's curves; one that was cut short by a stop is left out."""
+    """Reads the lines of a run's curves, skipping any that was truncated when the run stopped."""
     lines = []
     for text in path.read_text("utf-8").splitlines():
         try:
@@ -151,7 +153,7 @@ def read_curves(path: Path) -> list[dict[str, float]]:
 
 
 def bar(line: dict[str, float], steps: int, seconds_left: float) -> str:
-    """One step as a line for a terminal, with a bar."""
+    """Formats one step as a terminal line with a progress bar."""
     done = round(24 * line["step"] / max(1, steps))
     hours, minutes = divmod(round(seconds_left / 60), 60)
     return (
@@ -162,7 +164,7 @@ def bar(line: dict[str, float], steps: int, seconds_left: float) -> str:
 
 
 def figure(lines: Sequence[dict[str, float]], points: int = 300) -> str:
-    """The losses by the step as an SVG, each point the mean of some steps."""
+    """Plots the losses over the steps as an SVG; each point is the mean of several steps."""
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" '
         'font-size="13">',
@@ -199,15 +201,20 @@ def _means(lines: Sequence[dict[str, float]], points: int) -> list[dict[str, flo
 
 
 _ACTIVATIONS = {"bf16": 130.0, "fp32": 180.0}
-"""Bytes of activations for each number of a layer's width and each position, with adapters. Measured on a step of the
-7B's shape at a quarter of its width, rank 32, 128 and 256 frames, on a processor."""
+"""Bytes of activations per unit of layer width and position, with adapters. Measured on a CPU with the 7B model's
+shape at a quarter of its width, rank 32, 128 and 256 frames."""
 _BESIDE = 1.15
-"""What a step takes beside weights and moments while it runs, measured there too."""
+"""Factor for the additional memory of a step beyond weights and moments, from the same measurement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """An estimate. `weights`: all; `trained`: those that change; `memory`: bytes a process; `operations`: in all."""
+    """A cost estimate.
+
+    - `weights`, `trained`: the number of all weights, and of those that are trained
+    - `memory`: bytes per process
+    - `operations`: total for the run
+    """
 
     weights: int
     trained: int
@@ -215,7 +222,7 @@ class Cost:
     operations: float
 
     def sentence(self) -> str:
-        """Returns the estimate in words."""
+        """Returns the estimate as text."""
         return (
             f"{self.weights / 1e6:,.1f} M weights, {self.trained / 1e6:,.1f} M of them trained; about "
             f"{self.memory / 1e9:.1f} GB of memory in each process, {self.operations:.1e} operations in all."
@@ -225,9 +232,9 @@ class Cost:
 def cost_of(lm: KameLM, settings: TrainSettings, frames: int, processes: int = 1) -> Cost:
     """Estimates a run over dialogues of `frames` frames.
 
-    Memory: weights in float32 (in bf16 also as they are computed with), for the trained ones a gradient and two
-    moments, all shared by the processes, and the activations. Operations: six for each weight and frame, two for those
-    that are only passed through.
+    Memory consists of the weights in float32 (in bf16 also a bfloat16 copy) and a gradient and two moments for the
+    trained ones, all divided among the processes, plus the activations. Operations are six per trained weight and
+    frame, and four per frozen one.
     """
     weights = sum(value.numel() for value in lm.parameters())
     trained = sum(value.numel() for value in lm.parameters() if value.requires_grad)

@@ -32,13 +32,15 @@ from app.models.layout import CheckpointFiles, read_layout
 
 @dataclass(frozen=True, slots=True)
 class LossWeights:
-    """Weights of the loss. The defaults are the public trainer's; the paper tells of a factor of 1.5 on `audio`.
+    """Weights of the loss. The defaults are the public trainer's; the paper reports a factor of 1.5 for `audio`.
 
-    `padding`: of the text's padding. `first_book`: of the first codebook, against 1 for each other. `audio_share`:
-    share of a batch's frames that take part in the audio's loss, mostly those in which the model speaks; 1 takes all.
-    `one_text_mean`: words and padding share one weighted mean, as in Moshi's public trainer, where KAME's has two; the
-    token before a word then counts as padding. `own_share`: share of the frames, mostly of speech, whose own codes the
-    model is given as it would have chosen them: in a session it follows its own sound, mistakes and all.
+    - `padding`: weight of text padding
+    - `first_book`: weight of the first codebook, against 1 for each other one
+    - `audio_share`: share of a batch's frames in the audio loss, preferring speech; 1 takes all
+    - `one_text_mean`: words and padding share one weighted mean, as in Moshi's public trainer (KAME's has two); the
+      token before a word then counts as padding
+    - `own_share`: share of frames, mostly speech, whose own codes are replaced by the model's choices, since in a
+      session it conditions on its own output, mistakes included
     """
 
     padding: float = 0.5
@@ -53,9 +55,11 @@ class LossWeights:
 class TrainSettings:
     """The settings of a run. The defaults are KAME's, as published: AdamW, constant after the warm-up.
 
-    `batch`: dialogues a step. `final_rate`: share of the rate at the last step, reached along a cosine; 1 keeps it.
-    `precision`: "bf16" computes in bfloat16 with weights in float32; "fp32". `compile`: with torch's compiler, which
-    needs a C compiler on a processor, takes a minute to begin, and is about 1.7 times as fast.
+    - `batch`: dialogues per step
+    - `final_rate`: share of the rate at the last step, reached along a cosine; 1 keeps it constant
+    - `precision`: "bf16" computes in bfloat16 with float32 weights; "fp32"
+    - `compile`: uses torch's compiler, which is about 1.7 times as fast but takes a minute to start and on a CPU needs
+      a C compiler
     """
 
     steps: int = 1000
@@ -76,11 +80,14 @@ class TrainSettings:
 
 _PARTS = ("lora_A.weight", "lora_B.weight")
 _ALSO = "oracle_emb."
-"""Trained whole beside the adapters: it is what a model that starts as Moshi has to learn."""
+"""Trained in full in addition to the adapters: a model initialised from Moshi has to learn it."""
 
 
 def add_adapters(lm: KameLM, rank: int, scaling: float) -> None:
-    """Puts an adapter on each matrix, and freezes all else but the oracle's embedding. At first they change nothing."""
+    """Adds an adapter to each matrix and freezes the rest except the oracle's embedding.
+
+    Initially, outputs are unchanged.
+    """
     replace_all_linear_with_lora(lm, rank, scaling)
     for layer in lm.modules():
         if isinstance(layer, LoRALinear):
@@ -96,7 +103,7 @@ def is_trained(name: str) -> bool:
 
 
 def fuse_adapters(lm: KameLM) -> None:
-    """Adds the adapters to their matrices, in place: a model of the plain class with what was learnt."""
+    """Merges the adapters into their matrices in place, which restores the plain model class."""
     with torch.no_grad():
         replace_lora_with_linear(lm)
 
@@ -106,10 +113,10 @@ _RUN = "run.json"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a run starts from. `weights`: a folder of weights, whose codec and vocabulary it keeps.
+    """The starting point of a run. `weights`: a folder of weights, whose codec and vocabulary are kept.
 
-    `fresh`: of the folder only codec, vocabulary and shape are used, and the weights start at random. `rank`: of the
-    adapters; 0 trains all weights.
+    `fresh`: uses only codec, vocabulary and shape of the folder, with random weights. `rank`: of the adapters; 0 trains
+    all weights.
     """
 
     weights: str
@@ -120,13 +127,13 @@ class Start:
 
 
 class RunFolder:
-    """One run in `folder`."""
+    """A run stored in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def create(self, start: Start) -> None:
-        """Writes what the run starts from. Raises ModelError where the weights or the folder won't do."""
+        """Creates the run. Raises ModelError if the weights are unusable or the folder already has a run."""
         if (self.folder / _RUN).exists():
             raise ModelError(f"There is a run in {self.folder} already. Go on with it, or choose another folder.")
         read_layout(start.weights)
@@ -134,18 +141,18 @@ class RunFolder:
         (self.folder / _RUN).write_text(json.dumps(asdict(start), indent=1) + "\n", "utf-8")
 
     def start(self) -> Start:
-        """What the run starts from. Raises ModelError."""
+        """Reads the run's starting point. Raises ModelError."""
         try:
             return Start(**json.loads((self.folder / _RUN).read_text("utf-8")))
         except (OSError, ValueError, TypeError) as error:
             raise ModelError(f"There is no run in {self.folder}. Begin one with “train init”.") from error
 
     def files(self) -> CheckpointFiles:
-        """The files that the run starts from. Raises ModelError."""
+        """Returns the files that the run starts from. Raises ModelError."""
         return read_layout(self.start().weights, quickly=True)
 
     def model(self) -> KameLM:
-        """The model as the run starts it, on the processor in float32, with adapters if it has any."""
+        """Returns the initial model of the run, on the CPU in float32, with adapters if it has any."""
         start, files = self.start(), self.files()
         if start.fresh:
             torch.manual_seed(start.seed)
@@ -158,21 +165,21 @@ class RunFolder:
         return lm
 
     def silence(self) -> tuple[int, ...] | None:
-        """The own codes of a silent frame, for a codec that has fixed ones."""
+        """Returns the own codes of a silent frame; None if the codec has no fixed ones."""
         path = self.files().mimi
         return load_codec(path).silence if is_voice_codec(path) else None
 
     def config(self) -> dict[str, Any]:
-        """The arguments of the model's class."""
+        """Returns the arguments of the model's class."""
         return dict(self.files().lm_config or {})
 
 
 _LEAST = 1e-6  # in place of a count of none
 SPEECH_WEIGHT = 10.0
-"""How much likelier a frame of speech takes part in the audio's loss than a silent one, where not all do."""
+"""How much likelier a speech frame is to be sampled than a silent one, when only a share of the frames is used."""
 
 OWN_TEMPERATURE = 0.7
-"""Temperature at which the model chooses codes in training in place of the true ones."""
+"""Sampling temperature of the model's own codes under `own_share`."""
 
 
 @dataclass(slots=True)
@@ -185,12 +192,12 @@ class Losses:
     first_book: torch.Tensor
     other_books: torch.Tensor
     right_words: torch.Tensor
-    """Share of the words' tokens that were the most likely."""
+    """Share of word tokens predicted correctly."""
 
 
 @dataclass(slots=True)
 class Inputs:
-    """A batch as the model sees it: what it is given at each step, and what it should choose there."""
+    """A batch as the model sees it: the inputs and the target of each step."""
 
     given: torch.Tensor
     oracle: torch.Tensor
@@ -230,7 +237,10 @@ class LossFunction(nn.Module):
             self._depth = torch.compile(self._depth, dynamic=False)
 
     def forward(self, tokens: torch.Tensor, *, audio: bool = True, seed: int = 0) -> Losses:
-        """The losses of a batch. `audio`: off, only the text is trained. `seed` draws the frames of `audio_share`."""
+        """Returns the losses of a batch. `audio`: if off, only the text is trained.
+
+        `seed` draws the frames of `audio_share`.
+        """
         lm, weights = self.lm, self._weights
         inputs = inputs_of(lm, tokens)
         if audio and weights.own_share and lm.training:
@@ -260,7 +270,7 @@ class LossFunction(nn.Module):
     def _audio(
         self, wanted: torch.Tensor, out: torch.Tensor, seed: int
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """The means of the first codebook's and of the others' losses, and both as the loss weighs them."""
+        """Returns the mean losses of the first codebook and of the others, and their weighted combination."""
         lm, weights = self.lm, self._weights
         batch, streams, steps = wanted.shape
         columns = wanted.transpose(1, 2).reshape(batch * steps, streams)
@@ -282,9 +292,9 @@ class LossFunction(nn.Module):
 
     @torch.no_grad()
     def _give_own(self, inputs: Inputs, share: float, seed: int) -> None:
-        """Puts the codes that the model would have chosen in place of a share of the own codes that it is given.
+        """Replaces a share of the own input codes by the model's own choices.
 
-        All are chosen at once after the true ones before them (parallel scheduled sampling, Duckworth et al., 2019).
+        All are sampled in one pass from the true history (parallel scheduled sampling, Duckworth et al., 2019).
         """
         lm = self.lm
         batch, streams, steps = inputs.wanted.shape
@@ -304,9 +314,9 @@ class LossFunction(nn.Module):
         inputs.given[:, 1 : 1 + lm.dep_q, 1:] = given
 
     def _places(self, columns: torch.Tensor, share: float, seed: int) -> torch.Tensor:
-        """The places of a share of the frames, drawn so that frames of speech are likelier than silent ones.
+        """Samples the indices of a share of the frames, with speech likelier than silence.
 
-        The largest of u^(1/w) for random u are a draw with weights w (Efraimidis and Spirakis, 2006).
+        The largest u^(1/w) for uniform u are a sample with weights w (Efraimidis and Spirakis, 2006).
         """
         own = columns[:, 1 : 1 + self.lm.dep_q]
         quiet = (own < 0).all(1)
@@ -322,7 +332,10 @@ def _mean(values: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
 
 
 def _over_processes(count: torch.Tensor) -> torch.Tensor:
-    """The mean of a count over all processes: their gradients are averaged, so this makes one mean of all dialogues."""
+    """Returns the mean of a count over all processes.
+
+    Gradients are averaged, so this gives one mean over all dialogues.
+    """
     if not distributed.is_initialized():
         return count
     count = count.clone()

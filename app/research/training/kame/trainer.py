@@ -1,11 +1,10 @@
-"""Runs the steps of a training: batch, loss, gradient, optimiser, checkpoint, on one or several processes.
+"""The training loop: batch, loss, gradient, optimiser, checkpoint, in one or several processes.
 
-Batches of dialogues are drawn in an order that only the seed and the number of the step decide. A checkpoint holds all
-that a run needs to go on exactly as if it had not stopped, in safetensors and JSON. It holds whole tensors, whatever
-number of processes wrote them, so a run may go on with another number.
+The order of the dialogues depends only on the seed and the step. A checkpoint holds everything needed to resume
+exactly, in safetensors and JSON. Its tensors are unsharded, so a run can resume with a different number of processes.
 
-`torchrun` starts several processes on the cards of one or more machines: FSDP2 shards the model over them. Without it
-there is one process, and nothing is shared out.
+`torchrun` starts several processes on the GPUs of one or more machines, and FSDP2 shards the model across them. Without
+it, there is one process and no sharding.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ from app.research.corpus.tokens import Corpus
 from app.research.training.kame.run import LossFunction, LossWeights, TrainSettings, is_trained
 
 NONE = -1
-"""The token of a place that holds nothing: behind a dialogue that is shorter than the longest of its batch."""
+"""The token that pads a dialogue to the longest of its batch."""
 
 
 class Batches:
-    """The dialogues of corpora, shuffled again in each epoch. `batch`: dialogues a step.
+    """The dialogues of corpora, reshuffled in each epoch. `batch`: dialogues per step and process.
 
-    `rank` of `count` processes: each gets its part of a step's `batch` x `count` dialogues.
+    Process `rank` of `count` gets its part of the `batch` x `count` dialogues of a step.
     """
 
     def __init__(self, corpora: Sequence[Corpus], batch: int, seed: int, rank: int = 0, count: int = 1) -> None:
@@ -60,16 +59,16 @@ class Batches:
         self._order: tuple[int, np.ndarray] | None = None
 
     def __len__(self) -> int:
-        """Steps in an epoch; dialogues that fill no batch are left for another order."""
+        """Returns the steps per epoch. Dialogues that do not fill a batch are left out of the epoch."""
         return max(1, len(self._dialogues) // (self._batch * self._count))
 
     @property
     def longest(self) -> int:
-        """Frames of the longest dialogue."""
+        """Number of frames in the longest dialogue."""
         return max((dialogue.shape[1] for dialogue in self._dialogues), default=0)
 
     def at(self, step: int) -> torch.Tensor:
-        """The batch of a step, `[batch, streams, frames]`, int64."""
+        """Returns the batch of a step, int64 `[batch, streams, frames]`."""
         epoch, place = divmod(step, len(self))
         if self._order is None or self._order[0] != epoch:
             self._order = epoch, np.random.default_rng((self._seed, epoch)).permutation(len(self._dialogues))
@@ -85,7 +84,7 @@ class Batches:
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """This process among all. `device`: where its part of the model is."""
+    """This process's place among all processes. `device`: the device of its part of the model."""
 
     rank: int = 0
     count: int = 1
@@ -93,13 +92,13 @@ class Processes:
 
     @property
     def first(self) -> bool:
-        """Whether it is the one that writes files and prints."""
+        """Whether this is the process that writes files and prints."""
         return self.rank == 0
 
 
 @contextmanager
 def joined_processes(device: str = "auto") -> Iterator[Processes]:
-    """Joins the processes that torchrun has started; alone without it. `device`: auto, cuda or cpu."""
+    """Joins the processes started by torchrun, or runs alone without it. `device`: auto, cuda or cpu."""
     cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
     with _all_cores():
         if "RANK" not in os.environ:
@@ -117,9 +116,9 @@ def joined_processes(device: str = "auto") -> Iterator[Processes]:
 
 @contextmanager
 def _all_cores() -> Iterator[None]:
-    """Lets torch compute on this process's share of the cores.
+    """Lets torch use this process's share of the CPU cores.
 
-    The app's programs compute on one thread, as a conversation needs it. Training has the machine to itself.
+    The app's programs compute on one thread to suit a conversation; training has the machine to itself.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(max(1, (os.cpu_count() or 1) // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
@@ -142,7 +141,7 @@ def share_out(losses: LossFunction, processes: Processes, precision: str) -> Non
 
 
 def _plain_parts(module: nn.Module) -> Iterator[nn.Module]:
-    """The largest parts of a layer that are no streaming modules: FSDP can't change the class of those."""
+    """Yields the largest parts of a layer that are not streaming modules, whose class FSDP can't change."""
     for child in module.children():
         if isinstance(child, StreamingModule | nn.ModuleList):
             yield from _plain_parts(child)
@@ -152,9 +151,9 @@ def _plain_parts(module: nn.Module) -> Iterator[nn.Module]:
 
 STATE, MODEL, OPTIMISER = "state.json", "model.safetensors", "optimiser.safetensors"
 _OF = "|"
-"""Between a weight's name and the name of its moment."""
+"""Separates a weight's name from the name of its optimiser moment."""
 KEPT = 2
-"""Checkpoints of a run that are kept: one may be cut short by a stop."""
+"""Number of checkpoints kept per run."""
 
 
 def save_checkpoint(
@@ -165,7 +164,7 @@ def save_checkpoint(
     settings: TrainSettings,
     processes: Processes | None = None,
 ) -> Path:
-    """Writes a checkpoint after `step` steps; the newest `KEPT` stay. It is there whole or not at all."""
+    """Writes a checkpoint after `step` steps, atomically, and deletes all but the newest `KEPT`."""
     processes = processes or Processes()
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
     weights: dict[str, Any] = dict(get_model_state_dict(lm, options=options))
@@ -195,12 +194,12 @@ def save_checkpoint(
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """The complete checkpoints of a run, oldest first."""
+    """Returns the complete checkpoints of a run, oldest first."""
     return sorted(path for path in folder.glob("step-*") if (path / STATE).exists())
 
 
 def read_settings(checkpoint: Path) -> TrainSettings:
-    """The settings that a run was started with. Raises ModelError."""
+    """Reads the settings a run was started with. Raises ModelError."""
     stored = dict(_read_state(checkpoint)["settings"])
     stored["weights"] = LossWeights(**stored["weights"])
     stored["betas"] = tuple(stored["betas"])
@@ -208,7 +207,7 @@ def read_settings(checkpoint: Path) -> TrainSettings:
 
 
 def load_weights(checkpoint: Path, lm: KameLM) -> None:
-    """Restores the weights; those that are not trained are not in the checkpoint. Raises ModelError."""
+    """Restores the trained weights; frozen ones are not in the checkpoint. Raises ModelError."""
     options = StateDictOptions(full_state_dict=True, strict=False)
     try:
         keys = set_model_state_dict(lm, dict(load_file(checkpoint / MODEL)), options=options)
@@ -224,9 +223,9 @@ def load_weights(checkpoint: Path, lm: KameLM) -> None:
 
 
 def load_checkpoint(checkpoint: Path, lm: KameLM, optimiser: torch.optim.Optimizer) -> int:
-    """Restores weights and optimiser; returns the steps that were done. Raises ModelError.
+    """Restores weights and optimiser and returns the number of completed steps. Raises ModelError.
 
-    Nothing else changes from step to step: order and random numbers follow from the seed and the step.
+    No other state is needed: order and random numbers follow from the seed and the step.
     """
     load_weights(checkpoint, lm)
     moments: dict[str, Any] = {}
@@ -256,7 +255,7 @@ CURVES = "curves.jsonl"
 
 
 def make_optimiser(lm: KameLM, settings: TrainSettings) -> torch.optim.AdamW:
-    """AdamW over all weights that are trained; vectors (norms) are not decayed."""
+    """Returns AdamW over all trained weights, without decay for vectors (norms)."""
     trained = [value for value in lm.parameters() if value.requires_grad]
     groups = [
         {"params": [value for value in trained if value.dim() > 1], "weight_decay": settings.decay},
@@ -266,7 +265,7 @@ def make_optimiser(lm: KameLM, settings: TrainSettings) -> torch.optim.AdamW:
 
 
 def rate_at(step: int, settings: TrainSettings) -> float:
-    """The learning rate of a step: linear warm-up, then a cosine down to `final_rate`."""
+    """Returns the learning rate of a step: linear warm-up, then a cosine down to `final_rate`."""
     if step < settings.warm_up:
         return settings.rate * (step + 1) / settings.warm_up
     done = (step - settings.warm_up) / max(1, settings.steps - settings.warm_up)
@@ -274,10 +273,11 @@ def rate_at(step: int, settings: TrainSettings) -> float:
 
 
 class Trainer:
-    """Trains `lm` on `batches`, in `folder`, where checkpoints and curves are written.
+    """Trains `lm` on `batches` and writes checkpoints and curves to `folder`.
 
-    `silence`: the own codes of a silent frame. `report` gets each line of the curves. `processes`: this one among all;
-    each takes its own dialogues.
+    - `silence`: the own codes of a silent frame
+    - `report`: called with each line of the curves
+    - `processes`: this process's place among all; each trains on its own dialogues
     """
 
     def __init__(
@@ -299,13 +299,13 @@ class Trainer:
         self._folder, self._report = folder, report
 
     def resume(self) -> None:
-        """Goes on from the newest checkpoint in the folder, if there is one."""
+        """Resumes from the newest checkpoint in the folder, if there is one."""
         found = checkpoints(self._folder)
         if found:
             self.step = load_checkpoint(found[-1], self._lm, self.optimiser)
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> None:
-        """Trains until the last step, or until `stop` says so after a step; saves a checkpoint at the end."""
+        """Trains until the last step, or until `stop` returns True after a step, and saves a checkpoint at the end."""
         self._lm.train()
         self._folder.mkdir(parents=True, exist_ok=True)
         saved = self.step

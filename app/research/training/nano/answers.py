@@ -1,9 +1,9 @@
-"""Decides what the model says, frame by frame, given when the words of the oracle arrive: the behaviour to be learnt.
+"""Target behaviour: what the model says, frame by frame, given when the words of the oracle arrive.
 
-The model begins to speak just after the question. If no trustworthy answer is there yet it says so (“Let me see.”),
-waits, and then reads the newest revision. When a newer one arrives in the middle of the answer, it goes over to that at
-the end of a word. If none comes for some seconds, it says that it does not know. Its own speech are texts spoken by the
-voice, as codes and words frame by frame.
+The model starts speaking just after the question. If no reliable answer has arrived, it says a filler (“Let me see.”),
+waits, and then reads the newest revision. If a newer one arrives during the answer, it switches to that at the end of a
+word. If none arrives for some seconds, it says that it does not know. Its speech consists of texts synthesized by the
+voice, as codes and words by frame.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ from app.research.corpus.dialogue import OracleRow, TimedRevision, TimedWord, Vo
 from app.research.training.kame.trainer import NONE
 
 Speak = Callable[[str, float], tuple[np.ndarray, list[tuple[int, int]]]]
-"""Gives the latents of a text, `[N, 192]`, and the first latent of each word and the one after it."""
+"""Returns the latents of a text, `[N, 192]`, and the start and end latent of each word."""
 _KEPT = 40_000
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A text as speech. `codes`: `[frames, books]`; `words`: with their first frames; `ends`: the frame after each."""
+    """A text as speech.
+
+    `codes`: `[frames, books]`; `words`: with their first frames; `ends`: the frame after each word.
+    """
 
     codes: np.ndarray
     words: tuple[TimedWord, ...]
@@ -37,15 +40,15 @@ class Spoken:
 
 
 class Bank(Protocol):
-    """What speaks texts."""
+    """A source of speech for texts."""
 
     def speak(self, text: str) -> Spoken: ...
 
 
 class UnspokenBank:
-    """Times texts as speech would, without any: for training the text alone.
+    """Times texts as speech would, without audio, for training the text alone.
 
-    `pace`: frames a letter; slow speech has about 0.8. `books`: of the codes, of which there are none.
+    `pace`: frames per letter; slow speech has about 0.8. `books`: number of codebooks, filled with `NONE`.
     """
 
     def __init__(self, pace: float, books: int) -> None:
@@ -60,7 +63,7 @@ class UnspokenBank:
 
 
 class SpeechBank:
-    """Speaks texts, and keeps what was spoken last."""
+    """Synthesizes texts and caches the most recently used ones."""
 
     def __init__(self, speak: Speak, codec: VoiceCodec) -> None:
         self._speak, self._codec = speak, codec
@@ -86,10 +89,10 @@ class SpeechBank:
 
 
 def in_whole_frames(latents: np.ndarray, spans: Sequence[tuple[int, int]]) -> tuple[np.ndarray, list[tuple[int, int]]]:
-    """Stretches speech so that each word begins with a frame: a word's codes then differ less from time to time.
+    """Stretches speech so that each word starts on a frame boundary, which makes its codes vary less.
 
-    `latents`: `[N, 192]`; `spans`: of the words, as a voice gives them. From its start to that of the next one, each
-    word takes the nearest number of frames, one at least.
+    `latents`: `[N, 192]`; `spans`: the words' spans as returned by a voice. The span from one word's start to the next
+    takes the nearest whole number of frames, at least one.
     """
     if not spans:
         return latents, []
@@ -105,7 +108,7 @@ def in_whole_frames(latents: np.ndarray, spans: Sequence[tuple[int, int]]) -> tu
 
 
 def _stretched(latents: np.ndarray, length: int) -> np.ndarray:
-    """The latents at `length` places, between which they are interpolated."""
+    """Resamples latents to `length` by linear interpolation."""
     if not length:
         return latents[:0]
     at = np.clip((np.arange(length) + 0.5) * len(latents) / length - 0.5, 0, len(latents) - 1)
@@ -120,20 +123,23 @@ UNKNOWN = ("Sorry, I don't know.", "I am sorry, I don't know that.", "I can't te
 CORRECTIONS = ("Sorry.", "No.", "No, sorry.", "Correction.")
 
 GIVE_UP = 45
-"""Frames (3.6 s) after the question without an answer, after which the model says that it does not know."""
+"""Frames (3.6 s) after the question until the model says that it does not know."""
 AGAIN = 16
-"""Frames of silence after which it says that it is still waiting."""
+"""Frames of silence before it says again that it is waiting."""
 TOO_LATE = 20
-"""Frames after the answer within which another revision is still spoken."""
+"""Frames after the answer within which a new revision is still spoken."""
 LATE = 0.2
-"""Share of the answers that begin later, as when a session holds the model's sound back."""
+"""Share of answers that start late, as when a session holds back the model's speech."""
 TRUST = 1
-"""Frames after the end of the question before which no revision can have heard all of it."""
+"""Frames after the end of the question before which no revision can be based on all of it."""
 
 
 @dataclass(slots=True)
 class Answer:
-    """What is spoken: words by frame, and codes by frame. `word_ends`: the frame after each; `end`: that after all."""
+    """An answer as words and speech by frame.
+
+    `word_ends`: the frame after each word; `end`: the frame after all of it.
+    """
 
     words: list[TimedWord] = field(default_factory=list)
     word_ends: list[int] = field(default_factory=list)
@@ -141,7 +147,7 @@ class Answer:
     end: int = 0
 
     def say(self, spoken: Spoken, at: int, cut: tuple[int, int] | None = None) -> None:
-        """Speaks from frame `at` on; with `cut` up to that frame, which is that many words."""
+        """Adds speech from frame `at` on. `cut`: the frame at which it stops, and the number of words until then."""
         until, count = cut or (at + len(spoken.codes), len(spoken.words))
         length = until - at
         # A word's text comes a frame before its sound, except for the first.
@@ -151,12 +157,12 @@ class Answer:
         self.end = at + length
 
     def text(self, pieces: Pieces, vocabulary: Vocabulary, frames: int) -> np.ndarray:
-        """The tokens of its text, each about when its letters are spoken: what sounds next is always at hand."""
+        """Returns the text tokens, each about when its letters are spoken, so that the next sounds are always known."""
         return text_row(self.words, pieces, vocabulary, frames, self.word_ends)
 
 
 class AnswerPlan:
-    """Plans one answer. `question_end`: the first frame after the question; `late`: the chance that it begins later."""
+    """Plans one answer. `question_end`: the first frame after the question; `late`: the chance of a late start."""
 
     def __init__(
         self,
@@ -188,7 +194,7 @@ class AnswerPlan:
         return self.answer
 
     def _wait(self) -> int | None:
-        """Waits for a revision, and says so; None when none comes."""
+        """Waits for a revision, with phrases that say so. Returns None if none arrives."""
         while True:
             if (now := self._newest(self.answer.end)) is not None:
                 return now
@@ -201,7 +207,7 @@ class AnswerPlan:
             self.answer.say(self._one_of(WAITING), self.answer.end + AGAIN)
 
     def _read(self, number: int, at: int) -> None:
-        """Reads a revision aloud, and goes over to newer ones."""
+        """Reads a revision aloud, switching to newer ones."""
         said: list[str] = []  # of the revision's text
         rest = self._revisions[number].text.split()
         for _ in range(6):
@@ -226,7 +232,7 @@ class AnswerPlan:
             said, rest, at = [], target, self.answer.end
 
     def _when_fed(self, number: int, skipped: int, spoken: Spoken, at: int) -> int:
-        """The first frame, from `at` on, from which each word has been fed before it is spoken."""
+        """Returns the first frame from `at` on where speech can start so that every word is fed before it is spoken."""
         fed = self._oracle.fed[number][skipped:]
         late = [
             frame + 1 - max(0, word.frame - 1) for word, frame in zip(spoken.words, fed, strict=False) if frame >= 0
@@ -234,7 +240,7 @@ class AnswerPlan:
         return max([at, *late])
 
     def _arrivals(self) -> list[tuple[int, int]]:
-        """Number of each revision that may have heard the whole question, and the frame in which it begins to count."""
+        """Returns the revisions that may be based on the whole question, each with the frame of its first fed word."""
         found = []
         for number, fed in enumerate(self._oracle.fed):
             # Its start token came before its first word.
@@ -249,7 +255,7 @@ class AnswerPlan:
         return min((arrival for _, arrival in self._arrivals() if arrival >= frame), default=None)
 
     def _next_change(self, number: int, start: int, end: int) -> tuple[int, int] | None:
-        """The first newer revision with other words that arrives before `end`, and when it does."""
+        """Returns the first newer revision with different words that arrives before `end`, with its arrival frame."""
         text = self._revisions[number].text
         changes = [
             (newer, arrival)
@@ -263,7 +269,7 @@ class AnswerPlan:
 
 
 def _cut(spoken: Spoken, at: int, earliest: int) -> tuple[int, int]:
-    """Where speech that began in frame `at` is left, at the end of a word, and how many words were said."""
+    """Returns the frame, at the end of a word, where speech that began in frame `at` stops, and the number of words."""
     if earliest >= at + len(spoken.codes):
         return at + len(spoken.codes), len(spoken.words)
     for count, end in enumerate(spoken.ends):

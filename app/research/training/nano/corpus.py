@@ -1,10 +1,9 @@
-"""Makes the corpora for Nano KAME, as tokens in shards: text to learn reading from, and spoken dialogues.
+"""Builds the corpora for Nano KAME as shards of tokens: text for learning to read, and spoken dialogues.
 
-In two of them nobody asks, and the model reads whatever the oracle says. As text alone it learns to read any words,
-before it learns to speak: the words are random, so that nothing helps but to look where the oracle has the word that
-was read last, and to read the one after it. Aloud it learns to pronounce: hardly any sentence comes twice, since what
-comes often is learnt by heart instead. Questions with answers that are no facts, and common words, are read from files:
-a model is to read more than numbers and names.
+Two of the corpora have no questions, and the model reads whatever the oracle says. The first is text alone: its words
+are random, so the model has to find the last word it read in the oracle and continue with the next one. The second is
+read aloud and teaches pronunciation: sentences rarely repeat, since frequent ones would be memorised. Non-factual
+questions with answers, and common words, come from files, so that the model can read more than numbers and names.
 """
 
 from __future__ import annotations
@@ -42,20 +41,20 @@ from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 PACES = (0.15, 0.9)
-"""Frames a letter, least and most: faster than speech gives more words to learn from."""
+"""Range of frames per letter; being faster than speech gives more words to learn from."""
 FACTS, TEXTS = 0.75, 0.1
-"""Shares of facts and of texts in what is read aloud; the rest is random words."""
+"""Shares of facts and of texts in the material read aloud; the rest is random words."""
 LATE_ALOUD = 0.85
-"""Share of what is read aloud that begins after its oracle: the phrases for waiting are spoken often enough."""
+"""Share of readings that start after the oracle, since waiting phrases are already frequent enough."""
 _MORE = 0.35
-"""Chance of another revision while one is read."""
+"""Probability of a further revision while one is being read."""
 
 
 class ReadingMaker:
-    """Makes dialogues in which the model reads the oracle and nobody is heard.
+    """Makes dialogues in which the model reads the oracle and no user speaks.
 
-    `own_books`, `heard_books`: of the model's own codes, which are empty without a bank, and of the user's, which are
-    empty.
+    `own_books`, `heard_books`: number of codebooks of the model and of the user. The user's are empty, and the model's
+    too if there is no bank.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class ReadingMaker:
         texts: Sequence[str] = (),
         words: Sequence[str] = (),
     ) -> None:
-        """`bank`: speaks what is read; None: nothing sounds. `texts`, `words`: for what is read aloud."""
+        """`bank`: speaks the text; None: no audio. `texts`, `words`: material to read aloud."""
         self._pieces, self._vocabulary, self._bank = pieces, vocabulary, bank
         self._own_books, self._heard_books = own_books, heard_books
         self._texts, self._words = texts, words
@@ -101,7 +100,7 @@ class ReadingMaker:
         return np.concatenate([text[None], own, heard, oracle[None]]).astype(np.int16)
 
     def _revisions(self, draw: random.Random, at: int) -> list[TimedRevision]:
-        """One answer, or several that replace each other."""
+        """Draws one answer, or several that replace each other."""
         revisions, first = [], at + 1.0 + draw.expovariate(0.3)
         answer = self._answer if self._bank is None else self._sentence
         said = answer(draw)
@@ -116,7 +115,7 @@ class ReadingMaker:
             said = [*said[:kept], *answer(draw)]
 
     def _answer(self, draw: random.Random) -> list[str]:
-        """Random words, or a fact's answer with random words in place of its value."""
+        """Draws random words, or a fact's answer, in some cases with random words as its value."""
         words = [self._word(draw) for _ in range(draw.randint(1, 8))]
         if draw.random() < 0.5:
             return words
@@ -127,7 +126,7 @@ class ReadingMaker:
         return draw.choice(self._first) + draw.choice(("", "", "", *draw.sample(self._later, 2)))
 
     def _sentence(self, draw: random.Random) -> list[str]:
-        """A fact's answer, a text with some of its words replaced, or random words."""
+        """Draws a fact's answer, a text with some of its words replaced, or random words."""
         kind = draw.random()
         if kind < FACTS:
             return draw_fact(draw, test=False).answer.split()
@@ -142,7 +141,7 @@ class ReadingMaker:
         return [words[0].capitalize(), *words[1:-1], words[-1] + draw.choice("....?!")]
 
     def _other(self, draw: random.Random, word: str) -> str:
-        """A common word or a number, with a capital where `word` has one."""
+        """Draws a common word or a number, capitalised if `word` is."""
         kind = draw.random()
         if kind < 0.06:
             return str(draw.randint(0, 10 ** draw.randint(1, 4)))
@@ -156,7 +155,7 @@ _NOT_SPOKEN = re.compile(r"[*_#\[\]{}<>/\\|=~^`\"()]")
 
 
 def read_texts(path: Path) -> list[tuple[str, str]]:
-    """Questions and the first sentences of their answers, those that can be spoken. Raises ModelError."""
+    """Reads questions and the first sentences of their answers, skipping unspeakable ones. Raises ModelError."""
     texts = []
     try:
         for entry in read_json_lines(path, CORPUS, CORPUS_LINE):
@@ -168,13 +167,13 @@ def read_texts(path: Path) -> list[tuple[str, str]]:
 
 
 def common_words() -> list[str]:
-    """English words in lower case, the most common ones first: those of the router's vocabulary."""
+    """Returns lower-case English words, most common first, from the router's vocabulary."""
     vocabulary = json.loads(resource("routing", TOKENIZER).read_text("utf-8"))["model"]["vocab"]
     return [word for word in vocabulary if word in ("a", "i") or (len(word) > 1 and word.isascii() and word.isalpha())]
 
 
 def _first_sentence(text: str) -> str:
-    """The first sentence, or nothing if it can't be spoken as it stands."""
+    """Returns the first sentence; an empty string if it can't be spoken as it stands."""
     sentence = re.split(r"(?<=[.!?])\s", text.strip().strip('"*'))[0].strip().strip('"*')
     usable = sentence.isascii() and sentence[-1:] in tuple(".!?") and not _NOT_SPOKEN.search(sentence)
     return sentence if usable and LEAST_WORDS <= len(sentence.split()) <= MOST_WORDS else ""
@@ -187,8 +186,9 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many dialogues each corpus has. `questions`: how many are spoken; each is asked many times, with other
-    answers.
+    """The number of dialogues per corpus.
+
+    `questions`: distinct spoken questions, each used many times with different answers.
     """
 
     readings: int
@@ -207,10 +207,10 @@ def make_corpora(
     seed: int = 0,
     progress: Progress = lambda line: None,
 ) -> Corpus:
-    """Writes the shards that are not there yet, and returns the last corpus.
+    """Writes the missing shards and returns the last corpus.
 
-    `reading` is text alone, in `aloud` texts, words and facts are read, and in `corpus` somebody asks. `general`:
-    questions with answers that are no facts. Raises VoiceError, and ModelError when the folder holds another corpus.
+    `reading` is text alone, `aloud` has texts, words and facts read aloud, and `corpus` has spoken questions.
+    `general`: questions with non-factual answers. Raises VoiceError, and ModelError if the folder holds another corpus.
     """
     codec, pieces = _codec(loaded), loaded.pieces
     layout = Layout(
@@ -250,7 +250,7 @@ def _fill(
     seed: int,
     progress: Progress,
 ) -> Corpus:
-    """Writes the shards of a corpus that are not there yet."""
+    """Writes the missing shards of a corpus."""
     folder.mkdir(parents=True, exist_ok=True)
     corpus = open_corpus(folder) if (folder / MANIFEST).exists() else Corpus(folder, layout)
     if corpus.layout != layout:

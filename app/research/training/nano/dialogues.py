@@ -1,7 +1,7 @@
-"""Puts dialogues together: the user's questions as sound, the oracle as it comes in, and the answers.
+"""Assembles dialogues from spoken questions, the oracle as it arrives, and the answers.
 
-Questions are spoken by many voices: the voice of the app at other rates and pitches, and, where they are installed,
-flite and espeak-ng, which bring further voices that cost next to nothing.
+Questions are spoken by many voices: the app's at varying pitch and rate and, if installed, flite and espeak-ng, which
+add more voices at little cost.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from app.tts.base import Voice
 LOUDNESS = 10 ** (-24 / 20)
 """RMS of a question."""
 PAUSED = 0.25
-"""Share of the questions with a pause in them, which must not be taken for their end."""
+"""Share of questions that contain a pause, which the model must not mistake for the end."""
 TEST_VOICE = "slt"
-"""flite's voice that no question for training is spoken with."""
+"""A flite voice that is never used for training questions."""
 FLITE_VOICES = ("kal16", "awb", "rms")
 ESPEAK_VOICES = ("en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-029")
 ESPEAK_VARIANTS = ("", "+m1", "+m2", "+m3", "+m4", "+m7", "+f1", "+f2", "+f3", "+f4")
 
 Speaker = Callable[[str, random.Random], np.ndarray]
-"""Speaks a text, float32 24 kHz; the random numbers choose rate, pitch and so on."""
+"""Speaks a text as float32 at 24 kHz; the random generator varies rate, pitch and so on."""
 
 
 def flite(voices: Sequence[str]) -> Speaker:
-    """A speaker that runs flite with one of its voices."""
+    """Returns a speaker that runs flite with a random one of the voices."""
 
     def speak(text: str, draw: random.Random) -> np.ndarray:
         with tempfile.TemporaryDirectory(prefix="question-") as folder:
@@ -64,7 +64,7 @@ def flite(voices: Sequence[str]) -> Speaker:
 
 
 def espeak(text: str, draw: random.Random) -> np.ndarray:
-    """A speaker that runs espeak-ng with one of its voices."""
+    """Speaks a text with a random espeak-ng voice."""
     voice = draw.choice(ESPEAK_VOICES) + draw.choice(ESPEAK_VARIANTS)
     speed, pitch = draw.randint(125, 210), draw.randint(25, 75)
     command = ["espeak-ng", "-v", voice, "-s", str(speed), "-p", str(pitch), "--stdout", text]
@@ -74,7 +74,7 @@ def espeak(text: str, draw: random.Random) -> np.ndarray:
 
 
 def app_voice(voice: Voice) -> Speaker:
-    """A speaker with a voice of the app, which has been entered, at another pitch each time."""
+    """Returns a speaker with a voice of the app, which must be entered, at a different pitch each time."""
 
     def speak(text: str, draw: random.Random) -> np.ndarray:
         samples = voice.synthesize(text).result().samples
@@ -84,7 +84,7 @@ def app_voice(voice: Voice) -> Speaker:
 
 
 def speakers(voice: Voice, *, test: bool = False) -> list[tuple[float, Speaker]]:
-    """The speakers that are here with their weights; those for the test are not among those for training."""
+    """Returns the available speakers with their weights. With flite, the test speaker is not used for training."""
     if test:
         return [(1.0, flite([TEST_VOICE]))] if shutil.which("flite") else [(1.0, app_voice(voice))]
     found: list[tuple[float, Speaker]] = [(0.45, app_voice(voice))]
@@ -96,7 +96,7 @@ def speakers(voice: Voice, *, test: bool = False) -> list[tuple[float, Speaker]]
 
 
 def trial_speaker() -> str:
-    """Who asks the questions of a trial on this machine, for its report."""
+    """Describes the speaker of trial questions on this machine, for the report."""
     if shutil.which("flite"):
         return f"asked by flite's voice {TEST_VOICE}, which was not trained on"
     return "asked by the app's own voice, which was trained on (flite is not installed)"
@@ -130,7 +130,7 @@ def speak_questions(
 
 
 def word_ends(text: str, samples: int) -> tuple[int, ...]:
-    """About where each word ends, by its letters: speech programs don't tell."""
+    """Estimates where each word ends from its letters, since the speech programs do not report it."""
     ends = np.cumsum([len(word) + 1.5 for word in text.split()])
     return tuple(int(samples * end / ends[-1]) for end in ends)
 
@@ -141,7 +141,7 @@ def _trimmed(samples: np.ndarray) -> np.ndarray:
 
 
 def _with_pause(samples: np.ndarray, text: str, draw: random.Random) -> np.ndarray:
-    """The question with silence at its quietest place near the end of one of its words."""
+    """Inserts silence at the quietest place near the end of a random word."""
     ends = word_ends(text, len(samples))
     if len(ends) < 4:
         return samples
@@ -154,16 +154,16 @@ def _with_pause(samples: np.ndarray, text: str, draw: random.Random) -> np.ndarr
 
 
 LENGTH = 384
-"""Frames of a dialogue, 30.7 s; a last turn that does not fit is left out."""
+"""Frames of a dialogue, 30.7 s. A last turn that does not fit is left out."""
 _EARS = (2, 6)
-"""Frames from the end of a word to the request that has heard it."""
+"""Frames from the end of a word to a request that includes it."""
 _BETWEEN = (3, 9)
 """Frames between two requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenQuestion:
-    """A question as somebody speaks it: float32 24 kHz, without silence around it, and the sample after each word."""
+    """A spoken question: float32, 24 kHz, without surrounding silence, and the sample after each word."""
 
     fact: Fact
     samples: np.ndarray
@@ -187,7 +187,7 @@ class DialogueMaker:
         self._questions, self._general = questions, general
 
     def make(self, draw: random.Random) -> np.ndarray:
-        """Draws one dialogue as tokens: `[text, own codes, user's codes, oracle]` by frames, int16."""
+        """Draws one dialogue as tokens, int16 `[text + own codes + user's codes + oracle, frames]`."""
         codec, frames = self._codec, LENGTH
         text = np.full(frames, self._vocabulary.padding, np.int64)
         own = np.zeros((frames, codec.shape.own_books), np.int64)
@@ -229,11 +229,11 @@ class DialogueMaker:
 def draw_revisions(
     draw: random.Random, fact: Fact, word_frames: Sequence[int], question_end: int
 ) -> list[TimedRevision]:
-    """Simulates what a back-end answers while the question is spoken, ordered by the time of the request.
+    """Simulates a back-end's answers while the question is spoken, ordered by request time.
 
-    The six levels of the paper's simulated oracle augmentation, by the share of the question that was heard: none,
-    keywords, something different, not verbatim, nearly all, the answer itself. `word_frames`: the frame of each
-    word's end.
+    Uses the six levels of the paper's simulated oracle augmentation, by the share of the question heard: none,
+    keywords, something different, not verbatim, nearly all, the answer itself. `word_frames`: the frame in which each
+    word ends.
     """
     if draw.random() < 0.07:
         return []  # no back-end, or one that fails
@@ -277,7 +277,7 @@ def _guess(draw: random.Random, fact: Fact, share: float) -> Fact:
 
 
 def _other(draw: random.Random, fact: Fact) -> Fact:
-    """The answer that a later revision gives to the same question."""
+    """Returns the answer of a later revision to the same question."""
     if fact.relation is None:
         return replace(draw_fact(draw, test=False), question=fact.question)
     changed = fact.changed(draw)
@@ -289,7 +289,7 @@ def _other(draw: random.Random, fact: Fact) -> Fact:
 
 
 def _recorded(samples: np.ndarray, draw: random.Random) -> np.ndarray:
-    """The user's track as a microphone gives it: in a room, at any level, over noise, through a telephone."""
+    """Simulates a microphone recording of the user's track: reverberation, level, noise, and telephone bandwidth."""
     numbers = np.random.default_rng(draw.randrange(1 << 32))
     if draw.random() < 0.35:
         samples = _in_room(samples, draw.uniform(0.1, 0.6), draw.uniform(-12, 0), numbers)
@@ -305,7 +305,7 @@ def _recorded(samples: np.ndarray, draw: random.Random) -> np.ndarray:
 
 
 def _in_room(samples: np.ndarray, seconds: float, decibels: float, numbers: np.random.Generator) -> np.ndarray:
-    """With reverberation of that time (to -60 dB) and level against the direct sound."""
+    """Adds reverberation of that duration (to -60 dB), at a level relative to the direct sound."""
     count = int(seconds * SAMPLE_RATE)
     tail = numbers.standard_normal(count) * 10 ** (-3 * np.arange(count) / count)
     tail *= 10 ** (decibels / 20) / np.sqrt(np.sum(tail**2))
@@ -315,7 +315,7 @@ def _in_room(samples: np.ndarray, seconds: float, decibels: float, numbers: np.r
 
 
 def _narrowed(samples: np.ndarray, lowest: int, highest: int) -> np.ndarray:
-    """Only the frequencies between two, in Hz."""
+    """Keeps only the frequencies between two limits, in Hz."""
     spectrum = np.fft.rfft(samples)
     frequencies = np.fft.rfftfreq(len(samples), 1 / SAMPLE_RATE)
     spectrum[(frequencies < lowest) | (frequencies > highest)] = 0

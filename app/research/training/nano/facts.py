@@ -60,18 +60,18 @@ class Fact:
     subject: str = ""
 
     def changed(self, draw: random.Random) -> Fact:
-        """The same question with another answer, in the same words or in others."""
+        """Returns the same question with a different answer, in the same or other words."""
         assert self.relation is not None
         while (value := self.relation.value(draw)) == self.value:
             pass
         return self._said(value, draw)
 
     def with_value(self, value: str) -> str:
-        """Its answer with another value."""
+        """Returns the answer with another value."""
         return self.answer.replace(self.value, value)
 
     def paraphrased(self, draw: random.Random) -> Fact:
-        """The same fact in other words, if there are any."""
+        """Returns the same fact in a random wording."""
         return self._said(self.value, draw)
 
     def _said(self, value: str, draw: random.Random) -> Fact:
@@ -204,12 +204,12 @@ RELATIONS: tuple[Relation, ...] = (
 
 
 def held_out(relation: Relation, subject: str) -> bool:
-    """Whether questions about this subject are kept for the test: about one in ten of each kind."""
+    """Whether questions about this subject are reserved for the test, about one in ten of each kind."""
     return sum(map(ord, subject)) % 10 == RELATIONS.index(relation) % 10
 
 
 def draw_fact(draw: random.Random, *, test: bool) -> Fact:
-    """Draws a question and an answer, from the part for training or from the part for the test."""
+    """Draws a question and an answer from the training or the test part."""
     while True:
         relation = draw.choice(RELATIONS)
         subject = draw.choice(relation.subjects)

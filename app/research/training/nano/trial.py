@@ -1,8 +1,8 @@
-"""Tries a trained model on questions that it was not trained on: what it says, when it begins, and whom it follows.
+"""Evaluates a trained model on held-out questions: what it says, when it starts, and which revision it follows.
 
-Each trial is one spoken question before a model in a fresh stream, with an oracle that comes after the question as a
-back-end's would, with none, or with one that changes while the answer is being spoken. It is scored whether the value
-that the oracle told is in the text and in the speech, and how soon the model began.
+Each trial plays one spoken question to a model in a fresh stream, with an oracle that arrives after the question like a
+back-end's, with none, or with one that changes during the answer. The scores are whether the oracle's value occurs in
+the text and in the speech, and how soon the model started.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from app.research.training.nano.dialogues import SpokenQuestion
 from app.research.training.nano.facts import Fact
 
 ALIKE = 0.75
-"""How alike the letters of a name as it was read back and as it is spelt must be (a ratio of 0 to 1): recognisers don't
-know how invented facts are spelt. It must also be more like the right name than like any other of its kind."""
+"""Minimum similarity (0 to 1) between a recognised name and its spelling, since recognisers can't know how invented
+facts are spelt. No other value of the kind may be more similar."""
 _DRAWS = 400
-"""Draws from a kind of fact that find about all values that it can have."""
+"""Draws from a kind of fact that yield nearly all of its values."""
 _PRICE = re.compile(r"\$(\d+)(?:\.00)?")
 _TIME = re.compile(r"\b(\d{1,2})[.:](\d\d)(?:\s?[ap](?:\.?m)?\b\.?)?", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class KindScore:
-    """Results of one kind of trial. `spoken_right` is None where nothing was read back."""
+    """Results of one kind of trial. `spoken_right` is None if nothing was read back."""
 
     kind: Kind
     trials: int = 0
@@ -96,7 +96,7 @@ class TrialScore:
 
 
 def score_trials(results: Sequence[TrialResult], read: Callable[[np.ndarray], str] | None) -> KindScore:
-    """Scores trials of one kind. `read`: transcribes float32 24 kHz."""
+    """Scores trials of one kind. `read`: transcribes float32 audio at 24 kHz."""
     score = KindScore(results[0].kind, len(results), spoken_right=None if read is None else 0)
     for result in results:
         score.text_right += says(result.text, result.fact)
@@ -112,7 +112,7 @@ def score_trials(results: Sequence[TrialResult], read: Callable[[np.ndarray], st
 
 
 def says(text: str, fact: Fact) -> bool:
-    """Whether a text says the fact's value: its digits exactly, words by their letters."""
+    """Whether a text contains the fact's value: numbers exactly, words by similarity."""
     value, found = _folded(fact.value), _folded(text)
     if re.search(r"\d", value):
         return f" {value} " in f" {found} "
@@ -120,7 +120,7 @@ def says(text: str, fact: Fact) -> bool:
 
 
 def _nearest(found: str, value: str, fact: Fact) -> bool:
-    """Whether the words of `found` that are most like the value are more like it than like any other of its kind."""
+    """Whether `found` contains words similar enough to the value, with no other value of its kind more similar."""
     own = _likeness(found, value)
     if own < ALIKE:
         return False
@@ -134,7 +134,7 @@ def _likeness(found: str, value: str) -> float:
 
 
 def _others(fact: Fact) -> set[str]:
-    """The values that this kind of fact can have."""
+    """Returns the values that this kind of fact can have."""
     if fact.relation is None:
         return set()
     draw = random.Random(0)
@@ -142,9 +142,9 @@ def _others(fact: Fact) -> set[str]:
 
 
 def _folded(text: str) -> str:
-    """Lower case without marks, numbers in digits, digits that follow each other as one number.
+    """Returns lower case without punctuation, with numbers as digits, and adjacent digits joined into one number.
 
-    Prices and times become the words that they are spoken as: recognisers write "$27", "11.30" and "3:20 p.m.".
+    Prices and times are converted to spoken form, since recognisers write "$27", "11.30" and "3:20 p.m.".
     """
     text = _PRICE.sub(r"\1 dollars", text)
     text = _TIME.sub(r"\1 \2", text)
@@ -164,19 +164,22 @@ KINDS: tuple[Kind, ...] = ("with", "without", "changed")
 BEFORE = 12
 """Frames of silence before the question."""
 AFTER = 100
-"""Frames after it."""
+"""Frames after the question."""
 FLOOR = 6
-"""Frames after it in which a session gives the floor."""
+"""Frames after the question at which a session gives the floor."""
 LOUD = 0.01
-"""RMS of 10 ms above which the model sounds, about -40 dBFS."""
+"""RMS over 10 ms above which the model counts as speaking, about -40 dBFS."""
 _HOP = 240
 _CHANGE = 3
-"""Frames after the answer's second word in which another revision comes."""
+"""Frames between the answer's second word and the arrival of another revision."""
 
 
 @dataclass(slots=True)
 class TrialResult:
-    """What happened. `first_sound`: seconds after the question's end, None for silence; negative: it broke in."""
+    """The result of a trial.
+
+    `first_sound`: seconds after the question's end; None: silence; negative: it interrupted.
+    """
 
     kind: Kind
     fact: Fact
@@ -188,14 +191,14 @@ class TrialResult:
 
 
 class Trials:
-    """Runs trials with one engine. `delay`: frames from a question's end in which the model is kept silent."""
+    """Runs trials with one engine. `delay`: frames after a question's end in which the model is kept silent."""
 
     def __init__(self, engine: StreamEngine, pieces: Vocabulary, delay: int = 0) -> None:
         self._engine, self._pieces = engine, pieces
         self._dials = SetDials(delay)
 
     def run(self, questions: Sequence[tuple[SpokenQuestion, Fact]], kind: Kind, seed: int = 0) -> list[TrialResult]:
-        """Asks each question; the fact is what the oracle says."""
+        """Asks each question, with the paired fact as the oracle's answer."""
         draw = random.Random(seed)
         results = []
         for question, fact in questions:
@@ -207,7 +210,7 @@ class Trials:
 
 
 def write_sounds(results: Sequence[TrialResult], folder: Path) -> None:
-    """Writes what was said as sound files, and `answers.jsonl`: what was asked, told and said."""
+    """Writes the spoken answers as sound files, and `answers.jsonl` with question, oracle and answer."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "answers.jsonl").open("a", encoding="utf-8") as lines:
         for number, result in enumerate(results):
@@ -222,7 +225,7 @@ class _Trial:
     def __init__(
         self, stream: KameStream, question: SpokenQuestion, fact: Fact, kind: Kind, draw: random.Random, *, held: bool
     ) -> None:
-        """`held`: it is kept silent until the question's end, as the stream is where its answers are delayed."""
+        """`held`: the model is kept silent until the question's end, as in a session that delays its answers."""
         self._stream, self._question, self._held = stream, question, held
         self._fact, self._kind, self._draw = fact, kind, draw
         self._end = BEFORE * FRAME_SAMPLES + len(question.samples)
@@ -270,7 +273,7 @@ class _Trial:
         return self._result
 
     def _in_answer(self) -> bool:
-        """Whether the first two words of the answer that is to change have been said."""
+        """Whether the first two words of the answer that is to be replaced have been said."""
         assert self._result.before is not None
         start = self._result.before.answer.split()[:2]
         return " ".join(start) in self._result.text
@@ -284,9 +287,9 @@ class _Trial:
 
 
 def _first_sound(samples: np.ndarray, end: int) -> float | None:
-    """Seconds from sample `end`, when the question ends, to the first 10 ms that sound. Negative: before it.
+    """Returns the seconds from sample `end`, where the question ends, to the first audible 10 ms. Negative: before it.
 
-    Sound in step n is played while frame n + 1 is heard.
+    The sound of step n is played during frame n + 1.
     """
     loud = np.sqrt(np.mean(samples.reshape(-1, _HOP) ** 2, axis=1)) > LOUD
     if not loud.any():

@@ -22,7 +22,7 @@ from piper import PiperVoice
 
 
 class PipeInput(io.AudioInput):
-    """The user's sound from the bench."""
+    """Receives the user's audio from the bench."""
 
     def __init__(self, pipe):
         super().__init__(label="bench")
@@ -36,7 +36,7 @@ class PipeInput(io.AudioInput):
 
 
 class PipeOutput(io.AudioOutput):
-    """The assistant's sound to the bench, which plays it at the pace of sound."""
+    """Sends the assistant's audio to the bench, which plays it in real time."""
 
     def __init__(self, pipe, rate):
         super().__init__(label="bench", capabilities=io.AudioOutputCapabilities(pause=False), sample_rate=rate)
@@ -101,7 +101,7 @@ class Whisper(stt.STT):
 
 
 class Piper(tts.TTS):
-    """Piper by whole sentences."""
+    """Piper, synthesizing whole sentences."""
 
     def __init__(self, file):
         self._voice = PiperVoice.load(file)

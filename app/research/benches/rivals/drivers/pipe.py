@@ -1,9 +1,8 @@
-"""The talk between the bench and a rival's process, over standard input and output. Runs in the rival's own Python.
+"""The protocol between the bench and a rival's process, over standard input and output. Runs in the rival's own Python.
 
-Messages are a byte that says what they are, the length of the rest in four bytes, and the rest. To the rival: A, 20 ms
-of the user's sound (16-bit, 16 kHz), at the pace of sound. From the rival: R, it is ready; A, the sample rate in four
-bytes, and sound to be played (16-bit); F, what is not played yet is not to be played; T, the number of a turn in four
-bytes, and its recognised words as UTF-8.
+A message is a type byte, the payload length in four bytes, and the payload. To the rival: A, 20 ms of the user's audio
+(16-bit, 16 kHz), in real time. From the rival: R, ready; A, the sample rate in four bytes and audio to play (16-bit);
+F, discard queued audio; T, a turn number in four bytes and its recognised words as UTF-8.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _HEAD = struct.Struct("<cI")
 
 
 class Pipe:
-    """The rival's end. Standard output is taken over: whatever else is printed goes to standard error."""
+    """The rival's end. Takes over standard output; anything else printed goes to standard error."""
 
     def __init__(self):
         self._in = sys.stdin.buffer
@@ -28,7 +27,7 @@ class Pipe:
         self._turns = 0
 
     def read(self):
-        """The next 20 ms of the user's sound as bytes; None at the end."""
+        """Returns the next 20 ms of the user's audio as bytes; None at the end."""
         head = self._in.read(_HEAD.size)
         if len(head) < _HEAD.size:
             return None
@@ -37,7 +36,7 @@ class Pipe:
         return data if kind == b"A" else None
 
     def ready(self):
-        """Tells that questions can be heard."""
+        """Reports that questions can be received."""
         self._send(b"R", b"")
 
     def play(self, rate, samples):
@@ -45,11 +44,11 @@ class Pipe:
         self._send(b"A", struct.pack("<I", rate) + samples)
 
     def flush(self):
-        """Plays no more of what was given."""
+        """Discards audio that has not been played."""
         self._send(b"F", b"")
 
     def heard(self, text, turn=0):
-        """Tells what the user was understood to say. `turn`: later words of the same turn take their place; 0: new."""
+        """Reports the recognised words. `turn`: later words of the same turn replace earlier ones; 0: a new turn."""
         self._turns += not turn
         self._send(b"T", struct.pack("<I", turn or self._turns) + text.encode("utf-8"))
 
@@ -60,6 +59,6 @@ class Pipe:
 
 
 def settings():
-    """What the bench has set, from the environment."""
+    """Returns the bench's settings, from the environment."""
     names = ("URL", "KEY", "MODEL", "PERSONA", "WHISPER", "VOICE")
     return {name.lower(): os.environ.get(f"KAME_RIVAL_{name}", "") for name in names}

@@ -30,7 +30,7 @@ from pipecat.workers.runner import WorkerRunner
 
 
 class PipeInput(BaseInputTransport):
-    """The user's sound from the bench."""
+    """Receives the user's audio from the bench."""
 
     def __init__(self, params, pipe):
         super().__init__(params)
@@ -51,7 +51,7 @@ class PipeInput(BaseInputTransport):
 
 
 class PipeOutput(BaseOutputTransport):
-    """The assistant's sound to the bench, at the pace at which a sound card takes it."""
+    """Sends the assistant's audio to the bench, at the rate of a sound card."""
 
     def __init__(self, params, pipe):
         super().__init__(params)
@@ -77,7 +77,7 @@ class PipeOutput(BaseOutputTransport):
 
 
 class Told(FrameProcessor):
-    """Passes everything on, and tells the bench what was heard."""
+    """Passes all frames on and reports recognised words to the bench."""
 
     def __init__(self, pipe):
         super().__init__()

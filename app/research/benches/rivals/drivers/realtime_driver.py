@@ -70,7 +70,7 @@ def main():
 
 
 def _stop_when(stream, spoken_over, pipe):
-    """Waits until the answer is synthesised; stops it where the user speaks."""
+    """Waits until the answer is synthesised; stops it if the user speaks."""
     while stream.is_playing():
         if spoken_over.wait(0.02):
             stream.stop()
