@@ -19,10 +19,10 @@ POLL_SECONDS = 0.5
 """How often a system without events is polled."""
 
 LISTEN_SECONDS = 0.2
-"""How long one wait for events from the sound server lasts, which limits how long leaving the watch takes."""
+"""How long to wait for events from the sound server at a time, which limits how long leaving the watch takes."""
 
 SETTLE_SECONDS = 0.05
-"""Plugging in a device causes several changes within milliseconds: card, loudspeaker, microphone and defaults."""
+"""Debounce time: plugging in a device changes its card, loudspeaker, microphone and defaults in quick succession."""
 
 ALSA_FILES = ("/proc/asound/cards", "/proc/asound/pcm")
 

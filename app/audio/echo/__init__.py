@@ -1,6 +1,6 @@
 """Removes the app's own voice from the microphone signal.
 
-- `cancelled_source`: the `AudioSource` with the echo removed, which is the entry point
+- `cancelled_source`: the entry point, an `AudioSource` with the echo removed
 - `far_end_aligner`: the loudspeaker signal, aligned with the microphone's frames
 - `echo_remover`: the processing of an aligned frame, and the clock drift estimated from the filter's weights
 - `adaptive_filter`: the linear filter that learns the echo path
