@@ -15,9 +15,9 @@ BROKEN = 1011
 
 
 def explain(error: BaseException | None, address: ServerAddress, *, was_ready: bool) -> str:
-    """Returns a user-facing message on why a connection failed or ended.
+    """Returns a user-facing message explaining why a connection failed or ended.
 
-    `error`: the exception raised by the connection, if any; `was_ready`: a connection was working before.
+    `error`: the exception raised by the connection, if any; `was_ready`: whether a connection was working before.
     """
     from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidProxy, InvalidStatus, ProxyError
 
