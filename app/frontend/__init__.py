@@ -4,7 +4,7 @@ Suggested reading order (`README.md` describes how they work):
 
 - `base.py`: the protocol, its inputs and the result of a step.
 - `cascade.py`: the CPU front-end, which reads the oracle aloud with a synthetic voice.
-- `revisions.py`: the oracle revisions known to it, newest last.
+- `revisions.py`: the oracle revisions known to the front-end, newest last.
 - `clause_choice.py`: which clause of which revision comes next.
 - `clause_synthesis.py`, `openings.py`: speech that is synthesised in advance.
 - `clause_playback.py`: playback of clauses as frames.

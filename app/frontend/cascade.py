@@ -75,9 +75,9 @@ class CascadeFrontEnd:
         self._playback = ClausePlayback()
         self._answer = SpokenAnswer(floor.TakeFloor(0))  # to the current or last answered turn
         self._at = 0.0  # when the current step's frame ends
-        self._waits_since = 0.0  # since when the user has been waiting for the answer
+        self._waits_since = 0.0  # when the user started waiting for the answer
         self._has_floor = False
-        self._unanswered = False  # we had the floor, but no back-end had an answer
+        self._unanswered = False  # the front-end had the floor, but no back-end had an answer
         self._started = False  # an opening or part of this answer has been played
         self._held = False
         self._marks: list[Mark] = []

@@ -88,11 +88,11 @@ class ClauseChooser:
         return self._choose(answer, [*answer.words, *unsaid], self._candidates(answer, early=True))
 
     def first_clause(self, before: SpokenAnswer) -> ClauseChoice | None:
-        """Returns the clause to synthesise while the user is still speaking, with which an answer may start."""
+        """Returns the clause with which an answer may start, to be synthesised while the user is still speaking."""
         newest = self._revisions.newest
         if newest is None:
             return None
-        # The user may be continuing a turn that was answered too early. Then the words already spoken remain.
+        # The user may be continuing a turn that was answered too early. The words already spoken then still count.
         given = before.given if newest.turn == before.turn else []
         answer = SpokenAnswer(before.ended, given, audible=before.audible)
         return self._choose(answer, answer.words, self._candidates(answer, early=True, turn=newest.turn))
@@ -137,7 +137,7 @@ class ClauseChooser:
     ) -> ClauseChoice | None:
         """Returns the clause that follows `said`, from the first candidate that can be joined to it.
 
-        `cuts`: the current clause may be cut off in mid-sentence.
+        `cuts`: the current clause may be cut off mid-sentence.
         """
         for revision in candidates:
             clauses = revision.clauses
@@ -165,7 +165,7 @@ class ClauseChooser:
         return None
 
     def _in_sentence(self, answer: SpokenAnswer, said: Sequence[str]) -> bool:
-        """Whether the spoken words end in mid-sentence and the revision in use can continue them."""
+        """Whether the spoken words end mid-sentence and the revision in use can continue them."""
         current = self._revisions.get(answer.source)
         if current is None or not said or ends_sentence(said[-1]):
             return False

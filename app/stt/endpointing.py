@@ -39,7 +39,7 @@ class Endpointing:
         """The last pause whose audio was evaluated, and the resulting probability."""
         self._reported: tuple[float, float] | None = None  # the pause, and the probability
 
-    # -- life --------------------------------------------------------------------------------------
+    # -- lifecycle ---------------------------------------------------------------------------------
 
     def start(self, load_words: Callable[[], WordsJudge | None]) -> Future[WordsJudge | None]:
         """Starts the workers and loads the words judge on one of them."""
@@ -65,7 +65,7 @@ class Endpointing:
         """Whether an evaluation is in progress."""
         return self._sound_jobs > 0 or bool(self._judging_words)
 
-    # -- what is judged ----------------------------------------------------------------------------
+    # -- inputs ------------------------------------------------------------------------------------
 
     def start_turn(self, turn: int) -> None:
         """Starts a turn and discards the state of the previous one."""

@@ -39,7 +39,7 @@ def voiced_seconds(samples: np.ndarray) -> float:
 
 
 def quietest(samples: np.ndarray) -> int:
-    """Returns the sample at the middle of the quietest tenth of a second."""
+    """Returns the sample offset of the middle of the quietest tenth of a second."""
     db = loudness(samples)
     if len(db) < 5:
         return len(samples) // 2
@@ -48,7 +48,7 @@ def quietest(samples: np.ndarray) -> int:
 
 
 def quiet_before(samples: np.ndarray, at: int) -> int:
-    """Returns a sample in the last silence at or before sample `at`, or 0 if there is no silence."""
+    """Returns a sample offset within the last silence before sample `at`, or 0 if there is no silence."""
     db = loudness(samples)
     silent = db <= np.quantile(db, 0.1) + SOFT_DB if len(db) else db > 0
     run = 0

@@ -18,7 +18,7 @@ that length is decoded every 0.4 s, and at a pause the app waits for the words."
 WORKING_BYTES = 600_000_000
 """Allowance for CTranslate2's context, kernels and activations on the graphics card. Not measured."""
 CHOSEN_ENGINE = "whisper"
-"""The automatic choice is limited to one engine, because only within one is a larger model sure to be more accurate."""
+"""The automatic choice is limited to one engine, because larger models are only known to be better within an engine."""
 
 
 def choose_recogniser(
@@ -43,7 +43,7 @@ def choose_recogniser(
     default = [m for m in models if m.key == DEFAULTS["stt"]]
     if quick or default:
         return max(quick or default, key=lambda m: m.bytes)
-    if models:  # none is known to keep up, and the smallest is the most likely to
+    if models:  # none is known to be fast enough, and the smallest is the most likely to be
         return min(models, key=lambda m: m.bytes)
     if language == "en":
         raise TranscriberError(

@@ -53,7 +53,7 @@ class StableWords:
         return " ".join(self._stable)
 
     def reopen(self) -> None:
-        """Makes words that only the last hypothesis contained unstable again, because the user continues."""
+        """Undoes `settle` for words that only the last hypothesis contained, because the user continues."""
         self._stable = self._stable[: self._agreed]
 
 

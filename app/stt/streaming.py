@@ -36,7 +36,7 @@ SILENT_SECONDS = 0.03
 WINDOW_SECONDS = 10.0
 """Length at which a window is replaced by a new one."""
 OVERLAP_SECONDS = (3.0, 6.0)
-"""Shortest and longest overlap of a window with the previous one. It starts at the quietest point in that range."""
+"""Shortest and longest overlap of a window with the previous one. The window starts at the quietest point there."""
 LONGEST_SECONDS = 20.0
 """Maximum length of audio decoded in one pass, reached when passes are late. Whisper accepts 22 s."""
 
@@ -105,7 +105,7 @@ class SoundBuffer:
         self.last = 0
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
         self._blocks: deque[np.ndarray] = deque()
-        self._started = False  # pushing may start in mid-session
+        self._started = False  # the first push may come mid-session
 
     def push(self, frame: Frame) -> None:
         """Appends a frame (24 kHz)."""
@@ -187,7 +187,7 @@ class StreamingTranscriber:
         self._window = Window(0)
         self._decoded_until = 0  # sample up to which the last pass reached
         self._pause: float | None = None  # speech_end of the current pause
-        self._settled_at: float | None = None  # speech_end for which the words are settled
+        self._settled_at: float | None = None  # speech_end of the pause whose words are settled
         self._decoded_again = False  # in this pause
         self._final_due: float | None = None  # speech_end of the ended turn whose final words are pending
         self._running = False  # a pass is in progress

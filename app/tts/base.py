@@ -32,7 +32,7 @@ _LONG_PAUSE_SECONDS = 0.1
 
 
 def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = None) -> Clip:
-    """Makes a clip from an engine's output, with the final silence cut to the pause implied by the end of `text`.
+    """Makes a clip from an engine's output, with the final silence cut to a pause that suits the end of `text`.
 
     `word_ends`: the end of each word as a sample offset in `samples`; estimated if the engine doesn't provide it.
     """

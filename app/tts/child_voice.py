@@ -1,4 +1,4 @@
-"""A voice that runs in a child process, so that synthesis doesn't block this one. Each engine has a worker module.
+"""A voice that runs in a child process, so that synthesis doesn't block the app's. Each engine has a worker module.
 
 The voice starts the child, sends it one text at a time, and resamples the audio to 24 kHz. On exit, the child is
 returned to the model pool. It also terminates with this process, because its standard input closes.

@@ -94,7 +94,7 @@ class ActiveDevice:
         return self._find_stream(state)[1]
 
     def set_placed(self, placed: PulseDevice, *, moved: bool) -> None:
-        """Adopts the properties of the device returned by `placed`. `moved`: the stream was on another one before."""
+        """Adopts the properties of the device returned by `placed`. `moved`: whether the stream was moved there."""
         assert self.device is not None
         if self.device.pulse_name:
             self.device = dataclasses.replace(
@@ -135,11 +135,11 @@ class ActiveDevice:
             # A brief absence is normal: ALSA's plugin opens a new stream after an underrun.
             return self._had_stream and self._idle > OBSERVED_SECONDS, False
         self._had_stream = True
-        # If it is on no listed device and none is left, it is on the server's dummy device.
+        # If it is on no listed device and none is left, the server has moved it to its dummy device.
         return placed is None and not state.of(self._kind), placed is not None and placed.suspended
 
     def _find_stream(self, state: PulseState) -> tuple[bool, PulseDevice | None]:
-        """Returns whether the server has our stream (this process may have others), and the device it is on."""
+        """Returns whether our stream exists (the process may have others), and the device it is connected to."""
         if self._opened is None:
             return False, None
         stream = state.stream(self._kind, self._opened.tag, self._stream_number)

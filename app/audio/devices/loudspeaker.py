@@ -23,8 +23,8 @@ from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 class StereoClip(StreamOwner):
     """A stereo sound that plays while its context is open.
 
-    Entering opens the loudspeaker and starts playing `samples`, float32 (n, 2) at 24 kHz; leaving stops. Raises
-    `DeviceError` on opening. A loudspeaker with one channel plays the mean of both.
+    Entering opens the loudspeaker and starts playing `samples`, float32 (n, 2) at 24 kHz; leaving stops the
+    playback. Raises `DeviceError` on opening. A loudspeaker with one channel plays the mean of both.
     """
 
     kind = "loudspeaker"
@@ -110,14 +110,14 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         """The last `TAP_SECONDS` sent to the device at its `rate`, including silence."""
         self.rate = SAMPLE_RATE
         self._gaps = self._gaps_seen = 0
-        self._gap = 0  # length of the last one
+        self._gap = 0  # length of the last gap
         self._paused = False
         self._ring = Ring(1)  # until a stream is open, so that the counters always work
         self._counters = PlaybackPosition(self._ring, SAMPLE_RATE)
 
     @property
     def underruns(self) -> int:
-        """How often speech was interrupted by silence, because samples were late or the device ran empty."""
+        """How often speech was interrupted by silence, because samples were late or the device's buffer ran empty."""
         return self._gaps + self.xruns
 
     @property

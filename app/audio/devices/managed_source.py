@@ -158,7 +158,7 @@ class ManagedSource:
         microphone = self._microphone
         if microphone is not self._reading:
             if self._reading is not None:
-                self._set_silent(True)  # until the new one has a whole frame
+                self._set_silent(True)  # until the new microphone has a whole frame
             self._reading, self._position, self._quiet = microphone, -1, 0.0
         if microphone is None:
             return self._silence(now)

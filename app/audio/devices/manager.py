@@ -2,8 +2,8 @@
 
 `DeviceManager` provides a source and a sink for the whole session. A single thread, the device thread, opens and closes
 all devices: it detects lost ones, opens substitutes, and returns to the preferred ones when they are back. Reading and
-writing happen on other threads and never wait for it. For each slot, it tries the preferred device, then the default,
-then any other, and finally those that failed to open before.
+writing happen on other threads and never wait for it. For each slot, the device thread tries the preferred device, then
+the default, then any other, and finally those that failed to open before.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ TICK_SECONDS = 0.1
 """How often the device thread checks that the devices still work."""
 
 QUERY_SECONDS = 0.5
-"""How often the sound server is queried in the absence of events, for mute states and the devices of our streams."""
+"""How often the sound server is queried in the absence of events, to track mute states and moved streams."""
 
 FIRST_RETRY_SECONDS, RETRY_SECONDS = 0.5, 1.0
 """Delay before the first retry if no device could be opened, and before each further one."""
@@ -138,7 +138,7 @@ ABSENT_RETRY_SECONDS = 3.0
 announced by the system is tried immediately."""
 
 GRACE_SECONDS = 0.5
-"""Time for the sound server to move a stream itself, to a new default or back to a device that returned."""
+"""Grace period for the sound server to move a stream itself, to a new default or back to a returning device."""
 
 PORTAUDIO_RETRY_SECONDS = 10.0
 """How often PortAudio's frozen list is refreshed in the absence of events. Each refresh needs a child process."""
@@ -147,7 +147,7 @@ UNHEARD_SECONDS = 10.0
 """How long an answer waits for a lost loudspeaker to be replaced before it continues silently, as text."""
 
 UNLISTED_SECONDS = 3.0
-"""How long replacing a lost device waits for PortAudio to be restarted before its old list is used."""
+"""How long to wait for a PortAudio restart when replacing a lost device, before falling back to the old list."""
 
 _log = logging.getLogger(__name__)
 
@@ -355,7 +355,7 @@ class DeviceManager:
             self._listing.start()
 
     def _apply_list(self, listed: list[Device]) -> None:
-        """Switches to preferred devices that are on a new list, or to its new defaults."""
+        """Switches to devices on a new list that the user prefers or that are new defaults."""
         causes: dict[DeviceSlot, Cause] = {}
         for slot in self._slots:
             fitting = [device for device in listed if device.channels(slot.kind)]

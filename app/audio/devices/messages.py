@@ -67,7 +67,7 @@ class DeviceNotifier:
         self._notified_at.clear()
 
     def update(self, now: float, name: str, status: DeviceStatus) -> None:
-        """Reports that the device in use is `name` (empty: none), and clears the reported parts of `status`."""
+        """Reports the device in use, `name` (empty: none), if it has changed, and clears reported parts of `status`."""
         if name == self.reported:
             self._pending = None
             if name and status.absent:
@@ -100,7 +100,7 @@ class DeviceNotifier:
         status.absent, status.problem, status.cause = False, "", "gone"
 
     def update_quality(self, device: Device, muted: bool) -> None:
-        """Reports if the microphone in use has telephone quality, or was muted or unmuted at the system level."""
+        """Reports a microphone with telephone quality, and one that was muted or unmuted at the system level."""
         if device.default_rate <= messages.NARROWBAND_RATE and self._narrowband != device.name:
             self._narrowband = device.name
             self._notify(messages.narrowband(device.name, device.default_rate))

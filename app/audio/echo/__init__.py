@@ -4,7 +4,7 @@
 - `far_end_aligner`: the loudspeaker signal, aligned with the microphone's frames
 - `echo_remover`: the processing of an aligned frame, and the clock drift estimated from the filter's weights
 - `adaptive_filter`: the linear filter that learns the echo path
-- `canceller`: WebRTC's echo canceller, for the echo that the filter leaves
+- `canceller`: WebRTC's echo canceller, which removes the echo left by the filter
 - `residual_gate`: detects whether there is an echo, and attenuates the residual until the filter has converged
 - `known_path`, `store`: echo paths from earlier sessions
 

@@ -60,7 +60,7 @@ class _Module:
     """WebRTC's audio processing module for one `Processing`. The constructor propagates any import error."""
 
     def __init__(self, processing: Processing) -> None:
-        logger = logging.getLogger("livekit")  # it logs every step
+        logger = logging.getLogger("livekit")  # the package logs every step
         logger.addHandler(logging.NullHandler())
         logger.propagate = False
         from livekit.rtc import AudioFrame
@@ -128,7 +128,7 @@ class EchoCanceller:
             self._loaded = (requested, module, without_echo)
 
     def set_processing(self, processing: Processing) -> None:
-        """Loads this processing in the background and applies it when ready."""
+        """Loads the modules for these settings in the background and then applies the settings."""
         self._requested = processing
         self._loading = threading.Thread(target=self.load, name="echo", daemon=True)
         self._loading.start()
@@ -139,7 +139,7 @@ class EchoCanceller:
             self._loading.join()
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
-        """Returns `near`, float32 (n,) in whole chunks, after processing. `far`: the audio that the loudspeaker played.
+        """Returns the processed `near`, float32 (n,) in whole chunks. `far`: the audio that the loudspeaker played.
 
         Both have the same length and must be aligned so that no echo in `near` precedes its origin in `far`.
         """

@@ -43,7 +43,7 @@ class ConvergenceMonitor:
     """A hop is bad if more than this share of the microphone's power remains, because the filter hasn't converged or
     the user is speaking (in which case playback stops 0.3 s later)."""
     GAINED, LOST = 0.1, 0.3
-    """Share of bad hops up to which the filter becomes converged, and above which it no longer is."""
+    """Share of bad hops at or below which the filter becomes converged, and above which it ceases to be."""
     LOUD = 10 ** (15 / 10)
     """A hop can only be bad if its residual exceeds the room noise by this factor."""
     RISE = 1.002
@@ -199,7 +199,7 @@ class EchoRemover:
         return residual, out
 
     def process(self, near: np.ndarray, far: np.ndarray, early: EarlyHops) -> np.ndarray:
-        """Returns `near`, float32 (1920,), after processing. `far`: the far end of the samples after the early hops."""
+        """Returns the processed `near`, float32 (1920,). `far`: the far end of the samples after the early hops."""
         if self._canceller.cancels != self._cancels:
             self._cancels = self._canceller.cancels
             self._reset()

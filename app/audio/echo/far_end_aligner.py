@@ -74,7 +74,7 @@ SURE_FRAMES = 100
 """Frames of echo (8 s) after which the drift estimated from the echo is reported."""
 
 MOST_PULL = 20.0
-"""Largest rate correction (ppm) from the level once the echo determines the rate; the filter can follow it."""
+"""Largest rate correction (ppm) based on the level once the echo sets the rate; the filter can follow it."""
 
 ROUNDING = 8
 """Extra samples required beyond a hop so that resampling never runs out; 1000 ppm add only half a sample."""
@@ -98,7 +98,7 @@ class FarEndAligner:
         self._echo_drift: float | None = None  # ppm, estimated from the echo
         self._generation: int | None = None
         self._raw = self._ready = _NOTHING
-        self._owed = 0  # samples at the loudspeaker's rate that are already replaced by silence, to drop on arrival
+        self._owed = 0  # samples at the loudspeaker's rate already replaced by silence, to be dropped on arrival
         self._late = self._strayed = 0
         self._reset()
 

@@ -1,4 +1,4 @@
-"""A learned echo path, and fitting it to the echo of a later session; also the power of short blocks.
+"""Learned echo paths, which can be fitted to the echo of a later session; also the power of short blocks.
 
 The path is the impulse response from loudspeaker to microphone. It characterises the room and the devices and
 contains no speech. Between sessions its delay changes by a few ms, because devices start at different moments, and its

@@ -28,7 +28,7 @@ SHORTEST_SECONDS = 0.2
 """Minimum duration, less than the shortest word ("no" takes about 0.25 s)."""
 
 SILENCE_DBFS = -60.0
-"""A lower peak means a muted microphone. The noise of a quiet room peaks higher, and words peak 30 dB higher."""
+"""A lower peak is taken as a muted microphone. The noise of a quiet room peaks higher, and words peak 30 dB higher."""
 
 LOUDEST_PEAK = 8.0
 """Peak above which a file is rejected, 18 dB above full scale: only integers stored as floats reach it."""

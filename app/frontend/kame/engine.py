@@ -78,7 +78,7 @@ class Engine:
         self.silence: tuple[int, ...] = ()
         """Mimi's codes for silence, one per codebook of the model's own stream."""
 
-    # -- life --------------------------------------------------------------------------------------
+    # -- lifecycle ---------------------------------------------------------------------------------
 
     def __enter__(self) -> Engine:
         why = ""
@@ -259,7 +259,7 @@ class Engine:
         self.steps += 1
         self.release()
 
-    # -- what runs on the device -------------------------------------------------------------------
+    # -- code that runs on the device --------------------------------------------------------------
 
     def _frame(self, samples: torch.Tensor, oracle: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         codes = self._encode(samples)

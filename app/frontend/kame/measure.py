@@ -225,7 +225,7 @@ def _time_copies(engine: Engine, frames: int) -> Times:
 
 
 def copy_bandwidth(device: torch.device) -> float:
-    """Returns the bandwidth of a copy within the device's memory in bytes per second, read plus written."""
+    """Returns the bandwidth of a copy within the device's memory in bytes per second, reads plus writes."""
     size = 2**28 if device.type == "cuda" else 2**27
     source = torch.ones(size, dtype=torch.uint8, device=device)
     target = torch.empty_like(source)

@@ -126,7 +126,7 @@ class OracleFeed:
             self._queue.clear()
 
     def _feed(self, revision: KnownRevision) -> None:
-        """Feeds the part of `revision` that wasn't fed yet, or all of it if another revision was fed before."""
+        """Feeds the part of `revision` that hasn't been fed yet, or all of it if another revision was fed before."""
         in_use = self._revisions.get(self.revision)
         superseded = in_use is not None and revision.order < in_use.order
         if not self._enabled or superseded or revision.order <= self._void:

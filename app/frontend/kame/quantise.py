@@ -144,7 +144,7 @@ def quantise(
 
     - `precision`: the target precision. Matrices whose number of columns doesn't suit it aren't replaced.
     - `device`: the device each quantised matrix is moved to when created, so that the bf16 model needn't fit there.
-    - `keep_int8`: children that become int8 even with int4: the output heads, where errors affect probabilities.
+    - `keep_int8`: children that become int8 even if `precision` is int4, because errors there affect probabilities.
     - `weight_of`: returns the weights of a `Linear`, if they aren't in the module itself.
     """
     if precision == "bf16":
