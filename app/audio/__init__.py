@@ -1,10 +1,10 @@
 """Audio input and output: microphones, loudspeakers and audio files, all as 24 kHz mono float32.
 
-The only package that imports sounddevice. README.md in this folder has a detailed description.
+The only package that imports sounddevice. See README.md in this folder for a detailed description.
 
 - `io`: the source and sink protocols, the ring buffer, resampling, audio files
 - `echo`: removes the app's own voice from the microphone signal
-- `devices`: lists, opens, watches and replaces devices; `devices.duplex` combines everything
+- `devices`: lists, opens, watches and replaces devices; `devices.duplex` combines all of these
 
 Each subpackage imports only the ones listed before it. The user's audio travels from the microphone's callback through
 a ring buffer to `EchoCancelledSource`, which the frame thread reads in frames of 80 ms. The app's voice travels from

@@ -4,7 +4,7 @@ Suggested reading order (`README.md` describes how they work):
 
 - `base.py`: the protocol, its inputs and the result of a step.
 - `cascade.py`: the CPU front-end, which reads the oracle aloud with a synthetic voice.
-- `revisions.py`: the oracle revisions known to it, newest last.
+- `revisions.py`: the oracle revisions known to the front-end, newest last.
 - `clause_choice.py`: which clause of which revision comes next.
 - `clause_synthesis.py`, `openings.py`: speech that is synthesised in advance.
 - `clause_playback.py`: playback of clauses as frames.
@@ -35,9 +35,9 @@ class FrontEndSpec:
     """A front-end that users can choose.
 
     - `label`: its user-facing name
-    - `weights`: it has model weights and needs a graphics card
-    - `elsewhere`: it runs on another machine
-    - `make`: creates a front-end added by research, which the window doesn't offer; None for the product's own
+    - `weights`: the front-end has model weights and needs a graphics card
+    - `elsewhere`: the front-end runs on another machine
+    - `make`: creates a front-end registered by research, which the window doesn't offer; None for built-in ones
     """
 
     label: str
@@ -63,11 +63,11 @@ class FrontEndOptions:
 
     - `make_voice`: creates the cascade's voice without entering it
     - `answer_mode`, `openings`: when answers start, and whether short openings fill a wait
-    - `language`: the language in which the session starts
+    - `language`: the session's initial language
     - `weights`: the folder with a model's weights
     - `precision`: "auto" for the best one that fits
     - `device`: "auto" for the CUDA card
-    - `context`: number of frames remembered; 0 for the model's own
+    - `context`: context length in frames; 0 for the model's default
     - `reserved`: bytes of graphics memory needed by speech recognition
     - `dials`: the initial delays
     - `server`, `server_key`: the address of a voice server, and its access key
@@ -122,7 +122,7 @@ def require_torch() -> None:
 
 
 def free_card_bytes() -> int | None:
-    """Returns the free bytes on the CUDA card that would be used, or None without a card or torch."""
+    """Returns the free memory in bytes of the CUDA card that would be used, or None without a card or torch."""
     try:
         require_torch()
     except FrontEndError:

@@ -23,10 +23,10 @@ class OracleAsked:
     """A revision has been requested for the user's `words` in `turn`.
 
     The newest revision is the one for which this was sent last. Front-ends must not compare revision numbers: a
-    revision keeps its number when it is handed over in mid-answer, so a smaller number may be newer. If this is sent
+    revision keeps its number when it is handed over mid-answer, so a smaller number may be newer. If this is sent
     again for a known number, that revision becomes the newest and keeps its text.
 
-    - `complete`: the words are all of the turn's
+    - `complete`: the words are those of the complete turn
     - `wanted`: the user chose this back-end while another one's answer was being spoken, and is waiting for it
     - `paused`: the user was silent at the time, so the words may be complete
     - `expected`: seconds until the first clause, based on the back-end's earlier answers; 0 if unknown
@@ -65,7 +65,7 @@ class OracleCompleted:
 
 @dataclass(frozen=True, slots=True)
 class OracleDone:
-    """A revision has no more words. `failed`: its stream was interrupted."""
+    """A revision is finished, so no more words follow. `failed`: its stream was interrupted."""
 
     revision: int
     failed: bool = False
@@ -89,8 +89,8 @@ class SetOpenings:
 class SetDials:
     """Changes two delays, in frames of 80 ms.
 
-    `delay`: how long the front-end stays silent after each user turn before it may answer. `lead`: by how much its copy
-    of the user's audio lags behind the transcriber's, so that the oracle arrives first.
+    `delay`: how long the front-end stays silent after each user turn before it may answer. `lead`: how far its copy of
+    the user's audio lags behind the transcriber's, so that the oracle arrives first.
     """
 
     delay: int = 0
@@ -101,8 +101,8 @@ class SetDials:
 class SetVoice:
     """Changes the voice from the next clause on. Sending the current voice means that its rate or volume has changed.
 
-    The voice must already be entered; the front-end exits it at the end. The sender owns the previous voice again after
-    the step.
+    The voice must already be entered; the front-end exits it at the end. After the step,
+    ownership of the previous voice returns to the sender.
     """
 
     voice: Voice
@@ -132,10 +132,10 @@ CorrectionKind = Literal["continued", "corrected"]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A change in what the assistant does at this step.
+    """A change in the assistant's speech at this step.
 
-    `opened`: it fills the wait with words that aren't part of the answer. `mended`: it switches to another revision,
-    with the transition `how`.
+    `opened`: the assistant fills the wait with words that aren't part of the answer. `mended`: it switches to another
+    revision, with the transition `how`.
     """
 
     what: MarkKind
@@ -171,10 +171,10 @@ class FrontEndStep:
     """The result of one step: audio, the words that end in it, and what changed.
 
     - `samples`: float32, shape (1920,), 24 kHz
-    - `said`, `marks`: the words that end in this frame, and the changes in what the assistant does
+    - `said`, `marks`: the words that end in this frame, and the changes in the assistant's speech
     - `flush`: discard earlier output that hasn't been played, so that the assistant falls silent immediately
     - `problem`: a user-facing message about anything that couldn't be spoken, or empty
-    - `oracle`, `context`: set by front-ends that have them
+    - `oracle`, `context`: set by front-ends that have an oracle queue or a limited context
     - `relayed`: events from a remote session that runs on behalf of this one, with this session's times and turns
     """
 
@@ -205,7 +205,7 @@ class FrontEnd(Protocol):
 
     @property
     def voice(self) -> Voice | None:
-        """The voice that it uses, or None if speech is part of its model."""
+        """The TTS voice in use, or None if the model itself generates the speech."""
         ...
 
     @property
@@ -220,11 +220,11 @@ class FrontEnd(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether it has nothing to say and is waiting for the user."""
+        """Whether it is waiting for the user, with no answer in progress or expected."""
         ...
 
     def ready(self, heard: str) -> bool:
-        """Whether it could answer immediately if the user's turn ended now with the words `heard` (empty: unknown).
+        """Whether an answer could start immediately if the turn ended now with the words `heard` (empty: unknown).
 
         Also True if waiting wouldn't produce an answer any sooner.
         """

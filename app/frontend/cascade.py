@@ -1,10 +1,10 @@
-"""The CPU front-end, which reads the oracle aloud and can switch to a better revision in mid-answer.
+"""The CPU front-end, which reads the oracle aloud and can switch to a better revision mid-answer.
 
 In the answer mode `after`, it waits for an answer to the complete turn. In the mode `thinking`, it starts as soon as
 the turn has ended and the newest revision is stable (`app.conversation.stability`), and fills a longer wait with a
 short opening. It switches to a better revision at the end of a clause, or at the end of a word if the user has chosen
-another back-end. Clauses are synthesised in advance, the first one while the user is still speaking. All times come
-from the frames.
+another back-end. Clauses are synthesised in advance, the first one while the user is still speaking. All times are
+taken from the frames.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class CascadeFrontEnd:
 
     - `voice`: the voice.
     - `answer_mode`: see the module docstring.
-    - `openings`: whether openings fill a wait.
+    - `openings`: whether to fill a wait with an opening.
     - `seed`: determines the order of the openings.
-    - `code`: the language in which the session starts.
+    - `code`: the session's initial language.
     """
 
     name = "cascade"
@@ -75,9 +75,9 @@ class CascadeFrontEnd:
         self._playback = ClausePlayback()
         self._answer = SpokenAnswer(floor.TakeFloor(0))  # to the current or last answered turn
         self._at = 0.0  # when the current step's frame ends
-        self._waits_since = 0.0  # since when the user has been waiting for the answer
+        self._waits_since = 0.0  # when the user started waiting for the answer
         self._has_floor = False
-        self._unanswered = False  # we had the floor, but no back-end had an answer
+        self._unanswered = False  # the front-end had the floor, but no back-end had an answer
         self._started = False  # an opening or part of this answer has been played
         self._held = False
         self._marks: list[Mark] = []
@@ -139,12 +139,12 @@ class CascadeFrontEnd:
         return FrontEndStep(samples, tuple(said), tuple(self._marks), flush, self._problem)
 
     def unheard(self, samples: int, words: int) -> None:
-        """Takes back the last `samples` samples and `words` words, which were never played and are spoken again."""
+        """Rewinds by `samples` samples and `words` words, which were never played, so that they are spoken again."""
         if words:
             del self._answer.given[-words:]
         self._playback.take_back(samples)
 
-    # -- what arrives ------------------------------------------------------------------------------
+    # -- inputs ------------------------------------------------------------------------------------
 
     def _receive(self, item: FrontEndInput) -> bool:
         """Handles one input. Returns whether unplayed output must be discarded."""

@@ -1,4 +1,4 @@
-"""Chooses which clause of which oracle revision is spoken next, and whether the current clause is cut off for it."""
+"""Chooses which clause of which oracle revision is spoken next, and whether to cut off the current clause for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.frontend.revisions import Revisions
 class ClauseChoice:
     """Clause number `index` of a revision, spoken as `text`. An opening has revision 0.
 
-    `bridge`: the correction phrase at its start, if any; `cuts`: the current clause is cut off for it.
+    `bridge`: the correction phrase at its start, if any; `cuts`: the current clause is cut off to make way for it.
     """
 
     revision: int
@@ -30,14 +30,14 @@ class ClauseChoice:
 
 @dataclass(slots=True)
 class SpokenAnswer:
-    """What has been spoken in answer to a turn.
+    """The answer to a turn, as far as it has been spoken.
 
     - `ended`: the command that ended the user's turn.
     - `given`: the words output so far.
     - `corrections`: the number of bridges spoken so far.
     - `source`: the revision in use, 0 if none.
     - `next_clause`: the index of its next clause.
-    - `audible`: part of the answer itself has been played.
+    - `audible`: part of the answer itself (not just an opening) has been played.
     """
 
     ended: TakeFloor
@@ -84,21 +84,21 @@ class ClauseChooser:
         return self._choose(answer, answer.words, self._candidates(answer))
 
     def clause_ahead(self, answer: SpokenAnswer, unsaid: Sequence[str]) -> ClauseChoice | None:
-        """Returns the clause to synthesise now, which will follow the words `unsaid` of the current clause."""
+        """Returns the clause to synthesise now, which follows the words `unsaid` that remain of the current clause."""
         return self._choose(answer, [*answer.words, *unsaid], self._candidates(answer, early=True))
 
     def first_clause(self, before: SpokenAnswer) -> ClauseChoice | None:
-        """Returns the clause to synthesise while the user is still speaking, as an answer may start with it."""
+        """Returns the clause with which an answer may start, to be synthesised while the user is still speaking."""
         newest = self._revisions.newest
         if newest is None:
             return None
-        # The user may be continuing a turn that was answered too early. Then the words already spoken remain.
+        # The user may be continuing a turn that was answered too early. The words already spoken then still count.
         given = before.given if newest.turn == before.turn else []
         answer = SpokenAnswer(before.ended, given, audible=before.audible)
         return self._choose(answer, answer.words, self._candidates(answer, early=True, turn=newest.turn))
 
     def cutting_clause(self, answer: SpokenAnswer, current: ClauseChoice) -> ClauseChoice | None:
-        """Returns a clause to cut `current` off for, if the user has since chosen a back-end that disagrees with it."""
+        """Returns a clause that should cut `current` off, if the user has since chosen a back-end that disagrees."""
         candidates = self._candidates(answer)
         if not candidates or not candidates[0].wanted:
             return None
@@ -137,7 +137,7 @@ class ClauseChooser:
     ) -> ClauseChoice | None:
         """Returns the clause that follows `said`, from the first candidate that can be joined to it.
 
-        `cuts`: the current clause may be cut off in mid-sentence.
+        `cuts`: the current clause may be cut off mid-sentence.
         """
         for revision in candidates:
             clauses = revision.clauses
@@ -165,7 +165,7 @@ class ClauseChooser:
         return None
 
     def _in_sentence(self, answer: SpokenAnswer, said: Sequence[str]) -> bool:
-        """Whether the spoken words end in mid-sentence and the revision in use can continue them."""
+        """Whether the spoken words end mid-sentence and the revision in use can continue them."""
         current = self._revisions.get(answer.source)
         if current is None or not said or ends_sentence(said[-1]):
             return False

@@ -1,4 +1,4 @@
-"""Plays synthesised clauses into frames, can cut one off between two words, and takes back audio that wasn't played."""
+"""Plays synthesised clauses frame by frame; can cut one off between two words and rewind audio that wasn't played."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FADE_SAMPLES = 240
 
 CUT_REACH = SAMPLE_RATE * 120 // 1000
 CUT_WITHIN = SAMPLE_RATE * 6 // 10
-"""A clause is cut off at the quietest place within the next 0.6 s that is at most 120 ms from the end of a word."""
+"""A clause is cut off at the quietest point within the next 0.6 s that is at most 120 ms from the end of a word."""
 
 
 @dataclass(slots=True)
@@ -37,14 +37,14 @@ class PlayingClause:
         return len(self.clip.samples) - self.position
 
     def place_cut(self, wanted: bool) -> None:
-        """Chooses the next quiet place to cut the clause off, or removes the cut if it is no longer `wanted`."""
+        """Schedules a cut at the next quiet point, or cancels it if it is no longer `wanted`."""
         if not wanted:
             self.cut = None
         elif self.cut is None:
             self.cut = quiet_cut(self.clip, self.position, self.word)
 
     def play(self, out: np.ndarray) -> tuple[int, list[tuple[str, int]]]:
-        """Writes the next samples to `out`. Returns their number, and the words that end in them with their ends."""
+        """Writes the next samples to `out`. Returns their number, and (text, end) for each word that ends there."""
         stop = self.cut[0] if self.cut is not None else len(self.clip.samples)
         count = min(len(out), stop - self.position)
         out[:count] = self.clip.samples[self.position : self.position + count]
@@ -61,7 +61,7 @@ class PlayingClause:
         return count, said
 
     def rewind(self, samples: int = 0) -> None:
-        """Goes back by `samples`, and further to the start of the word there, so as not to resume inside a word."""
+        """Rewinds by `samples`, and further to the start of that word, so that playback doesn't resume mid-word."""
         self.position = max(0, self.position - samples)
         words = self.clip.words
         self.word = sum(1 for word in words if word.end <= self.position)
@@ -94,7 +94,7 @@ class ClausePlayback:
         self.current = PlayingClause(choice, clip)
 
     def start_taken_back(self) -> bool:
-        """Starts the clause that was taken back, if any. Returns whether there was one."""
+        """Restarts the clause that was taken back, if any. Returns True if there was one."""
         self.current, self._taken_back = self._taken_back, None
         return self.current is not None
 
@@ -113,7 +113,7 @@ class ClausePlayback:
         return played
 
     def take_back(self, samples: int) -> None:
-        """Takes back the last `samples` samples, which were discarded before being played, to play them again."""
+        """Rewinds by `samples` samples, which were discarded before being played, so that they are played again."""
         playing = self.current
         played = playing.position if playing is not None else 0
         if played < samples and self._previous is not None:
@@ -129,9 +129,9 @@ class ClausePlayback:
 
 
 def quiet_cut(clip: Clip, position: int, word: int) -> tuple[int, int] | None:
-    """Returns the best place to cut `clip` off after sample `position`, where word number `word` is being spoken.
+    """Returns the best point to cut `clip` off after sample `position`, where word number `word` is being spoken.
 
-    The result is a sample and how many words are spoken by then, or None if there is no such place. Word positions are
+    The result is a sample and how many words are spoken by then, or None if there is no such point. Word positions are
     estimates, so the cut is placed where the audio near the end of a word is quietest.
     """
     best: tuple[float, int, int] | None = None
@@ -151,6 +151,6 @@ def quiet_cut(clip: Clip, position: int, word: int) -> tuple[int, int] | None:
 
 
 def _fade_out(samples: np.ndarray, left: int) -> None:
-    """Fades out audio that is cut off `left` samples after the first of these, in place."""
+    """Fades out `samples` in place; the audio is cut off `left` samples after the first one."""
     until_end = left - np.arange(len(samples), dtype=np.float32)
     samples *= np.clip(until_end / FADE_SAMPLES, 0.0, 1.0)

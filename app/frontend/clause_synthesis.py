@@ -9,7 +9,7 @@ from app.tts.base import Clip, Voice
 
 
 class ClauseSynthesis:
-    """Holds at most one clause that is being synthesised by `voice` or is ready."""
+    """Synthesises at most one clause ahead of time with `voice`, and holds the result."""
 
     def __init__(self, voice: Voice) -> None:
         self.voice = voice
@@ -36,7 +36,7 @@ class ClauseSynthesis:
         return self._clip
 
     def clear(self) -> None:
-        """Discards the clause, once it is being played."""
+        """Discards the clause. Call it once the clause is being played."""
         self.choice = None
 
     def set_voice(self, voice: Voice) -> None:

@@ -15,7 +15,7 @@ from app.frontend.clause_synthesis import is_audible
 from app.tts.base import Clip, Voice
 
 SILENCE = 0.5
-"""Longest silence in seconds after the button is released, before an opening starts."""
+"""Longest silence in seconds between the release of the push-to-talk button and an opening."""
 
 SILENCE_GUESSED = 0.76
 """The same after the end of the user's speech if the end of the turn is only an estimate. Of 24 pauses between the
@@ -27,12 +27,12 @@ SILENCE_AT_WORST = 0.9
 opening would delay the answer by a second."""
 
 FAR_SECONDS = 0.8
-"""If the answer is expected later than this, an opening starts immediately. It takes about a second, which is less than
-the first clause of a slow back-end. A ready answer would also start as soon as the end of the turn is known."""
+"""If the answer is expected later than this, an opening starts immediately. It lasts about a second, less than a slow
+back-end needs for its first clause. A ready answer would also start as soon as the end of the turn is known."""
 
 
 def is_far(newest: KnownRevision, at: float, heard: str = "") -> bool:
-    """Whether the newest revision's first clause isn't expected before an opening started at time `at` would end.
+    """Whether the newest revision's first clause is expected too late for an opening at time `at` to delay it.
 
     `heard`: the turn's words, if known. If the revision was requested for other words, a new one will be requested.
     """
@@ -65,11 +65,11 @@ class Openings:
         self._clips: dict[str, Future[Clip]] = {}
 
     def turn_to(self, code: str) -> Openings:
-        """Returns the openings in language `code` by the same voice; this object if the language is the same."""
+        """Returns the openings in language `code` in the same voice, or `self` if the language is the same."""
         return self if code == self.code else Openings(self._voice, self._seed, code)
 
     def spoken_by(self, voice: Voice) -> Openings:
-        """Returns the same openings by another voice, starting with the next one and not yet synthesised."""
+        """Returns the openings in another voice, continuing in the same order. None of them is synthesised yet."""
         other = Openings(voice, self._seed, self.code)
         other._next = self._next
         return other

@@ -1,4 +1,4 @@
-"""Keeps the newest oracle revisions of a front-end, in the order in which they were requested."""
+"""Stores a front-end's newest oracle revisions in the order in which they were requested."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Revisions:
         return [revision for revision in self if revision.turn == turn]
 
     def update(self, item: OracleInput, at: float = 0.0, *, in_use: int = 0) -> KnownRevision | None:
-        """Processes one input and returns its revision, or None if it is refused. `at`, `in_use`: see `ask`."""
+        """Processes one input and returns its revision, or None if it is rejected. `at`, `in_use`: see `ask`."""
         if isinstance(item, OracleAsked):
             return self.ask(item, at, in_use=in_use)
         if isinstance(item, OracleWords):
@@ -76,9 +76,9 @@ class Revisions:
         return revision
 
     def add(self, words: OracleWords) -> KnownRevision | None:
-        """Adds words to their revision and returns it, or None if they are refused.
+        """Adds words to their revision and returns it, or None if they are rejected.
 
-        Words are refused if the revision isn't known, or if a newer one of the same turn already has words.
+        Words are rejected if the revision isn't known, or if a newer one of the same turn already has words.
         """
         revision = self._known.get(words.revision)
         if revision is None:

@@ -6,11 +6,11 @@ Suggested reading order:
 - `silero.py`: voice activity detection, window by window.
 - `streaming.py`: the transcriber, which decodes a growing turn repeatedly; `loudness.py`: loudness measurement;
   `stable_words.py`: the words on which successive passes agree.
-- `endpointing.py`: whether a turn is finished; `text_endpointing.py` (with `text_endpointing_worker.py`): the part that
-  looks at the words; `endpointing_weights.py`: the fitted weights.
+- `endpointing.py`: estimates whether a turn is finished; `text_endpointing.py` (with `text_endpointing_worker.py`): the
+  same from the words alone; `endpointing_weights.py`: the fitted weights.
 - `whisper_decoder.py` (with `whisper_library.py`), `moonshine.py` (with `moonshine_worker.py`): the decoders;
   `transcript_cleanup.py`: removes hallucinations from their text.
-- `selection.py`: the choice of recogniser; `pooled.py`: builds a transcriber from pooled models, including Smart Turn,
+- `selection.py`: chooses the recogniser; `pooled.py`: builds a transcriber from pooled models, including Smart Turn,
   which estimates from the audio whether a turn is finished.
 
 A session pushes every frame and calls `begin`, `pause` and `end` for each turn. Each pass over the turn's audio yields
@@ -50,7 +50,7 @@ ENGINES = {
 
 
 def make_transcriber(key: str, language: str, call_soon: Callable[[Callable[[], None]], object]) -> Transcriber:
-    """Creates a transcriber that uses the recogniser `key` (empty: chosen automatically) for `language` or "auto".
+    """Creates a transcriber with the recogniser `key` (empty: chosen automatically) for a language code or "auto".
 
     Raises TranscriberError if no recogniser fits or its engine isn't installed.
     """

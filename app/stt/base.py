@@ -20,7 +20,7 @@ RATE = 16_000
 
 @dataclass(frozen=True, slots=True)
 class TranscriptUpdate:
-    """The words of a turn so far, which cover its audio up to `heard_until`.
+    """The words recognised in a turn so far, covering its audio up to the session time `heard_until`.
 
     - `stable`, `unstable`: the words that only a pause may still correct, and the ones that follow them.
     - `settled`: the update includes everything up to a pause.
@@ -42,10 +42,10 @@ class TranscriberError(Exception):
 
 
 class VoiceActivity(Protocol):
-    """Detects voice. Runs on the frame thread, so it takes well under a millisecond per frame."""
+    """Detects voice activity. Runs on the frame thread, so it must take well under a millisecond per frame."""
 
     def hear(self, frame: Frame) -> Sequence[VoiceWindow]:
-        """Returns the windows that this audio completes (zero to three), oldest first.
+        """Returns the windows completed by this audio (zero to three), oldest first.
 
         A frame may arrive in parts: `Frame`s that share its index and `at` but have fewer samples. An implementation
         that supports this must count samples instead of relying on `at`.
@@ -118,7 +118,7 @@ class Transcriber(Protocol):
         ...
 
     def push(self, frame: Frame, voiced: bool) -> None:
-        """Accepts the next frame of the user's audio; `voiced`: voice was detected in it."""
+        """Adds the next frame of the user's audio. `voiced`: whether voice was detected in it."""
         ...
 
     def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
@@ -129,7 +129,7 @@ class Transcriber(Protocol):
         ...
 
     def pause(self, turn: int, speech_end: float) -> None:
-        """Settles the words so far when the user pauses, and estimates whether the turn is finished."""
+        """Settles the words because the user has paused, and estimates whether the turn is finished."""
         ...
 
     def resume(self, turn: int) -> None:
@@ -137,7 +137,7 @@ class Transcriber(Protocol):
         ...
 
     def end(self, turn: int, speech_end: float) -> None:
-        """Ends the turn. Its final words follow in an update."""
+        """Ends the turn. A later update reports its final words."""
         ...
 
     def discard(self, turn: int) -> None:

@@ -12,11 +12,11 @@ from app.stt.base import EndOfTurn, WordsJudge
 from app.stt.text_endpointing import WordOdds, probability, probability_by_sound
 
 COVERED_SECONDS = 0.16
-"""Words may lag the audio by this much and still be judged: only the decay of the last one is missing."""
+"""Words that lag behind the audio by up to this much are still evaluated: only the last one's decay is missing."""
 
 
 class Endpointing:
-    """Judges one turn at a time, on two worker threads. `on_finished` is called like `Transcriber.on_finished`.
+    """Evaluates one turn at a time on two worker threads. Calls `on_finished` like `Transcriber.on_finished`.
 
     The owner sets `turn`, `pause` (the speech_end of the current pause) and `language` (that of the latest words).
     """
@@ -34,12 +34,12 @@ class Endpointing:
         self._sound_jobs = 0
         self._text, self._text_until = "", -1e9  # the turn's words, and the time up to which they cover the audio
         self._judged_words: tuple[str, WordOdds | None] = ("", None)
-        self._judging_words = ""  # the latest words are judged after these
+        self._judging_words = ""  # the latest words are evaluated after these
         self.judged_sound: tuple[float, float] | None = None
-        """The pause judged last, and the probability from its audio."""
+        """The last pause whose audio was evaluated, and the resulting probability."""
         self._reported: tuple[float, float] | None = None  # the pause, and the probability
 
-    # -- life --------------------------------------------------------------------------------------
+    # -- lifecycle ---------------------------------------------------------------------------------
 
     def start(self, load_words: Callable[[], WordsJudge | None]) -> Future[WordsJudge | None]:
         """Starts the workers and loads the words judge on one of them."""
@@ -48,7 +48,7 @@ class Endpointing:
         return self.words_worker.submit(load_words)
 
     def set_judges(self, sound: EndOfTurn | None, words: WordsJudge | None) -> None:
-        """Sets the judges. Without a sound judge nothing is reported."""
+        """Sets the judges. If `sound` is None, nothing is reported."""
         self._sound_judge, self._words_judge = sound, words
 
     def stop(self, unload: Callable[[], None]) -> None:
@@ -62,10 +62,10 @@ class Endpointing:
 
     @property
     def busy(self) -> bool:
-        """Whether a judgement is in progress."""
+        """Whether an evaluation is in progress."""
         return self._sound_jobs > 0 or bool(self._judging_words)
 
-    # -- what is judged ----------------------------------------------------------------------------
+    # -- inputs ------------------------------------------------------------------------------------
 
     def start_turn(self, turn: int) -> None:
         """Starts a turn and discards the state of the previous one."""
@@ -73,7 +73,7 @@ class Endpointing:
         self._text, self._text_until, self.judged_sound, self._reported = "", -1e9, None, None
 
     def set_words(self, text: str, until: float) -> None:
-        """Sets the turn's words, which cover its audio up to `until`. They are judged even before a pause starts."""
+        """Sets the turn's words, which cover its audio up to `until`. They are evaluated even before a pause."""
         self._text, self._text_until = text, until
         self._judge_words()
         self.report()
@@ -85,11 +85,11 @@ class Endpointing:
 
     @property
     def judging_sound(self) -> bool:
-        """Whether audio is being judged."""
+        """Whether audio is being evaluated."""
         return self._sound_jobs > 0
 
     def set_sound(self, samples: np.ndarray) -> None:
-        """Judges the end of the turn's audio at the current pause, if there is one."""
+        """Evaluates the end of the turn's audio at the current pause. No-op if there is none."""
         if self.pause is not None:
             self._sound_jobs += 1
             self.sound_worker.submit(self._run_sound, self.turn, self.pause, samples)
@@ -129,7 +129,7 @@ class Endpointing:
     # -- the result --------------------------------------------------------------------------------
 
     def report(self) -> None:
-        """Reports the probability once the words and audio of this pause are judged, and whenever it changes."""
+        """Reports the probability once the words and audio of this pause are evaluated, and whenever it changes."""
         pause = self.pause
         if pause is None or self.judged_sound is None or self.judged_sound[0] != pause:
             return
@@ -139,14 +139,14 @@ class Endpointing:
             self._on_finished(self.turn, finished, pause)
 
     def _probability(self, pause: float, by_sound: float) -> float | None:
-        """Returns the probability from audio and words; None until the words up to `pause` are known and judged."""
+        """Returns the probability from audio and words; None until the words up to `pause` have been evaluated."""
         if not self._english:
             return probability_by_sound(by_sound)
         words = self.judged_words(pause)
         return probability(*words, by_sound) if words is not None else None
 
     def judged_words(self, pause: float) -> tuple[str, WordOdds | None] | None:
-        """Returns the turn's words and their odds; None until the words up to `pause` are known and judged."""
+        """Returns the turn's words and their odds; None until the words up to `pause` have been evaluated."""
         if not self._text or self._text_until < pause - COVERED_SECONDS:
             return None
         if self._words_judge is None:
@@ -155,5 +155,5 @@ class Endpointing:
 
     @property
     def _english(self) -> bool:
-        """Whether the words can be judged."""
+        """Whether the words can be evaluated, which only works in English."""
         return self.language == "en"

@@ -11,9 +11,9 @@ from app.platform.installation import resource
 
 @cache
 def word_weights(kind: str) -> dict[str, float]:
-    """Returns the weights for words and audio, by name.
+    """Returns the weights for words and audio, keyed by name.
 
-    `kind`: "words"; "words alone" without a language model; "sound alone" if the words aren't judged.
+    `kind`: "words"; "words alone" without a language model; "sound alone" if the words aren't evaluated.
     """
     return _weights()[kind]
 

@@ -1,6 +1,7 @@
-"""Measures the loudness of 16 kHz audio, to find quiet places to cut it and to level it for the recogniser.
+"""Measures the loudness of 16 kHz audio to find quiet places for cuts, and normalises it for the recogniser.
 
-Whisper's features depend on the absolute level: a caller 16 dB quieter has a word error rate 2 points higher.
+Whisper's features depend on the absolute level: a caller who is 16 dB quieter gets a word error rate that is 2 points
+higher.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ BLOCK = 320
 SILENCE_BLOCKS = 15
 """Silence that separates sentences: 0.3 s. Pauses between the words of one sentence are rarely longer."""
 SOFT_DB = 12.0
-"""Level above the quietest parts from which audio counts as voice. Breaths stay below it."""
+"""Level relative to the quietest parts above which audio counts as voice. Breaths stay below it."""
 
 LOUD_QUANTILE = 0.95
 """The loud parts are the 5 % of the blocks with the most energy. Clicks are too short to matter."""
 TARGET = 0.12
 """Target RMS of the loud parts (-18 dBFS). Word error rate on 101 recordings of 52 callers by target: 21.3 % at 0.05,
-20.2 % at 0.1, 19.9 % at 0.15, 21.3 % at 0.2, 22.2 % at 0.3; 21.1 % without levelling."""
+20.2 % at 0.1, 19.9 % at 0.15, 21.3 % at 0.2, 22.2 % at 0.3; 21.1 % without normalisation."""
 MOST_GAIN = 40.0
 """32 dB: enough to raise a speaker whose loud parts are at -50 dBFS to the target."""
 LEAST_CONTRAST = 2.0
-"""The loud parts must be 6 dB above the quiet ones; steady noise is only the room's and isn't amplified."""
+"""The loud parts must be 6 dB above the quiet ones; otherwise there is only room noise, which isn't amplified."""
 QUIET_QUANTILE = 0.1
 
 
@@ -38,7 +39,7 @@ def voiced_seconds(samples: np.ndarray) -> float:
 
 
 def quietest(samples: np.ndarray) -> int:
-    """Returns the sample at the middle of the quietest tenth of a second."""
+    """Returns the sample offset of the middle of the quietest tenth of a second."""
     db = loudness(samples)
     if len(db) < 5:
         return len(samples) // 2
@@ -47,7 +48,7 @@ def quietest(samples: np.ndarray) -> int:
 
 
 def quiet_before(samples: np.ndarray, at: int) -> int:
-    """Returns a sample in the last silence at or before sample `at`, or 0 if there is no silence."""
+    """Returns a sample offset within the last silence before sample `at`, or 0 if there is no silence."""
     db = loudness(samples)
     silent = db <= np.quantile(db, 0.1) + SOFT_DB if len(db) else db > 0
     run = 0
@@ -59,7 +60,7 @@ def quiet_before(samples: np.ndarray, at: int) -> int:
 
 
 def levelled(samples: np.ndarray) -> np.ndarray:
-    """Returns `samples` (float32) with their loud parts at `TARGET`, or unchanged if no voice stands out.
+    """Returns `samples` (float32) scaled so that the loud parts reach `TARGET`; unchanged if no voice stands out.
 
     Peaks beyond full scale are clipped, as on a telephone line.
     """

@@ -1,6 +1,6 @@
 """Local Moonshine speech recognition, English only, in a child process (`moonshine_worker`).
 
-The encoder accepts audio of any length, so a pass costs in proportion to its length, without Whisper's padding.
+The encoder accepts audio of any length, so the cost of a pass is proportional to its length, without Whisper's padding.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import CHILD_LINE
 
 LEAST_SECONDS = 0.1
-"""Shorter audio can't hold a word, and the model fails on nearly empty input."""
+"""Shorter audio can't contain a word, and the model fails on nearly empty input."""
 OF_NOISE = ("you",)
 """The model's output for audio without speech: noise at -70 and -40 dBFS, keystrokes, a thump, a breath. The model
-reports no no-speech probability, and nobody says this word alone."""
+provides no no-speech probability, and users hardly ever say this word on its own."""
 FAILED = (
     "Moonshine, the speech recognition, could not be started, so nothing can be heard. Get it again: “models remove "
     "moonshine-tiny.en”, then “models get moonshine-tiny.en”. Or choose another one."

@@ -1,8 +1,8 @@
 """The child process that recognises speech with Moonshine's own library, until its input ends.
 
-The library and its weights come as one downloaded package that includes its own ONNX Runtime, which can't conflict with
-the app's in a separate process. When ready, the child writes `{"memory": …}`. Each request on standard input is a
-four-byte little-endian length followed by that many bytes of float32 audio at 16 kHz. The reply is a line
+The library and its weights come as one downloaded package that includes its own ONNX Runtime. Running it in a separate
+process keeps it from conflicting with the app's. When ready, the child writes `{"memory": …}`. Each request on standard
+input is a four-byte little-endian length followed by that many bytes of float32 audio at 16 kHz. The reply is a line
 `{"text": …, "seconds": …}` with the words and the CPU time, or `{"error": …}`.
 """
 
@@ -23,19 +23,19 @@ from app.platform.hardware import resident_bytes
 
 RATE = 16_000
 OPTIONS = {
-    "vad_threshold": "0",  # the app decides where a turn starts and ends
+    "vad_threshold": "0",  # the app itself detects where a turn starts and ends
     "return_audio_data": "false",
     "identify_speakers": "false",
 }
 
 
 def main(argv: list[str]) -> int:
-    """Loads the weights in the folder `argv[0]`, which lies in the library's package, and serves."""
+    """Serves requests with the weights in the folder `argv[0]`, which must be inside the library's package."""
     answers = answers_of_child(2)
-    os.environ["MOONSHINE_ORT_SINGLE_THREAD"] = "1"  # with two, half the processor time goes into waiting
+    os.environ["MOONSHINE_ORT_SINGLE_THREAD"] = "1"  # with two, half the CPU time is spent waiting
     weights = Path(argv[0]).absolute()
     transcriber = _open(weights)
-    transcriber.transcribe_without_streaming([0.0] * RATE, RATE)  # the first one is slow
+    transcriber.transcribe_without_streaming([0.0] * RATE, RATE)  # the first call is slow
     send_line(answers, {"memory": resident_bytes()})
     while head := sys.stdin.buffer.read(4):
         raw = sys.stdin.buffer.read(int.from_bytes(head, "little"))
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
 
 
 def _open(weights: Path) -> Any:
-    # A stand-in for the package, because importing the real one would import its download code.
+    # A stub for the package, because importing the real one would import its download code.
     package = ModuleType("moonshine_voice")
     package.__path__ = [str(weights.parents[1])]
     sys.modules["moonshine_voice"] = package

@@ -1,8 +1,8 @@
-"""Builds a session's transcriber from pooled models, which go back to the pool when the session ends.
+"""Builds a session's transcriber from pooled models, which are returned to the pool when the session ends.
 
 One of them is Smart Turn v3 (BSD-2-Clause), which estimates on the CPU, from the last 8 s of audio, whether a turn is
 finished. The model file is read from the wheel that contains it; none of that package's code is run. Its input is an
-80 x 800 log-mel spectrogram as for Whisper. As in training, the audio is padded at the front and normalised.
+80 x 800 log-mel spectrogram, computed as for Whisper. As in training, the audio is padded at the front and normalised.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def make_streaming(
     """Creates a transcriber that uses the decoder returned by `lend_decoder`.
 
     - `name`: the recogniser's name.
-    - `lend_decoder`: borrows the decoder; it enters what it borrows into the exit stack it receives.
+    - `lend_decoder`: borrows the decoder and registers its return on the exit stack it receives.
     - `call_soon`: passes callbacks to the event loop.
-    - `english`: whether the words may be English, in which case the bundled small language model judges them too.
+    - `english`: whether the words may be English, in which case the bundled language model evaluates them too.
 
     If Smart Turn isn't installed, only the length of the silence decides when a turn is over.
     """
@@ -67,7 +67,7 @@ def make_streaming(
 
     def load_words() -> WordsJudge | None:
         if not english or not judge.is_file():
-            return None  # words are only judged together with the audio
+            return None  # words are only evaluated together with the audio
         words, model = text_endpointing.TextEndpointing, default_model("llm")
         return lent.enter_context(
             MODELS.borrow("words", text_endpointing.load, model, alive=words.alive, close=words.close)

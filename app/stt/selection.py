@@ -13,12 +13,12 @@ from app.stt.base import TranscriberError
 from app.stt.whisper_decoder import runs_on_card
 
 SLOWEST_PASS = 0.35
-"""Longest time in seconds that a pass over 5 s of audio may take for a recogniser to be chosen automatically. Audio of
-up to that length is decoded every 0.4 s, and in a pause the app waits for the words."""
+"""A recogniser is only chosen automatically if a pass over 5 s of audio takes at most this many seconds. Audio of up to
+that length is decoded every 0.4 s, and at a pause the app waits for the words."""
 WORKING_BYTES = 600_000_000
 """Allowance for CTranslate2's context, kernels and activations on the graphics card. Not measured."""
 CHOSEN_ENGINE = "whisper"
-"""The automatic choice is limited to one engine, because within it a larger model is more accurate."""
+"""The automatic choice is limited to one engine, because larger models are only known to be better within an engine."""
 
 
 def choose_recogniser(
@@ -43,7 +43,7 @@ def choose_recogniser(
     default = [m for m in models if m.key == DEFAULTS["stt"]]
     if quick or default:
         return max(quick or default, key=lambda m: m.bytes)
-    if models:  # none is known to keep up, and the smallest is the most likely to
+    if models:  # none is known to be fast enough, and the smallest is the most likely to be
         return min(models, key=lambda m: m.bytes)
     if language == "en":
         raise TranscriberError(
@@ -60,7 +60,7 @@ def choose_recogniser(
 def recogniser_card_bytes(key: str, language: str) -> int:
     """Returns how many bytes of graphics memory a session's recogniser needs, based on its float16 weights on disk.
 
-    Returns 0 if it runs on the CPU, or if there is no recogniser, which the session itself reports. `key` and
+    Returns 0 if it runs on the CPU, or if no recogniser fits, which the session itself reports. `key` and
     `language` are as in `choose_recogniser`.
     """
     try:

@@ -29,12 +29,12 @@ HUM_SHARE = 0.005
 The hums in the tests measure -28 dB or less, and 90 % of the first windows of spoken words more than -25 dB."""
 
 QUIET = 0.15
-"""Voice probability below which a window is taken as room noise only."""
+"""Voice probability below which a window counts as room noise."""
 
 RESTED = 31
-"""Quiet windows (1 s) after which the model has forgotten the last voice. Its state at that point is saved."""
+"""Consecutive quiet windows (1 s) after which the last speech no longer affects the model's state. It is then saved."""
 REFRESH = 8
-"""The saved state is restored after every so many windows of further quiet (0.26 s).
+"""The saved state is restored each time this many further quiet windows (0.26 s) have passed.
 
 In a long silence the model's state drifts (its largest cell grows from 70 to 490 in 16 s), which delays the detection
 of the next word. Over 294 speech onsets, with room noise at -65 and -50 dBFS, the median delay to a probability of 0.7

@@ -18,7 +18,7 @@ class StableWords:
     def __init__(self) -> None:
         self._stable: list[str] = []
         self._last: list[str] = []
-        self._agreed = 0  # how many of the stable words two hypotheses agreed on
+        self._agreed = 0  # number of stable words that two hypotheses agreed on
         self.contradicted = 0
         """How many hypotheses disagreed with words that were already stable."""
 
@@ -53,12 +53,12 @@ class StableWords:
         return " ".join(self._stable)
 
     def reopen(self) -> None:
-        """Makes words that only the last hypothesis contained unstable again, because the user continues."""
+        """Undoes `settle` for words that only the last hypothesis contained, because the user continues."""
         self._stable = self._stable[: self._agreed]
 
 
 SKIPPED_WORDS = 2
-"""Missing stable words in a row that count as skipped; a single missing word was probably misheard before."""
+"""Minimum run of missing stable words that counts as skipped; a single one was probably a recognition error."""
 
 
 def with_skipped(stable: list[str], words: list[str]) -> list[str]:

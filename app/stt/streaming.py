@@ -34,11 +34,11 @@ PAUSE_PASS_SECONDS = 0.28
 SILENT_SECONDS = 0.03
 """A pass already running when a pause is detected counts as the pause's first one if it reaches this far into it."""
 WINDOW_SECONDS = 10.0
-"""Length from which a window is replaced by a new one."""
+"""Length at which a window is replaced by a new one."""
 OVERLAP_SECONDS = (3.0, 6.0)
-"""Shortest and longest overlap of a window with the previous one. It starts at the quietest place in that range."""
+"""Shortest and longest overlap of a window with the previous one. The window starts at the quietest point there."""
 LONGEST_SECONDS = 20.0
-"""The most audio that one pass decodes, reached when passes are late. Whisper accepts 22 s."""
+"""Maximum length of audio decoded in one pass, reached when passes are late. Whisper accepts 22 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ def reaches_into(sample: int, pause: float) -> bool:
 
 
 PREROLL_SECONDS = 0.4
-"""Audio kept from before voice was detected, even if the app was speaking: detecting an onset takes 64 to 100 ms, and a
-consonant may precede it."""
+"""How much audio before the detection of voice is kept, even if the app was speaking: detecting an onset takes 64 to
+100 ms, and a consonant may precede it."""
 LONGEST_PREROLL_SECONDS = 2.5
 """If the app was silent, the audio starts in the last silence before the onset, at most this far back, because the
 detector may have missed a soft first word."""
@@ -105,7 +105,7 @@ class SoundBuffer:
         self.last = 0
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
         self._blocks: deque[np.ndarray] = deque()
-        self._started = False  # pushing may start in mid-session
+        self._started = False  # the first push may come mid-session
 
     def push(self, frame: Frame) -> None:
         """Appends a frame (24 kHz)."""
@@ -143,7 +143,7 @@ class SoundBuffer:
 LINGER_SECONDS = 2.0
 """How long the audio of an ended turn is kept in case the user resumes it."""
 JUDGED_SECONDS = 8
-"""How many seconds at the end of a turn's audio endpointing uses."""
+"""Seconds of audio at the end of a turn that endpointing evaluates."""
 
 
 class StreamingTranscriber:
@@ -187,7 +187,7 @@ class StreamingTranscriber:
         self._window = Window(0)
         self._decoded_until = 0  # sample up to which the last pass reached
         self._pause: float | None = None  # speech_end of the current pause
-        self._settled_at: float | None = None  # speech_end for which the words are settled
+        self._settled_at: float | None = None  # speech_end of the pause whose words are settled
         self._decoded_again = False  # in this pause
         self._final_due: float | None = None  # speech_end of the ended turn whose final words are pending
         self._running = False  # a pass is in progress
@@ -292,7 +292,7 @@ class StreamingTranscriber:
     def discard(self, turn: int) -> None:
         if turn == self._turn:
             self._open, self._final_due, self._next = False, None, None
-            self._ended_at, self._not_before = self._now, self._buffer.last  # resumed if the user continues soon
+            self._ended_at, self._not_before = self._now, self._buffer.last  # may be resumed if the user continues soon
 
     # -- pauses and windows ------------------------------------------------------------------------
 
@@ -300,12 +300,12 @@ class StreamingTranscriber:
         self._pause = self.endpointing.pause = pause
 
     def _end_pause(self) -> None:
-        """Ends the current pause, when the user speaks again."""
+        """Ends the current pause, because the user is speaking again."""
         self._set_pause(None)
         self._words.reopen()
 
     def _decode_pause_again(self) -> None:
-        """Decodes once more when a pause lasts long enough."""
+        """Decodes once more when a pause has lasted long enough."""
         assert self._pause is not None
         if self._decoded_again or self._now - self._pause < PAUSE_PASS_SECONDS or self._settled_at != self._pause:
             return

@@ -57,19 +57,19 @@ def probability(text: str, odds: WordOdds | None, sound: float) -> float:
 
 
 def probability_by_sound(sound: float) -> float:
-    """Returns the end-of-turn probability from the audio alone, for languages whose words aren't judged."""
+    """Returns the end-of-turn probability from the audio alone, for languages whose words aren't evaluated."""
     weights = word_weights("sound alone")
     return 1 / (1 + math.exp(-weights["always"] - weights["sound"] * sound_clue(sound)))
 
 
 def sound_clue(sound: float) -> float:
-    """Returns the log-odds of the probability from the audio, clipped to [0.01, 0.99] first."""
+    """Returns the log-odds of the probability from the audio, which is first clipped to [0.01, 0.99]."""
     sound = min(0.99, max(0.01, sound))
     return math.log(sound / (1 - sound))
 
 
 def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
-    """Returns the regression's inputs by name."""
+    """Returns the regression's inputs, keyed by name."""
     kind, words = completeness(text), fold(text)
     values = {
         "always": 1.0,

@@ -26,7 +26,7 @@ EXAMPLES = (
     ("What's the capital of Norway", "Oslo."),
     ("So, um, my brother is coming on Friday, what should I cook for him?", "A roast."),
 )
-"""Few-shot turns that precede the one being judged. They show the model how people ask questions aloud, that statements
+"""Few-shot turns that precede the one being scored. They show the model how people ask questions aloud, that statements
 may come first, and that a statement or an answer can be a complete turn. With questions only, the ROC AUC of the sum of
 both odds was 0.73 on the pauses in 200 sentences by real callers and 0.967 on synthetic questions; with these examples
 it is 0.775 and 0.972. They are evaluated only once."""
@@ -43,7 +43,7 @@ STOPS = (".", "!", ".\n", '."')
 BREAKS = ("\n", "\n\n")
 """A newline counts as the end too, since many of the model's training texts continue with one."""
 LOOKED_AT = 100
-"""How many of the most likely tokens are counted; 400 take 10 ms longer."""
+"""How many of the most likely tokens are taken into account; 400 would take 10 ms longer."""
 LEAST_CLOSE, LEAST_OVER = -8.0, -6.0
 LONGEST, STEP = 400, 200
 """At most `LONGEST` characters at the end of the text are evaluated, and their start moves in steps of `STEP`. Texts
@@ -51,8 +51,8 @@ with the same start can reuse the previous evaluation, which would be impossible
 
 
 def main(argv: list[str]) -> int:
-    """Answers with the GGUF file `argv[0]` until standard input ends."""
-    answers = answers_of_child(5)  # after the frame loop, the voice and the answer
+    """Serves requests with the GGUF model `argv[0]` until standard input closes."""
+    answers = answers_of_child(5)  # gives way to the frame loop, the voice and the answer
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -65,7 +65,7 @@ def main(argv: list[str]) -> int:
     params.port = 0
     params.api_keys = [secrets.token_urlsafe(16)]
     server = xllamacpp.Server(params)
-    send_line(answers, {"ready": odds(server, "Hello")})  # the first one evaluates the examples
+    send_line(answers, {"ready": odds(server, "Hello")})  # the first request evaluates the examples
     for line in sys.stdin.buffer:
         send_line(answers, odds(server, str(json.loads(line))))
     os._exit(0)  # the engine's threads need not be joined; nothing is on disk

@@ -19,7 +19,7 @@ LEAST_LOG_PROBABILITY = -1.0
 """Mean log-probability per token below which words are unlikely (OpenAI's threshold). On the same speech it is at least
 -1.2, combined with a no-speech probability below 0.2; in noise it is mostly below -1.5."""
 FASTEST_SPEECH = 3.6
-"""Words per second above which repetitions come from the model, not the speaker. Fast speech has 3 to 3.5."""
+"""Words per second above which repetitions are attributed to the model, not the speaker. Fast speech has 3 to 3.5."""
 MOST_REPEATS = 3
 """A word or phrase repeated more often than this is a loop, however slow it is."""
 

@@ -72,7 +72,7 @@ SILENCE_SECONDS = 7
 ENCODED_PER_SECOND = 50
 """Whisper's encoder outputs one vector per 20 ms."""
 LONGEST_SECONDS = 22
-"""The longest audio that leaves room for the silence within Whisper's 30 s."""
+"""Maximum length of audio that leaves room for the silence within Whisper's 30 s."""
 LARGE_BYTES = 200_000_000
 """Models larger than Whisper base (145 MB) run on a graphics card if there is one."""
 TOKENS_PER_SECOND = {"en": 8}
@@ -202,7 +202,7 @@ def name_of(model: Path) -> str:
 
 
 def runs_on_card(model: Path) -> bool:
-    """Whether the model in the folder `model` is tried on a graphics card first."""
+    """Whether to try running the model in the folder `model` on a graphics card first."""
     import ctranslate2
 
     return (model / "model.bin").stat().st_size > LARGE_BYTES and ctranslate2.get_cuda_device_count() > 0

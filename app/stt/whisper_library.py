@@ -15,7 +15,7 @@ _importing = threading.Lock()
 
 
 class _Absent(ModuleType):
-    """A stand-in for PyAV."""
+    """A stub for PyAV."""
 
     def __getattr__(self, name: str) -> object:
         raise AttributeError(f"PyAV is left out of this app, so faster-whisper can't open files (av.{name}).")

@@ -16,7 +16,7 @@ from app.conversation.frame import SAMPLE_RATE
 
 _LEAD_SECONDS = 0.01
 _TAIL_SECONDS = {".": 0.22, "!": 0.22, "?": 0.22, ",": 0.09, ";": 0.12, ":": 0.12, "—": 0.1}
-"""Pause after a clause by its final punctuation mark. Without one, the sentence continues after a short breath."""
+"""Pause after a clause, keyed by its final punctuation mark. Without one, the sentence continues after a breath."""
 _BREATH_SECONDS = 0.02
 
 _KNEE = 0.8
@@ -32,7 +32,7 @@ _LONG_PAUSE_SECONDS = 0.1
 
 
 def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = None) -> Clip:
-    """Makes a clip of an engine's output, with the final silence cut to the pause implied by the end of `text`.
+    """Makes a clip from an engine's output, with the final silence cut to a pause that suits the end of `text`.
 
     `word_ends`: the end of each word as a sample offset in `samples`; estimated if the engine doesn't provide it.
     """

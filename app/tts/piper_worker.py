@@ -38,7 +38,7 @@ LENGTHS = "Ceil"
 def open_voice(model: Path, session: Any) -> tuple[Any, Callable[[str], str]]:
     """Returns the `PiperVoice` of the file `model`, which `session` runs, and a function that gives a word's phonemes.
 
-    Its .json file is next to it.
+    The voice's .json file must be in the same folder.
     """
     from piper import PiperVoice
     from piper.config import PiperConfig

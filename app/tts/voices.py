@@ -16,8 +16,8 @@ from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
 
 LEAST_RATE = 2.0
-"""Minimum speed, in seconds of audio per second, for a voice to be chosen automatically. A slower one falls behind when
-it shares the CPU with a session."""
+"""Minimum speed, in seconds of audio per second, for a voice to be chosen automatically. A slower one would fall behind
+while sharing the CPU with a session."""
 
 SAMPLES = {
     "en": "Hello. This is how I sound: I read what you ask for, and I stop when you speak.",
@@ -101,12 +101,12 @@ def other_voice(voice: VoiceEntry, here: Callable[[str], bool] = is_here) -> Voi
 
 
 def make_voice(key: str = "", language: str = ENGLISH, rate: float = 1.0, volume: float = 1.0) -> ChildVoice:
-    """Returns the voice found by `choose_voice`, not yet loaded. Raises VoiceError."""
+    """Creates the voice returned by `choose_voice`, without loading it. Raises VoiceError."""
     return ChildVoice(speaker_of(choose_voice(key, language)), rate, volume)
 
 
 def make_sample(key: str, rate: float = 1.0, volume: float = 1.0) -> tuple[VoiceEntry, np.ndarray]:
-    """Returns the voice `key` and its sample (float32, mono, 24 kHz). Blocks. Raises VoiceError."""
+    """Returns the voice `key` and its spoken sample (float32, mono, 24 kHz). Blocks. Raises VoiceError."""
     chosen = choose_voice(key, AUTOMATIC)
     with ChildVoice(speaker_of(chosen), rate, volume) as voice:
         return chosen, voice.synthesize(SAMPLES[chosen.language]).result().samples

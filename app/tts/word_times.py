@@ -1,4 +1,4 @@
-"""Locates the words of a text in its synthesised speech, using the phoneme durations."""
+"""Locates the words of a text in its synthesised speech from the phoneme durations."""
 
 from __future__ import annotations
 

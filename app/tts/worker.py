@@ -37,7 +37,7 @@ class Speech:
 
 
 class WorkerResult(Protocol):
-    """The result of a child for one text: the data, and the header fields that describe it."""
+    """A child's result for one text: the data, and the header fields that describe it."""
 
     def numbers(self) -> np.ndarray: ...
 
@@ -52,7 +52,7 @@ def serve(load: Callable[[], Callable[[str, float], WorkerResult]]) -> int:
     """Loads a voice, warms it up, and serves until standard input ends; returns the exit code."""
     answers = answers_of_child(2)
     speak = load()
-    speak("Ready.", 1.0)  # the first run is slow
+    speak("Ready.", 1.0)  # the first call is slow
     send_line(answers, {"ready": True})
     for line in sys.stdin.buffer:
         numbers = np.zeros(0, "<f4")

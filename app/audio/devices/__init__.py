@@ -2,16 +2,17 @@
 
 - `pulse`, `portaudio_library`: the sound server and PortAudio
 - `listing`: the available devices, and which one a name refers to
-- `portaudio_stream`, `microphone`, `loudspeaker`: an open device, which converts between its blocks and our samples
+- `portaudio_stream`, `microphone`, `loudspeaker`: an open device, and conversion between its blocks and our samples
 - `managed_source`, `managed_sink`: a source and a sink that outlive the devices behind them
 - `active_device`: a slot's open device; `slot`: the choice of device
 - `messages`: user notifications
 - `watch`, `list_process`: detection of device changes
 - `manager`: the device thread, which opens the best device and ties these together
-- `paced`: a scripted microphone and a silent loudspeaker
+- `paced`: a scripted microphone and a null loudspeaker
 - `drift`: keeps the loudspeaker's queue at a constant level
 - `duplex`: microphone, loudspeaker and echo cancellation as one `DuplexAudio`
 
-When a device is plugged in, `DeviceWatch` wakes the device thread of `DeviceManager`. It asks each `DeviceSlot` whether
-to switch, opens the new device and attaches it to `ManagedSource` or `ManagedSink`. `DeviceNotifier` informs the user.
+When a device is plugged in, `DeviceWatch` wakes the device thread of `DeviceManager`. The thread asks each `DeviceSlot`
+whether to switch, opens the new device and attaches it to `ManagedSource` or `ManagedSink`. `DeviceNotifier` informs
+the user.
 """

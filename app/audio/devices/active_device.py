@@ -19,7 +19,7 @@ from app.audio.devices.pulse import PulseDevice, PulseState
 from app.conversation.sound_processing import DeviceKind
 
 OBSERVED_SECONDS = 0.3
-"""Upper limit for the time between two checks, so that devices get their full timeout after the computer was asleep."""
+"""Maximum time counted between two checks, so that devices get their full timeout after the computer was asleep."""
 
 CLOSE_WAIT_SECONDS = 0.3
 """How long opening the next device waits for a lost one to close; closing continues in the background."""
@@ -28,7 +28,7 @@ SLOW_XRUNS, SLOW_SECONDS = 4, 10.0
 """A device with this many underruns or overruns within this time gets longer blocks."""
 
 Condition = Literal["works", "lost", "stalled", "slow"]
-"""`stalled`: it neither delivers nor requests samples; `slow`: it has to be reopened with longer blocks."""
+"""`stalled`: the device neither delivers nor requests samples; `slow`: it must be reopened with longer blocks."""
 
 
 class ActiveDevice:
@@ -80,7 +80,7 @@ class ActiveDevice:
         self._xruns = (time.monotonic(), 0)
 
     def close(self, wait: float | None = CLOSE_WAIT_SECONDS) -> None:
-        """Detaches and closes the device if it is open. Waits at most `wait` seconds; None: as `DeviceStream.close`."""
+        """Detaches and closes the device if it is open. `wait`: see `DeviceStream.close`."""
         opened, self._opened = self._opened, None
         if opened is None:
             return
@@ -90,11 +90,11 @@ class ActiveDevice:
             self._managed.closed(opened)
 
     def placed(self, state: PulseState) -> PulseDevice | None:
-        """Returns the device to which the sound server has connected the stream."""
+        """Returns the device to which the sound server has routed the stream, or None if unknown."""
         return self._find_stream(state)[1]
 
     def set_placed(self, placed: PulseDevice, *, moved: bool) -> None:
-        """Adopts the name of the device that `placed` returned. `moved`: the stream was on another one before."""
+        """Adopts the properties of the device returned by `placed`. `moved`: whether the stream was moved there."""
         assert self.device is not None
         if self.device.pulse_name:
             self.device = dataclasses.replace(
@@ -110,7 +110,7 @@ class ActiveDevice:
             self._managed.name = self.name
 
     def check(self, state: PulseState | None, passed: float) -> Condition:
-        """Checks whether the device works. `passed`: seconds since the last check."""
+        """Returns the condition of the open device. `passed`: seconds since the last check."""
         opened = self._opened
         assert opened is not None
         lost, suspended = self._check_stream(state) if state is not None else (False, False)
@@ -135,11 +135,11 @@ class ActiveDevice:
             # A brief absence is normal: ALSA's plugin opens a new stream after an underrun.
             return self._had_stream and self._idle > OBSERVED_SECONDS, False
         self._had_stream = True
-        # If it is on no listed device and none is left, it is on the server's stand-in for missing hardware.
+        # If it is on no listed device and none is left, the server has moved it to its dummy device.
         return placed is None and not state.of(self._kind), placed is not None and placed.suspended
 
     def _find_stream(self, state: PulseState) -> tuple[bool, PulseDevice | None]:
-        """Returns whether the server has our stream (this process may have others), and the device it is on."""
+        """Returns whether our stream exists (the process may have others), and the device it is connected to."""
         if self._opened is None:
             return False, None
         stream = state.stream(self._kind, self._opened.tag, self._stream_number)

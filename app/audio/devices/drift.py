@@ -20,7 +20,7 @@ HEADROOM = 1.002
 class FineResampler:
     """Speeds up or slows down 24 kHz mono float32 audio by a few parts per million.
 
-    In this mode soxr holds back `HELD` samples, and its output is 1.77 samples late (`SHIFT`, rounded); both measured.
+    In this mode, soxr buffers `HELD` samples and delays its output by 1.77 samples (`SHIFT`, rounded); both measured.
     """
 
     HELD, SHIFT = 240, 2
@@ -38,12 +38,12 @@ class FineResampler:
             self._stream.set_io_ratio(SAMPLE_RATE * (1.0 + ppm * 1e-6), SAMPLE_RATE)
 
     def push(self, samples: np.ndarray) -> np.ndarray:
-        """Returns the output available after these samples, float32 (m,)."""
+        """Adds `samples` and returns the output that is available now, float32 (m,)."""
         return self._stream.resample_chunk(samples)
 
 
 class DriftCompensatingSink:
-    """An `AudioSink` that keeps the queue of `sink` at a constant level under a steady flow of frames. For one writer.
+    """An `AudioSink` that keeps the queue of `sink` at a constant level while frames are written steadily.
 
     Samples pass through unchanged until the queue has drifted by more than half a device block from its initial level.
     After that they are resampled by a few ppm, so that the queue neither runs empty nor grows. Silence, a flush, a
@@ -51,11 +51,11 @@ class DriftCompensatingSink:
     """
 
     SETTLING_FRAMES, LEVELLING_FRAMES = 25, 125
-    """The first 2 s are uneven and skipped; the mean of the next 10 s is the target level."""
+    """The first 2 s are uneven and ignored; the mean of the next 10 s becomes the target level."""
     MOVED_FRAMES = 62
     MOVED_SAMPLES = 250.0
-    """Window of the running mean (5 s) and its deviation that counts as drift. Jitter passes sooner, and changes below
-    half a block of 20 ms aren't significant."""
+    """Window of the level's running mean (5 s), and the deviation of this mean that counts as drift. Jitter averages
+    out within the window, and changes of less than half a 20 ms block aren't significant."""
     HISTORY = 2400
     FADE = SAMPLE_RATE // 50
 
@@ -97,7 +97,7 @@ class DriftCompensatingSink:
 
     @property
     def queued(self) -> int:
-        """Includes the samples held back by the resampler."""
+        """Samples waiting to be played, including those buffered by the resampler."""
         return max(0, self._written - self.played - self.flushed - self.overruns)
 
     @property
@@ -113,7 +113,7 @@ class DriftCompensatingSink:
         return self._sink.underruns
 
     def write(self, samples: np.ndarray) -> None:
-        """Queues samples. Propagates the errors of `sink`."""
+        """Queues samples. Propagates any error of `sink`."""
         if not len(samples):
             self._finish()
             self._sink.write(samples)
@@ -129,7 +129,7 @@ class DriftCompensatingSink:
     def flush(self) -> int:
         before = self.flushed
         self._sink.flush()
-        # Everything not yet played is discarded, including what the resampler holds back.
+        # Everything not yet played is discarded, including the samples buffered by the resampler.
         played = self.played
         self._discarded = self._written - self.overruns - self._sink.flushed - played
         self._removed = played - self._sink.played
@@ -200,7 +200,7 @@ class DriftCompensatingSink:
         self._removed += len(samples) - len(resampled)
 
     def _finish(self) -> None:
-        """Writes the samples held back by the resampler, stops resampling and restarts the measurement."""
+        """Writes the samples buffered by the resampler, stops resampling and restarts the measurement."""
         if self._resampler is not None:
             rest = self._resampler.push(np.zeros(4 * FineResampler.HELD, np.float32))[: self._held]
             self._resampler = None

@@ -20,7 +20,7 @@ from app.conversation.sound_processing import DeviceNotice, Processing, SoundHea
 
 
 class MutedSource(WrappedSource):
-    """Delivers `source`, or zeros while `muted()`, because the processing upstream may delay audio or add noise."""
+    """Replaces the audio of `source` with zeros while `muted()`, as processing upstream may delay it or add noise."""
 
     def __init__(self, source: AudioSource, muted: Callable[[], bool]) -> None:
         super().__init__(source)
@@ -102,7 +102,7 @@ class DeviceDuplexAudio:
 
     @property
     def prebuffer_seconds(self) -> float:
-        """How long the first samples of speech currently wait before they are played."""
+        """Current prebuffering delay at the start of speech, in seconds."""
         return self._devices.sink.prebuffer_seconds
 
     def set_processing(self, processing: Processing) -> None:

@@ -26,7 +26,7 @@ READER_SECONDS = 2.0
 def list_current_devices() -> list[Device]:
     """Returns the current devices, even while streams are open. Takes up to a second. Raises `DeviceError`.
 
-    If a child process had to list them, their `index` is -1, as it isn't valid in this process.
+    If a child process had to list them, their `index` is -1, as PortAudio's indexes differ between processes.
     """
     state = pulse.query()
     if (state is not None and listing.pulse_gateway(listing.own_devices())) or portaudio_library.restart():
@@ -41,7 +41,7 @@ def list_current_devices() -> list[Device]:
 
 
 class ListProcess:
-    """A child process that lists the devices with a newly started PortAudio. Only `stop` waits for it."""
+    """A child process that lists the devices with a newly started PortAudio. Only `stop` blocks."""
 
     def __init__(self) -> None:
         """Starts the process. Raises `DeviceError`."""
@@ -65,7 +65,7 @@ class ListProcess:
             self._output = pipe.read(CHILD_LINE.bytes + 1)
 
     def poll(self) -> list[Device] | None:
-        """Returns the list, or None while the process runs. Raises `DeviceError`. Don't call it again after either."""
+        """Returns the list, or None while the process runs; call it until it returns a list or raises `DeviceError`."""
         if self._reader.is_alive():
             return None
         try:
@@ -106,7 +106,7 @@ class ListRefresh:
             self._process = ListProcess()
 
     def poll(self) -> list[Device] | None:
-        """Returns the list once when it is available, otherwise None."""
+        """Returns the list once it is available, and only once; otherwise None."""
         if self._process is None:
             return None
         listed = None

@@ -52,7 +52,7 @@ class Device:
     pulse_name: str = ""
     """The sound server's identifier; empty for a device listed by PortAudio itself."""
     muted: bool = field(default=False, compare=False)
-    """Whether the device is muted in the system, if known."""
+    """Whether the device is muted at the system level, if known."""
 
     @property
     def is_default(self) -> bool:
@@ -166,7 +166,7 @@ def match_name(name: str, devices: Sequence[_Either]) -> _Either | None:
 
 
 def pulse_gateway(own: Sequence[Device]) -> Device | None:
-    """Returns the PortAudio device that leads to the sound server, if there is one."""
+    """Returns the PortAudio device that connects to the sound server, or None."""
     by_name = {device.name: device for device in own if device.host_api == "ALSA" and device.inputs and device.outputs}
     return next((by_name[name] for name in _PULSE_PCMS if name in by_name), None)
 

@@ -1,7 +1,7 @@
 """The loudspeaker: plays samples in PortAudio's short blocks, with a small adaptive buffer at the start of speech.
 
 The callback runs on PortAudio's thread and only copies from a ring buffer into its block. It never locks, signals, logs
-or computes (apart from the fades of a pause), because a late callback is audible. A stereo clip has its own stream.
+or computes (apart from the fades of a pause), because a late callback is audible. `StereoClip` has its own stream.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 class StereoClip(StreamOwner):
     """A stereo sound that plays while its context is open.
 
-    Entering opens the loudspeaker and starts playing `samples`, float32 (n, 2) at 24 kHz; leaving stops. Raises
-    `DeviceError` on opening. A loudspeaker with one channel plays the mean of both.
+    Entering opens the loudspeaker and starts playing `samples`, float32 (n, 2) at 24 kHz; leaving stops the
+    playback. Raises `DeviceError` on opening. A loudspeaker with one channel plays the mean of both.
     """
 
     kind = "loudspeaker"
@@ -55,24 +55,24 @@ class StereoClip(StreamOwner):
 
 
 PLAYBACK_SECONDS = 60.0
-"""Capacity for the app's voice. A synthesiser may return a whole paragraph much faster than it is spoken."""
+"""Capacity of the playback buffer. A synthesiser may return a whole paragraph much faster than it is played."""
 
 PREBUFFER_SECONDS = 0.02
-"""Initial value of how long the first samples of speech wait before they are played. A front-end writes 80 ms every
-80 ms, and without this wait a step only 1 ms late would be audible. Two blocks cover the frame thread's measured jitter
-(at most 10 ms under load); more would delay every answer."""
+"""Initial prebuffering delay at the start of speech. A front-end writes 80 ms every 80 ms, and without this delay a
+step that is only 1 ms late would be audible. Two blocks cover the frame thread's measured jitter (at most 10 ms under
+load); more would delay every answer."""
 
 PREBUFFER_STEP_SECONDS = 0.01
-"""How much the wait grows after an underrun, per device."""
+"""How much a device's prebuffering delay increases after an underrun."""
 
 PREBUFFER_MOST_SECONDS = 0.08
-"""A longer gap isn't jitter and wouldn't have been prevented by waiting."""
+"""Maximum prebuffering delay. A longer gap isn't jitter, and prebuffering wouldn't have prevented it."""
 
 TAP_SECONDS = 2.0
 """How much played audio is kept for the echo canceller."""
 
 RESAMPLER_SECONDS = 0.04
-"""Additional wait if samples are resampled, because soxr holds back this much and delivers in bursts."""
+"""Additional prebuffering if samples are resampled, because soxr buffers this much and delivers in bursts."""
 
 UNDERRUN_WITHIN_SECONDS = 0.5
 """An empty queue normally means the end of speech. If speech continues sooner than this, the synthesiser or model was
@@ -82,19 +82,19 @@ FADE_SECONDS = 0.005
 """Length of the fades around a pause, which prevent clicks. Half a block."""
 
 _prebuffer_seconds: dict[str, float] = {}
-"""The wait in seconds that each device turned out to need, by name, for the lifetime of the process."""
+"""Prebuffering delay in seconds that each device has needed so far, keyed by name; kept until the process ends."""
 
 
 class Loudspeaker(StreamOwner, PlaybackCounters):
     """An `AudioSink` for a loudspeaker. Raises `DeviceError` on opening, like `Microphone`.
 
-    The first samples of speech wait `prebuffer_seconds`. Leaving the context discards queued samples; wait for
+    Speech is prebuffered for `prebuffer_seconds`. Leaving the context discards queued samples; wait for
     `queued == 0` first if they should be played.
 
-    If the device doesn't support 24 kHz, samples are resampled on the writer's thread. The resampler holds back the
-    last 40 ms, which count as queued until an empty `write` plays them.
+    If the device doesn't support 24 kHz, samples are resampled on the writer's thread. The resampler buffers the
+    last 40 ms, which count as queued until an empty `write` flushes them.
 
-    Implements `PausesPlayback`: the samples of the fades count as played, the silence between them doesn't count.
+    Implements `PausesPlayback`: faded samples count as played, and the silence between the fades isn't counted.
     """
 
     kind = "loudspeaker"
@@ -103,26 +103,26 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
     def __init__(self, name: str | None = None, device: Device | None = None) -> None:
         super().__init__(name, device)
         self.xruns = 0
-        """How often PortAudio reported that the device ran empty in mid-speech."""
+        """How often PortAudio reported an underrun of the device's buffer during speech."""
         self.position = 0
-        """Samples requested by the device, at its own rate; increases as long as it works."""
+        """Samples requested by the device, at its own rate; advances as long as the device works."""
         self.tap = Ring(1)
         """The last `TAP_SECONDS` sent to the device at its `rate`, including silence."""
         self.rate = SAMPLE_RATE
         self._gaps = self._gaps_seen = 0
-        self._gap = 0  # length of the last one
+        self._gap = 0  # length of the last gap
         self._paused = False
         self._ring = Ring(1)  # until a stream is open, so that the counters always work
         self._counters = PlaybackPosition(self._ring, SAMPLE_RATE)
 
     @property
     def underruns(self) -> int:
-        """How often speech was interrupted by silence, because samples were late or the device ran empty."""
+        """How often speech was interrupted by silence, because samples were late or the device's buffer ran empty."""
         return self._gaps + self.xruns
 
     @property
     def prebuffer_seconds(self) -> float:
-        """How long the first samples of speech currently wait."""
+        """Current prebuffering delay at the start of speech, in seconds."""
         return _prebuffer_seconds.get(self.name, PREBUFFER_SECONDS)
 
     def playback(self) -> Playback:
@@ -190,7 +190,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         self._enough = round((FRAME_SECONDS + seconds) * self.rate)
 
     def _grow_prebuffer(self) -> None:
-        """Increases the wait if that could have prevented the last gap."""
+        """Increases the prebuffering delay if that could have prevented the last gap."""
         self._gaps_seen = self._gaps
         if self._gap <= PREBUFFER_MOST_SECONDS * self.rate:
             longer = round(self.prebuffer_seconds + PREBUFFER_STEP_SECONDS, 3)

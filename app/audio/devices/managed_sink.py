@@ -1,7 +1,7 @@
 """A sink that outlives the loudspeakers behind it, and a tap on what they play.
 
-Another thread opens and closes the devices and attaches them here; nothing here waits for that. If a loudspeaker stays
-missing, a silent one consumes the samples in real time.
+Another thread opens and closes the devices and attaches them here; nothing here waits for that. If no loudspeaker
+becomes available, a null device consumes the samples in real time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.conversation.frame import SAMPLE_RATE
 
 
 class SilentLoudspeaker:
-    """A stand-in with the counters of a `Loudspeaker`, which consumes samples in real time. Not thread-safe."""
+    """A null device with the counters of a `Loudspeaker`. Consumes samples in real time. Not thread-safe."""
 
     finished = False
     underruns = 0
@@ -110,7 +110,7 @@ class ManagedSink(PlaybackCounters):
                 self._suspended = False
 
     def play_unheard(self) -> None:
-        """Consumes samples in real time from now on, until a device is attached."""
+        """Plays on a null device until a real one is attached. No-op if there is a device."""
         with self._lock:
             if self._loudspeaker is None:
                 self._loudspeaker = SilentLoudspeaker()
@@ -146,7 +146,7 @@ class ManagedSink(PlaybackCounters):
 
     @property
     def ready(self) -> bool:
-        """Whether there is a working loudspeaker, real or silent."""
+        """Whether there is a working loudspeaker or a null device, and it isn't suspended."""
         loudspeaker = self._loudspeaker
         return loudspeaker is not None and not loudspeaker.finished and not self._suspended
 
@@ -158,7 +158,7 @@ class ManagedSink(PlaybackCounters):
 
     @property
     def prebuffer_seconds(self) -> float:
-        """How long the first samples of speech wait on the device in use; 0 if there is none."""
+        """Current prebuffering delay of the device in use, in seconds; 0 if there is none."""
         loudspeaker = self._loudspeaker
         return loudspeaker.prebuffer_seconds if loudspeaker is not None else 0.0
 
@@ -212,7 +212,7 @@ class ManagedTap:
 
     @property
     def generation(self) -> int:
-        """Increases when the device changes or samples were lost."""
+        """Incremented whenever the device changes or samples are lost."""
         return self._changes + self._sink.moves
 
     def take(self) -> np.ndarray:

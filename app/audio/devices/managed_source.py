@@ -1,4 +1,4 @@
-"""A source that outlives the microphones behind it and delivers silence in real time without one.
+"""A source that outlives the microphones behind it and, without one, delivers silence in real time.
 
 Another thread opens and closes the devices and attaches them here; nothing here waits for that.
 """
@@ -16,18 +16,18 @@ from app.audio.devices.microphone import POLL_SECONDS, Microphone
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, silence
 
 QUIET_SECONDS = 0.3
-"""A microphone that has delivered nothing for this long is replaced by silence until it delivers again. Working ones
-deliver every 10 ms, with a jitter of some tens of ms."""
+"""A microphone that has delivered nothing for this long is replaced by silence until it delivers again. Working
+ones deliver every 10 ms, with tens of milliseconds of jitter."""
 
 CATCH_UP_SECONDS = 0.8
-"""The most silence delivered in a burst to catch up with the clock. After a longer gap (the computer was asleep), the
-source continues from the current time, because a long burst would be useless."""
+"""Maximum silence delivered in a burst to catch up with the clock. After a longer gap (when the computer was asleep),
+the source continues from the current time, because a long burst would be useless."""
 
 SILENT_POLL_SECONDS = 0.02
 """How often a silent microphone is polled."""
 
 OBSERVED_SECONDS = 0.1
-"""Upper limit for what a single wait counts, because a delayed thread isn't evidence against the device."""
+"""Maximum time that a single wait adds to the quiet time, since a delayed thread doesn't mean a stalled device."""
 
 
 class ManagedSource:
@@ -46,8 +46,8 @@ class ManagedSource:
         self._reading: Microphone | None = None
         self._changes = 0
         self._frame_ended = 0.0  # when the last delivered frame ended
-        self._silent = False  # whether silence is delivered
-        self._quiet = 0.0  # for how long nothing was delivered
+        self._silent = False  # whether silence is being delivered
+        self._quiet = 0.0  # seconds since the device last delivered
         self._position = -1
 
     def __enter__(self) -> Self:
@@ -85,12 +85,12 @@ class ManagedSource:
 
     @property
     def generation(self) -> int:
-        """Increases when the device changes, and when silence starts or ends."""
+        """Incremented when the device changes, and when silence starts or ends."""
         return self._changes + self._moves
 
     @property
     def muted(self) -> bool:
-        """Whether only zeros are delivered. The device's samples are then dropped in the callback."""
+        """Whether only zeros are delivered. The callback then discards the device's samples."""
         return self._muted
 
     @muted.setter
@@ -158,7 +158,7 @@ class ManagedSource:
         microphone = self._microphone
         if microphone is not self._reading:
             if self._reading is not None:
-                self._set_silent(True)  # until the new one has a whole frame
+                self._set_silent(True)  # until the new microphone has a whole frame
             self._reading, self._position, self._quiet = microphone, -1, 0.0
         if microphone is None:
             return self._silence(now)

@@ -2,8 +2,8 @@
 
 `DeviceManager` provides a source and a sink for the whole session. A single thread, the device thread, opens and closes
 all devices: it detects lost ones, opens substitutes, and returns to the preferred ones when they are back. Reading and
-writing happen on other threads and never wait for it. For each slot, it tries the preferred device, then the default,
-then any other, and finally those that failed to open before.
+writing happen on other threads and never wait for it. For each slot, the device thread tries the preferred device, then
+the default, then any other, and finally those that failed to open before.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _open(slot: DeviceSlot, server: ServerMonitor, device: Device, by_name: bool
 
 
 def _candidates(slot: DeviceSlot, server: ServerMonitor) -> Iterator[tuple[Device, bool]]:
-    """Yields (device, by_name), best first. A device not opened by name may be moved by the sound server."""
+    """Yields (device, by_name), best first. The sound server may move a stream that isn't opened by name."""
     if slot.preferred:
         with contextlib.suppress(DeviceError):
             yield slot.find(slot.preferred, server.state), True
@@ -111,7 +111,7 @@ class ServerMonitor:
         self._server.__exit__(*exc)
 
     def query(self) -> None:
-        """Updates the state."""
+        """Queries the server and updates `state` and `expected`."""
         now = self.queried_at = time.monotonic()
         state = self._server.query()
         if state is not None and not self._has_gateway:
@@ -128,7 +128,7 @@ TICK_SECONDS = 0.1
 """How often the device thread checks that the devices still work."""
 
 QUERY_SECONDS = 0.5
-"""How often the sound server is queried in the absence of events, for mute states and the devices of our streams."""
+"""How often the sound server is queried in the absence of events, to track mute states and moved streams."""
 
 FIRST_RETRY_SECONDS, RETRY_SECONDS = 0.5, 1.0
 """Delay before the first retry if no device could be opened, and before each further one."""
@@ -138,16 +138,16 @@ ABSENT_RETRY_SECONDS = 3.0
 announced by the system is tried immediately."""
 
 GRACE_SECONDS = 0.5
-"""Time for the sound server to move a stream itself, to a new default or back to a device that returned."""
+"""Grace period for the sound server to move a stream itself, to a new default or back to a returning device."""
 
 PORTAUDIO_RETRY_SECONDS = 10.0
-"""How often a frozen list is refreshed in the absence of events. Each refresh needs a child process."""
+"""How often PortAudio's frozen list is refreshed in the absence of events. Each refresh needs a child process."""
 
 UNHEARD_SECONDS = 10.0
-"""How long an answer waits for a lost loudspeaker to be replaced. Then it continues silently, as text."""
+"""How long an answer waits for a lost loudspeaker to be replaced before it continues silently, as text."""
 
 UNLISTED_SECONDS = 3.0
-"""How long replacing a lost device waits for PortAudio to be restarted before its old list is used."""
+"""How long to wait for a PortAudio restart when replacing a lost device, before falling back to the old list."""
 
 _log = logging.getLogger(__name__)
 
@@ -155,9 +155,9 @@ _log = logging.getLogger(__name__)
 class DeviceManager:
     """The microphone and loudspeaker of a session, chosen by name (empty: the system's defaults).
 
-    Enter `sink` and `source` in any order. If devices are `required`, this raises `DeviceError` like `Microphone`;
-    otherwise a missing device is reported and used once it appears. Later changes are reported by `notices` and never
-    raise. `tap` provides what the loudspeaker actually plays.
+    Enter `sink` and `source` in any order. If devices are `required`, entering raises `DeviceError`, as in
+    `Microphone`; otherwise a missing device is reported and used once it appears. Later changes are reported by
+    `notices` and never raise. `tap` provides the audio that the loudspeaker actually plays.
     """
 
     def __init__(self, microphone: str, loudspeaker: str, *, required: bool = True) -> None:
@@ -355,7 +355,7 @@ class DeviceManager:
             self._listing.start()
 
     def _apply_list(self, listed: list[Device]) -> None:
-        """Switches to devices on a new list that are preferred or the new default."""
+        """Switches to devices on a new list that the user prefers or that are new defaults."""
         causes: dict[DeviceSlot, Cause] = {}
         for slot in self._slots:
             fitting = [device for device in listed if device.channels(slot.kind)]
@@ -407,7 +407,7 @@ class DeviceManager:
 
 @contextlib.contextmanager
 def _errors_logged() -> Iterator[None]:
-    """Logs and suppresses any error: the session works without the device thread, and the next tick may succeed."""
+    """Logs and suppresses any error: the session survives a failed tick, and the next one may succeed."""
     try:
         yield
     except Exception:

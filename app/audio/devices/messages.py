@@ -1,6 +1,6 @@
 """User-facing messages about device changes: what happened, what it means, and what to do.
 
-`DeviceNotifier` reports each change once, after it has lasted for some time, and limits the rate of notices.
+`DeviceNotifier` reports each change once, after it has persisted for some time, and limits the rate of notices.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SUSPENDED_SECONDS = 2.0
 """How long a device must be suspended before it is reported."""
 
 STORM_NOTICES, STORM_SECONDS, STORM_SETTLE_SECONDS = 4, 30.0, 5.0
-"""After this many changes within this time (a loose plug), a state must last longer before it is reported."""
+"""After this many notices within this time (a loose plug), a change must persist longer before it is reported."""
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class DeviceStatus:
     - `cause`: why another device is in use.
     - `refused`: the preferred device can't be opened.
     - `problem`: the message explaining why it, or any device, can't be opened; cleared once reported.
-    - `absent`: the device has just been chosen but isn't there.
+    - `absent`: the preferred device has just been chosen but isn't connected.
     """
 
     preferred: str
@@ -60,14 +60,14 @@ class DeviceNotifier:
     def start(self, name: str | None) -> None:
         """Starts a session with the device `name`, without a notice.
 
-        None means that it couldn't be opened; that, or the substitute in use, is reported by the next `update`.
+        None means that no device could be opened. The next `update` reports this, or the substitute in use.
         """
         self.reported, self._pending, self._absent = name, None, False
         self._narrowband, self._muted, self._suspended = "", False, False
         self._notified_at.clear()
 
     def update(self, now: float, name: str, status: DeviceStatus) -> None:
-        """Reports that the device in use is `name` (empty: none), and clears the reported parts of `status`."""
+        """Reports the device in use, `name` (empty: none), if it has changed, and clears reported parts of `status`."""
         if name == self.reported:
             self._pending = None
             if name and status.absent:
@@ -100,7 +100,7 @@ class DeviceNotifier:
         status.absent, status.problem, status.cause = False, "", "gone"
 
     def update_quality(self, device: Device, muted: bool) -> None:
-        """Reports if the microphone in use has telephone quality, or has been muted or unmuted in the system."""
+        """Reports a microphone with telephone quality, and one that was muted or unmuted at the system level."""
         if device.default_rate <= messages.NARROWBAND_RATE and self._narrowband != device.name:
             self._narrowband = device.name
             self._notify(messages.narrowband(device.name, device.default_rate))
@@ -142,14 +142,14 @@ class DeviceNotifier:
         return messages.changed(self._kind, before, name, cause, preferred, status.problem, status.refused)
 
     def _is_refused(self, name: str, status: DeviceStatus) -> bool:
-        """Whether a substitute is in use because the preferred device can't be opened, and that isn't reported yet."""
+        """Whether a substitute is in use because the preferred device can't be opened, which is yet to be reported."""
         return status.refused and bool(status.problem) and not same_device(status.preferred, name)
 
 
 Cause = Literal["gone", "default", "mixer", "chosen", "returned", "absent", "refused", "slow"]
 """Why another device is in use. In this order: the old one is gone; the system's default changed; the app was moved in
-the system's sound settings; the user chose it; the preferred one is back, wasn't there, or couldn't be opened; the same
-device was reopened (not reported)."""
+the system's sound settings; the user chose it; the preferred one is back, wasn't connected, or couldn't be opened; the
+same device was reopened (not reported)."""
 
 NARROWBAND_RATE = 16_000
 """Microphones at this rate (Hz) or below have telephone quality, typically Bluetooth headsets in a call."""
@@ -165,9 +165,9 @@ _EFFECT = {
 
 
 def absent(kind: DeviceKind, problem: str = "") -> DeviceNotice:
-    """Reports that the session starts without a device of this kind.
+    """Returns the notice that the session starts without a device of this kind.
 
-    `problem`: the message explaining why none can be opened; empty if there is none.
+    `problem`: the message explaining why none can be opened; empty if none was found.
     """
     without = {"microphone": "You can type", "loudspeaker": "You can read the answers"}[kind]
     if problem:
@@ -177,12 +177,12 @@ def absent(kind: DeviceKind, problem: str = "") -> DeviceNotice:
 
 
 def found(kind: DeviceKind, name: str) -> DeviceNotice:
-    """Reports that a device is now available in a session that started without one of its kind."""
+    """Returns the notice that a device has become available in a session that started without one of its kind."""
     return DeviceNotice(kind, "back", name, f"The {kind} “{name}” is there now, and in use.")
 
 
 def lost(kind: DeviceKind, name: str, problem: str = "") -> DeviceNotice:
-    """Reports that the last device of this kind is gone. `problem`: why no other can be opened, if known."""
+    """Returns the notice that the last device of its kind is gone. `problem`: why no other can be opened, if known."""
     sentence = (
         f"The {kind} “{name}” is gone, and no other can be used: {_EFFECT[kind]} for now. {_REMEDY[kind]}; the "
         "conversation continues by itself then."
@@ -193,7 +193,7 @@ def lost(kind: DeviceKind, name: str, problem: str = "") -> DeviceNotice:
 def changed(
     kind: DeviceKind, old: str, new: str, cause: Cause, preferred: str, problem: str = "", refused: bool = False
 ) -> DeviceNotice:
-    """Reports that another device is in use.
+    """Returns the notice that another device is in use.
 
     - `kind`: the kind of device.
     - `old`, `new`: the previous device (empty: none) and the one now in use.
@@ -234,7 +234,7 @@ def changed(
 
 
 def back(kind: DeviceKind, name: str) -> DeviceNotice:
-    """Reports that a lost device is in use again."""
+    """Returns the notice that a lost device is in use again."""
     return DeviceNotice(kind, "back", name, f"The {kind} “{name}” is back, and in use again.")
 
 
@@ -245,7 +245,7 @@ def silent(kind: DeviceKind, name: str) -> str:
 
 
 def suspended(kind: DeviceKind, name: str, is_suspended: bool) -> DeviceNotice:
-    """Reports that the system has suspended or resumed the device."""
+    """Returns the notice that the system has suspended or resumed the device."""
     sentence = (
         f"The {kind} “{name}” is suspended in the system, so {_EFFECT[kind]}. It continues by itself when the system "
         f"lets it; if it doesn't, choose another {kind}."
@@ -256,7 +256,7 @@ def suspended(kind: DeviceKind, name: str, is_suspended: bool) -> DeviceNotice:
 
 
 def narrowband(name: str, rate: int) -> DeviceNotice:
-    """Reports that the microphone has telephone quality. `rate`: in Hz."""
+    """Returns the notice that the microphone has telephone quality. `rate`: in Hz."""
     return DeviceNotice(
         "microphone",
         "note",
@@ -267,7 +267,7 @@ def narrowband(name: str, rate: int) -> DeviceNotice:
 
 
 def muted(name: str, is_muted: bool) -> DeviceNotice:
-    """Reports that the microphone was muted or unmuted in the system."""
+    """Returns the notice that the microphone was muted or unmuted at the system level."""
     sentence = (
         f"The microphone “{name}” is muted in the system, so you aren't heard. Unmute it in the system's sound "
         "settings, or with its own switch."

@@ -20,7 +20,7 @@ from app.audio.io.ring import Ring
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 CAPTURE_SECONDS = 4.0
-"""Capacity for the user's audio while the frame thread is delayed, longer than any delay that should occur."""
+"""Capacity of the capture buffer, longer than the frame thread should ever be delayed."""
 
 STALLED_SECONDS = 2.0
 """A device that has delivered or requested nothing for this long is considered lost, because unloading a source in a
@@ -38,7 +38,7 @@ class Microphone(StreamOwner):
     def __init__(self, name: str | None = None, device: Device | None = None) -> None:
         super().__init__(name, device)
         self.xruns = 0
-        """How often PortAudio reported samples lost before the callback."""
+        """How often PortAudio reported that samples were lost before they reached the callback."""
         self._muted = self._just_muted = False
         self._zeros_due = 0  # samples buffered before muting, which become zeros
         self._early: np.ndarray = np.zeros(0, np.float32)  # part of the incomplete frame, returned by `ahead`
@@ -48,7 +48,7 @@ class Microphone(StreamOwner):
 
     @property
     def position(self) -> int:
-        """Samples delivered since the device was opened; increases as long as it works."""
+        """Samples delivered since the device was opened; advances as long as the device works."""
         return self._ring.counts().written
 
     @property
@@ -166,7 +166,7 @@ class Microphone(StreamOwner):
         """Applies muting to the buffered samples and converts them."""
         if self._just_muted:
             self._just_muted = False
-            # Includes what the resampler holds back.
+            # Includes the samples buffered by the resampler.
             self._zeros_due = self.waiting + (0 if self._converted is self._ring else SAMPLE_RATE // 20)
         self._convert()
 
@@ -182,7 +182,7 @@ class Microphone(StreamOwner):
         return device_samples // self._channels * SAMPLE_RATE // self._rate
 
     def _check_stalled(self, waited: float) -> None:
-        """Raises if the device has stopped delivering without ending its stream."""
+        """Raises `DeviceGone` if the device has stopped delivering without ending its stream."""
         position = self.position
         # Capped, since the first wait after the computer was asleep is very long.
         self._silent_for = self._silent_for + min(waited, 0.2) if position == self._last_position else 0.0

@@ -1,6 +1,6 @@
-"""A scripted microphone and a silent loudspeaker, for unattended sessions in the demo and the benchmarks.
+"""A scripted microphone and a null loudspeaker, for unattended sessions in the demo and the benchmarks.
 
-Both run in real time like actual devices.
+Both run in real time, as actual devices do.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class PacedAsker:
 
 
 class PacedListener:
-    """A silent loudspeaker that plays in real time according to the clock `now`, and counts its underruns."""
+    """A null loudspeaker that consumes samples in real time, measured by the clock `now`, and counts underruns."""
 
     name = "bench"
     keeps_time = False

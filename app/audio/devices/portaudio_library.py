@@ -133,7 +133,7 @@ def open_streams() -> int:
 
 @contextlib.contextmanager
 def environment(values: dict[str, str]) -> Iterator[None]:
-    """Sets environment variables for the block, under `LOCK`. Sound server clients read their target from them."""
+    """Sets environment variables during the block, holding `LOCK`. Sound server clients read their target there."""
     with LOCK:
         before = {key: os.environ.get(key) for key in values}
         os.environ.update(values)
@@ -149,7 +149,7 @@ def environment(values: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet_stderr() -> Iterator[None]:
-    """Discards the output of C libraries; on Linux, ALSA and JACK complain about every missing device.
+    """Discards what C libraries print to stderr; on Linux, ALSA and JACK complain about every missing device.
 
     Redirects file descriptor 2 of the whole process, so keep the block short.
     """

@@ -28,7 +28,7 @@ _slow: set[str] = set()
 """Names of the devices that need `SAFE_BLOCK_SECONDS`, for the lifetime of the process."""
 
 CLOSE_SECONDS = 2.0
-"""How long to wait for a driver to close. If its server has died it may never return, and the app continues anyway."""
+"""How long to wait for a driver to close. If its server has died it may never return, so the app continues anyway."""
 
 _tags = itertools.count(1)
 
@@ -195,7 +195,7 @@ class StreamOwner:
 
     @property
     def latency(self) -> float:
-        """Latency in seconds between the callback and the air, as reported by the device."""
+        """Latency in seconds between the callback and the microphone or loudspeaker, as reported by the device."""
         stream = self._stream
         return stream.latency if stream is not None else 0.0
 

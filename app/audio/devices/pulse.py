@@ -21,7 +21,7 @@ ANSWER_SECONDS = 2.0
 """A server that doesn't respond within this time counts as absent. A working one responds in a millisecond."""
 
 _NO_HARDWARE = "auto_null"
-"""The server's stand-in if there is no loudspeaker at all."""
+"""The name of the server's dummy sink, which it creates if there is no loudspeaker."""
 
 _NO_MONITOR = 0xFFFFFFFF
 
@@ -64,7 +64,7 @@ class PulseStream:
 
 @dataclass(frozen=True, slots=True)
 class PulseState:
-    """A snapshot of the server's state, without monitors and the stand-in for missing hardware."""
+    """A snapshot of the server's state, excluding monitors and the dummy sink."""
 
     devices: tuple[PulseDevice, ...]
     streams: tuple[PulseStream, ...]
@@ -83,7 +83,7 @@ class PulseState:
         return max(ours, key=lambda s: (s.tag == tag != "", s.number == number, s.number), default=None)
 
     def device(self, stream: PulseStream) -> PulseDevice | None:
-        """Returns the device of a stream, or None if it isn't listed (a monitor or the stand-in)."""
+        """Returns the device of a stream, or None if it isn't listed (a monitor or the dummy sink)."""
         return next((d for d in self.devices if d.kind == stream.kind and d.number == stream.device), None)
 
 
@@ -238,8 +238,8 @@ _NUMBERS_LOCK = threading.Lock()
 def distinct_names(kind: DeviceKind, descriptions: dict[str, str]) -> dict[str, str]:
     """Returns a user-facing name for each pulse name: its description, with a number if several devices share it.
 
-    A device keeps its name while it is present, even if others with the same description come and go. A new one gets
-    the lowest free number, so a device keeps its name if it returns under another pulse name.
+    A device keeps its name while it is present, even if others with the same description appear and disappear. A new
+    one gets the lowest free number, so a device keeps its name if it returns under another pulse name.
     """
     with _NUMBERS_LOCK:
         names = {}

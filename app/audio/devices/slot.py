@@ -67,7 +67,7 @@ class RefusedDevices:
 
 
 class DeviceSlot:
-    """The choice of the microphone or loudspeaker behind `managed`.
+    """Selects the microphone or loudspeaker behind `managed`.
 
     - `kind`: the kind of device.
     - `preferred`: the name of the user's choice; empty for the default.
@@ -141,7 +141,7 @@ class DeviceSlot:
         self._moved_by_user = False
 
     def opened(self, state: PulseState | None) -> None:
-        """Finds where the sound server has routed the stream. Call it after `open` with a new state."""
+        """Finds where the sound server has routed the stream. Call it after `open` with the latest state."""
         self.tries = 0
         self._switch_at = None
         self._default_changed = False
@@ -163,7 +163,7 @@ class DeviceSlot:
         self._preferred_was_there = True
 
     def start_without(self, problem: str) -> None:
-        """Starts a session without a device. `problem`: the message why none can be opened; empty if there is none."""
+        """Starts a session without a device. `problem`: the error message, or empty if none was found."""
         self.used = True
         self.refused.reset_delay()
         self.retry_at, self.lost_at = 0.0, -math.inf
@@ -178,7 +178,7 @@ class DeviceSlot:
         self.active.close(wait=None)
 
     def refuse(self, device: Device, problem: str) -> None:
-        """Records that `device` can't be opened, or opens but delivers nothing, and the reason."""
+        """Records that `device` can't be opened, or opens but delivers nothing. `problem`: the error message."""
         is_preferred = bool(self.preferred) and match_name(self.preferred, [device]) is not None
         if is_preferred or not self._status.problem:
             self._status.problem = problem
@@ -270,7 +270,10 @@ class DeviceSlot:
         self.active.set_placed(placed, moved=True)
 
     def cause_to_switch(self, listed: Sequence[Device]) -> Cause | None:
-        """Returns why to switch to a device on a new list, or None to stay. Only used without a sound server."""
+        """Returns why to switch to a device on a new list, or None to keep the current one.
+
+        Only used without a sound server.
+        """
         self.forget_refused(listed, of_server=False)
         chosen = self._status.cause == "chosen"
         self._status.absent = chosen and bool(self.preferred)  # unless it is found below

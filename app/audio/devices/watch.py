@@ -19,10 +19,10 @@ POLL_SECONDS = 0.5
 """How often a system without events is polled."""
 
 LISTEN_SECONDS = 0.2
-"""How long one wait for events from the sound server lasts, which limits how long leaving the watch takes."""
+"""How long to wait for events from the sound server at a time, which limits how long leaving the watch takes."""
 
 SETTLE_SECONDS = 0.05
-"""Plugging in a device causes several changes within milliseconds: card, loudspeaker, microphone and defaults."""
+"""Debounce time: plugging in a device changes its card, loudspeaker, microphone and defaults in quick succession."""
 
 ALSA_FILES = ("/proc/asound/cards", "/proc/asound/pcm")
 
@@ -30,7 +30,7 @@ Signature = tuple[Any, ...]
 
 
 def signature(state: PulseState | None) -> Signature:
-    """Returns a value that changes with the devices and defaults. `state`: the sound server's, if there is one."""
+    """Returns a value that changes with the devices and defaults. `state`: that of the sound server, if any."""
     if state is not None:
         return ("pulse", *((d.kind, d.pulse_name, d.name, d.rate, d.is_default) for d in state.devices))
     if sys.platform == "win32":
@@ -57,7 +57,7 @@ _IN_CAPS_BYTES = ctypes.sizeof(_Caps) - ctypes.sizeof(ctypes.c_uint)
 
 
 def windows_names(winmm: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns (microphones, loudspeakers) by the first 31 characters of their names, each with the default first.
+    """Returns the names of (microphones, loudspeakers), truncated to 31 characters, each with the default first.
 
     This legacy API doesn't cache the list, so the result is always current.
     """

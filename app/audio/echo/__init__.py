@@ -1,10 +1,10 @@
 """Removes the app's own voice from the microphone signal.
 
-- `cancelled_source`: the `AudioSource` with the echo removed, which is the entry point
+- `cancelled_source`: the entry point, an `AudioSource` with the echo removed
 - `far_end_aligner`: the loudspeaker signal, aligned with the microphone's frames
 - `echo_remover`: the processing of an aligned frame, and the clock drift estimated from the filter's weights
 - `adaptive_filter`: the linear filter that learns the echo path
-- `canceller`: WebRTC's echo canceller, for the echo that the filter leaves
+- `canceller`: WebRTC's echo canceller, which removes the echo left by the filter
 - `residual_gate`: detects whether there is an echo, and attenuates the residual until the filter has converged
 - `known_path`, `store`: echo paths from earlier sessions
 

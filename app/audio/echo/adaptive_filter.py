@@ -1,4 +1,4 @@
-"""A linear adaptive filter that subtracts the echo from the microphone signal and preserves the user in double talk.
+"""A linear adaptive filter that subtracts the echo from the microphone signal but not the user's voice.
 
 It is the partitioned-block frequency-domain Kalman filter: G. Enzner, P. Vary, "Frequency-domain adaptive Kalman filter
 for acoustic echo control in hands-free telephones", Signal Processing 86 (2006); for the partitioned form see F. Kuech,
@@ -22,12 +22,12 @@ class AdaptiveFilter:
     """Learns the echo path from the loudspeaker to the microphone and subtracts the echo. For use on one thread.
 
     No double-talk detector is needed, since the Kalman gain falls when the echo doesn't explain the microphone signal.
-    The clocks must be synchronous, though: at a drift of 100 ppm (2.4 samples per second) the filter removes at most
-    7 dB, without drift 20 to 30 dB.
+    The clocks must be synchronous, though: with 100 ppm of drift (2.4 samples per second) the filter removes at most
+    7 dB of echo, compared with 20 to 30 dB without drift.
     """
 
     STEADY, LEARNING = 0.9995, 0.998
-    """How much of the path is assumed to persist over a hop (A in both papers), after and during the first seconds."""
+    """Share of the echo path assumed to persist over a hop (A in both papers), after and during the first hops."""
     LEARNING_HOPS = 200
     SMOOTHING = 0.7
     """Smoothing factor, per hop, for the power of the unexplained signal."""
@@ -36,15 +36,15 @@ class AdaptiveFilter:
     KNOWN_UNCERTAINTY = 0.05
     """Assumed error of a path learned in another session, as a share of its power."""
     CONSTRAINED = 4
-    """Partitions per hop, in turn, whose weights are constrained to 480 samples: all of them five times in 0.6 s."""
+    """How many partitions, in rotation, are constrained to 480 samples in each hop: every partition once per 0.12 s."""
     SILENT = 0.1
-    """Total power of the far-end spectra below which there is nothing to learn from: about -80 dBFS."""
+    """Total power of the far-end spectra below which the filter doesn't adapt: about -80 dBFS."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Discards all state, because the alignment of the two signals has changed."""
+        """Discards all state. Must be called when the alignment of the two signals has changed."""
         self._far = np.zeros((PARTITIONS, BINS), np.complex64)
         self._far_power = np.zeros((PARTITIONS, BINS), np.float32)
         self._last: np.ndarray = np.zeros(HOP, np.float32)
@@ -67,7 +67,7 @@ class AdaptiveFilter:
         return np.fft.irfft(self.weights, axis=1)[:, :HOP].reshape(-1).astype(np.float32)
 
     def set_response(self, response: np.ndarray) -> None:
-        """Sets the echo path to an impulse response like `response`."""
+        """Sets the echo path to an impulse response in the format of the `response` property."""
         parts = response.reshape(PARTITIONS, HOP)
         self.weights = np.fft.rfft(parts, 2 * HOP, axis=1).astype(np.complex64)
         power = self.weights.real**2 + self.weights.imag**2
@@ -75,7 +75,7 @@ class AdaptiveFilter:
         self.hops = self.LEARNING_HOPS
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
-        """Returns `near` without the echo of `far`; `near` itself if `far` is silent. Float32 (n,) each, whole hops."""
+        """Returns `near` with the echo of `far` removed, or `near` itself if `far` is silent. Float32, whole hops."""
         assert len(near) == len(far) and len(near) % HOP == 0
         if not far.any() and not self._far_power.any() and not self._last.any():
             self.active = False
@@ -96,7 +96,7 @@ class AdaptiveFilter:
         echo = np.fft.irfft(np.einsum("pf,pf->f", self._far, self.weights))[HOP:]
         out = (near - echo).astype(np.float32)
         self.active = bool(self._far_power.sum() > self.SILENT)
-        if self.active and near.any():  # it would learn from a muted microphone that there is no echo
+        if self.active and near.any():  # a muted microphone would teach it that there is no echo
             self._learn(out)
         return out
 

@@ -1,6 +1,6 @@
 """An `AudioSource` that wraps another one and removes the app's own voice from it.
 
-A meter measures how much the echo is attenuated, and whether the rest could be mistaken for the user.
+`EchoMeter` measures how much the echo is attenuated, and whether the residual could be mistaken for the user.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class EchoMeter:
     `erle_db` is the echo return loss enhancement, or None if unknown. `echo_remains` is set while the residual echo is
     loud enough to be mistaken for the user.
 
-    There is an echo if the loudness of the near end follows that of the far end with a small delay (correlation of the
-    logarithms above `FOLLOWS`). Hops in which the near end is much louder than the usual echo contain a voice and don't
-    count. The noise floor, which is the 10th percentile of the hops, is subtracted from the powers.
+    An echo is assumed if the near end's loudness follows the far end's with a small delay (correlation of the
+    logarithms above `FOLLOWS`). Hops in which the near end is much louder than the usual echo are taken for speech and
+    ignored. The noise floor, estimated as the 10th percentile of the hops, is subtracted from the powers.
     """
 
     FOLLOWS = 0.5
@@ -51,17 +51,17 @@ class EchoMeter:
     CONVERGING_SECONDS = 3.0
     SPEECH_OVER_NOISE = 10 ** (12 / 10)
     AUDIBLE = 10 ** (-55 / 10)
-    """Level from which voice detectors may detect speech; in trials, a residual of -44 dBFS triggered Silero."""
+    """Level above which a detector may report speech. In trials, a residual echo of -44 dBFS triggered Silero."""
     RAISE_AFTER, CLEAR_AFTER = 3, 4
-    """Consecutive evaluations that set or clear `echo_remains`."""
+    """Number of consecutive evaluations needed to set or clear `echo_remains`."""
     FORGET = 0.7
-    """Decay of the sums per evaluation: a memory of about 3 s."""
+    """Decay factor of the sums per evaluation, for a memory of about 3 s."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Starts over, because the alignment of the two signals has changed."""
+        """Resets all measurements. Must be called when the alignment of the two signals has changed."""
         self.erle_db: float | None = None
         self.echo_remains = False
         self._near, self._far, self._out = (np.full(WINDOW, TINY) for _ in range(3))
@@ -132,19 +132,19 @@ def _correlation(one: np.ndarray, other: np.ndarray) -> float:
 
 
 POLL_SECONDS = 0.004
-"""Polling interval for the incomplete frame when a hop is due. Each check costs 0.1 ms."""
+"""Polling interval for the incomplete frame when a hop is due. Each check takes 0.1 ms."""
 
 
 class EchoCancelledSource(WrappedSource):
-    """Delivers `source` without the echo of what `tap` played. Also an `EarlySampleSource`.
+    """An `AudioSource` that removes the echo of `tap` from `source`. Also implements `EarlySampleSource`.
 
     Entering loads the canceller, which takes 0.6 s and must not happen on an event loop, and then opens `source`. The
-    processing runs in `read_frame` on the frame thread, takes about 2 ms per frame and only waits for `source`. If
-    `source` has a `generation` attribute, it has the same meaning as the tap's.
+    processing runs in `read_frame` on the frame thread, takes about 2 ms per frame and blocks only on `source`. If
+    `source` has a `generation` attribute, it must have the same meaning as `Tap.generation`.
 
     If `source` is a `PeekableSource` and `on_early_samples` is set, hops of 20 ms are processed and delivered before
-    their frame is complete. This requires that the final frame will contain the same samples, so it only happens after
-    a frame in which nothing was attenuated.
+    their frame is complete. The complete frame must then contain the same samples, so hops are only delivered early
+    after a frame that passed without attenuation.
     """
 
     def __init__(
@@ -165,12 +165,12 @@ class EchoCancelledSource(WrappedSource):
 
     @property
     def problem(self) -> str:
-        """A user-facing message while the processing isn't possible, otherwise empty."""
+        """A user-facing message while audio processing is unavailable, otherwise empty."""
         return self._canceller.problem
 
     @property
     def health(self) -> SoundHealth:
-        """The current measurements, except the loudspeaker's `underruns`, which are 0 here."""
+        """The current measurements. `underruns` is always 0, since it is measured by the loudspeaker."""
         return SoundHealth(
             erle_db=self._meter.erle_db,
             echo_remains=self._meter.echo_remains,
@@ -179,7 +179,7 @@ class EchoCancelledSource(WrappedSource):
         )
 
     def set_processing(self, processing: Processing) -> None:
-        """Applies this processing as soon as possible and keeps the alignment. Any thread may call it."""
+        """Applies these settings once they are loaded, without realigning the far end. Thread-safe."""
         self._canceller.set_processing(processing)
 
     def wait_until_loaded(self) -> None:
@@ -187,7 +187,7 @@ class EchoCancelledSource(WrappedSource):
         self._canceller.wait_until_loaded()
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        """Returns the next frame, processed. Propagates the errors of `source`."""
+        """Returns the next processed frame, or None after `timeout` seconds. Propagates any error of `source`."""
         while True:
             wait = min(self._process_early(), timeout)
             near = self._source.read_frame(wait)
@@ -198,7 +198,7 @@ class EchoCancelledSource(WrappedSource):
                 return None
 
     def drop_to_newest(self) -> int:
-        """Drops frames of `source` and the far end that belongs to them."""
+        """Drops all waiting frames of `source` but the newest, and the corresponding far-end audio."""
         dropped = self._source.drop_to_newest()
         if dropped:
             self._aligner.drop(dropped)
@@ -206,7 +206,7 @@ class EchoCancelledSource(WrappedSource):
         return dropped
 
     def __enter__(self) -> Self:
-        self._canceller.load()  # first, as audio would pile up in an open source
+        self._canceller.load()  # before opening the source, which would accumulate audio in the meantime
         return super().__enter__()
 
     def __exit__(
@@ -267,7 +267,7 @@ class EchoCancelledSource(WrappedSource):
             self._generation = generation
             self._overruns = self._source.overruns
             self._aligner.restart()
-        overruns = self._source.overruns  # it may increase at any moment
+        overruns = self._source.overruns  # may increase at any moment
         lost, self._overruns = overruns - self._overruns, overruns
         if lost > 0:
             self._aligner.skip(lost)

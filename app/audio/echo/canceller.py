@@ -19,7 +19,7 @@ from app.platform.installation import packages_command
 
 
 class EarlyHops:
-    """Four float32 arrays of equal length: microphone signal, far end, residual of the linear filter, and output."""
+    """The hops processed early: microphone signal, far end, linear filter's residual and output, float32 (n,) each."""
 
     def __init__(self) -> None:
         self.near: np.ndarray = np.zeros(0, np.float32)
@@ -57,10 +57,10 @@ BROKE = (
 
 
 class _Module:
-    """WebRTC's module for one `Processing`. Propagates any error from loading the package."""
+    """WebRTC's audio processing module for one `Processing`. The constructor propagates any import error."""
 
     def __init__(self, processing: Processing) -> None:
-        logger = logging.getLogger("livekit")  # it logs every step
+        logger = logging.getLogger("livekit")  # the package logs every step
         logger.addHandler(logging.NullHandler())
         logger.propagate = False
         from livekit.rtc import AudioFrame
@@ -69,7 +69,7 @@ class _Module:
         self._module = AudioProcessingModule(
             echo_cancellation=processing.echo,
             noise_suppression=processing.noise,
-            # AEC3 is tuned for audio without rumble, which the gain control must not follow either.
+            # AEC3 is tuned for audio without rumble, and the gain control must not react to rumble either.
             high_pass_filter=processing.echo or processing.noise or processing.gain,
             auto_gain_control=processing.gain,
         )
@@ -92,7 +92,7 @@ class _Module:
 class EchoCanceller:
     """Applies a `Processing` to audio. One thread calls `process`; any thread may call `set_processing`.
 
-    `problem` is a user-facing message while the processing isn't possible, otherwise empty. Processing delays the audio
+    `problem` is a user-facing message while the processing is unavailable, otherwise empty. Processing delays the audio
     by about 5 ms; if nothing is enabled, samples pass through unchanged.
     """
 
@@ -105,7 +105,7 @@ class EchoCanceller:
 
     @property
     def cancels(self) -> bool:
-        """Whether echo cancellation is in effect now."""
+        """Whether echo cancellation is currently in effect."""
         return self._loaded[0].echo
 
     def load(self) -> None:
@@ -128,7 +128,7 @@ class EchoCanceller:
             self._loaded = (requested, module, without_echo)
 
     def set_processing(self, processing: Processing) -> None:
-        """Loads this processing in the background and applies it when ready."""
+        """Loads the modules for these settings in the background and then applies the settings."""
         self._requested = processing
         self._loading = threading.Thread(target=self.load, name="echo", daemon=True)
         self._loading.start()
@@ -139,7 +139,7 @@ class EchoCanceller:
             self._loading.join()
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
-        """Processes `near`, float32 (n,) in whole chunks. `far`: what the loudspeaker played.
+        """Returns the processed `near`, float32 (n,) in whole chunks. `far`: the audio that the loudspeaker played.
 
         Both have the same length and must be aligned so that no echo in `near` precedes its origin in `far`.
         """
@@ -154,7 +154,7 @@ class EchoCanceller:
             return near
 
     def process_without_echo(self, near: np.ndarray) -> np.ndarray:
-        """Processes `near` without echo cancellation, which could mistake words for echo if there is no echo."""
+        """Returns `near` processed without echo cancellation, which could mistake words for echo if there is none."""
         module = self._loaded[2]
         return near if module is None else module.process(near, near)
 

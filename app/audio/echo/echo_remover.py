@@ -1,11 +1,12 @@
 """Removes the echo from aligned audio frames with the linear filter, WebRTC's canceller and the residual gate.
 
-The linear filter comes first because it preserves the user in double talk. WebRTC removes the rest, and the gate
-attenuates the residual until the filter has converged. Without an echo, nothing is changed.
+The linear filter comes first because it preserves the user's voice in double talk. WebRTC removes most of the remaining
+echo, and the gate attenuates the rest until the filter has converged. All three are bypassed while no echo is
+detected.
 
-The echo itself reveals within seconds, to a few ppm, how much the clocks of loudspeaker and microphone differ. With a
-difference, the echo's delay changes steadily, which rotates the phases of an adaptive filter that tracks it. Queue
-levels need minutes to show the same, because they change in blocks of 10 ms.
+The echo itself reveals the clock drift between loudspeaker and microphone within seconds, to a few ppm: drift changes
+the echo's delay steadily, which rotates the phases of an adaptive filter that tracks it. Queue levels take minutes to
+reveal it, because they change in blocks of 10 ms.
 """
 
 from __future__ import annotations
@@ -33,27 +34,27 @@ class ConvergenceMonitor:
     COLD_HOPS = 400
     """Hops of echo needed before the filter and the clock drift are trusted: 8 s."""
     KNOWN_HOPS = 15
-    """The same for a path known from another session: 0.3 s."""
+    """The same if the path is known from another session: 0.3 s."""
     LEARNED_HOPS = 1400
-    """Hops of echo after which a known path counts as learned: 20 s, plus the head start of a known path."""
+    """Hops of echo after which a known path counts as relearned: 28 s, of which 7.7 s are its head start."""
     LOOK_BACK = 100
-    """Number of hops with far-end audio that are considered: the last two seconds of it."""
+    """Number of most recent hops with far-end audio to evaluate: two seconds' worth."""
     REMAINS = 10 ** (-10 / 10)
-    """A hop is bad if more than this share of the microphone's power is left: the filter does no better, or the user
-    is speaking (in which case the loudspeaker stops 0.3 s later)."""
+    """A hop is bad if more than this share of the microphone's power remains, because the filter hasn't converged or
+    the user is speaking (in which case playback stops 0.3 s later)."""
     GAINED, LOST = 0.1, 0.3
-    """Share of bad hops up to which the filter becomes converged, and above which it no longer is."""
+    """Share of bad hops at or below which the filter becomes converged, and above which it ceases to be."""
     LOUD = 10 ** (15 / 10)
-    """Only hops this much louder than the room noise can be bad."""
+    """A hop can only be bad if its residual exceeds the room noise by this factor."""
     RISE = 1.002
-    """Rise of the noise estimate per hop: 0.4 dB per second. It falls immediately."""
+    """Maximum rise of the noise estimate per hop: 0.4 dB per second. Decreases take effect immediately."""
 
     def __init__(self) -> None:
         self._noise = 1e9
         self.reset()
 
     def reset(self, *, known: bool = False) -> None:
-        """Starts over. `known`: the filter starts from a path known from another session."""
+        """Resets the state. `known`: the filter starts from a path known from another session."""
         self._known = known
         self._active = self.COLD_HOPS - self.KNOWN_HOPS if known else 0
         self.converged = False
@@ -65,7 +66,7 @@ class ConvergenceMonitor:
         return self._known and self._active < self.LEARNED_HOPS
 
     def is_unexplained(self, near: np.ndarray, residual: np.ndarray) -> bool:
-        """Whether the filter leaves much of a hop, as it does of the user's voice. Float32 (480,) each."""
+        """Whether the filter removes little of a hop, as is the case for speech. Float32 (480,) each."""
         return self._is_bad(float(powers(near, HOP)[0]), float(powers(residual, HOP)[0]))
 
     def _is_bad(self, near: float, residual: float) -> bool:
@@ -90,21 +91,21 @@ class DriftEstimator:
 
     The change in delay between two moments is the slope of the cross-spectrum's phase, with the bins up to `HIGHEST`
     weighted by their magnitude (generalised cross-correlation, C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976). The
-    filter lags behind, so only part of the drift is visible at first, and the caller must sum up the corrections.
+    filter lags behind, so only part of the drift is visible at first, and the caller must accumulate the corrections.
     """
 
     BACK = 4
     """Frames between the two moments compared: 0.32 s."""
     HIGHEST = 4000.0
     GAIN = 0.1
-    """Share of the visible drift corrected per frame. It falls as 1/t after `QUICK_FRAMES` frames of echo."""
+    """Share of the observed drift corrected per frame. Decays as 1/t after `QUICK_FRAMES` frames of echo."""
     QUICK_FRAMES = 75
     LEAST_SHARE = 0.1
     MOST_PPM = 200.0
     EXPLAINS = 10 ** (0.5 / 10)
     """The filter must attenuate the signal by 0.5 dB; otherwise there is no echo, or the user is speaking over it."""
     MEMORY = 0.9
-    """Decay of both powers per frame: a memory of 0.8 s."""
+    """Decay factor of both powers per frame, for a memory of 0.8 s."""
 
     def __init__(self) -> None:
         self._bins = round(self.HIGHEST / SAMPLE_RATE * 2 * HOP)
@@ -112,7 +113,7 @@ class DriftEstimator:
         self.reset()
 
     def reset(self) -> None:
-        """Starts over, together with the filter."""
+        """Resets the state. Must be called whenever the filter is reset."""
         self._weights: deque[np.ndarray] = deque(maxlen=self.BACK)
         self._frames = 0
         self._near = self._residual = 0.0
@@ -143,19 +144,19 @@ MISTAUGHT_HOPS = 25
 """After this many far-end hops without an echo (0.5 s), the filter has learned that there is none and must be reset."""
 
 SPEECH_HOPS = 6
-"""Hops for which a voice still counts as present after its last sound (0.12 s)."""
+"""Hops for which speech is assumed to continue after the last unexplained hop (0.12 s)."""
 
 FIT_TRIES = 10
-"""Frames with an echo (at least 0.8 s) in which fitting a known path is tried before it is dropped."""
+"""Number of frames with an echo (at least 0.8 s) in which to try fitting a known path before discarding it."""
 
 STORE_FRAMES = 64
-"""The learned path is stored every five seconds, since the devices may change at any time."""
+"""Frames with an echo between updates of the stored path (5 s), as the devices may change at any time."""
 
 
 class EchoRemover:
     """Processes the microphone signal on the frame thread without blocking.
 
-    Corrects the drift of `aligner`, and loads and saves echo paths in `store`.
+    Corrects the drift of `aligner`, and loads echo paths from `store` and stores them there.
     """
 
     def __init__(self, canceller: EchoCanceller, aligner: FarEndAligner, store: EchoStore | None) -> None:
@@ -178,11 +179,11 @@ class EchoRemover:
 
     @property
     def is_steady(self) -> bool:
-        """Whether the next frame will be processed like the last one, in which nothing was attenuated."""
+        """Whether the last frame passed without attenuation and the next one will be processed in the same way."""
         return self._canceller.cancels == self._cancels and (self._passed or not self._cancels)
 
     def restart(self) -> None:
-        """Starts over after a realignment. A stored path is used once it turns out to fit."""
+        """Resets the state after a realignment. A stored path is used once it has been found to fit."""
         self._reset()
         self._known, self._tries = None, 0
         if self._store is not None:
@@ -190,7 +191,7 @@ class EchoRemover:
             self._known = self._store.get(self._pair)
 
     def process_hop(self, near: np.ndarray, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Processes a hop of an incomplete frame, if `is_steady`. Returns the filter's residual and the output."""
+        """Processes a hop of an incomplete frame (only if `is_steady`). Returns the filter's residual and output."""
         residual = self._filter.process(near, far) if self._cancels else near
         out = self._prefer_residual(near, residual, self._canceller.process(residual, far))
         if self._cancels and not self._present:
@@ -198,7 +199,7 @@ class EchoRemover:
         return residual, out
 
     def process(self, near: np.ndarray, far: np.ndarray, early: EarlyHops) -> np.ndarray:
-        """Processes a frame, float32 (1920,). `far`: the far end without the early hops."""
+        """Returns the processed `near`, float32 (1920,). `far`: the far end of the samples after the early hops."""
         if self._canceller.cancels != self._cancels:
             self._cancels = self._canceller.cancels
             self._reset()
@@ -237,7 +238,7 @@ class EchoRemover:
             part.reset()
 
     def _update_presence(self, near: np.ndarray, far: np.ndarray) -> bool:
-        """Returns whether this frame contains an echo. When one starts, learning restarts."""
+        """Returns whether this frame contains an echo. Restarts learning when an echo first appears."""
         has_echo = self._presence.update(near, far)
         if self._presence.present and not self._present:
             for part in (self._drift, self._convergence, self._gate):
@@ -267,16 +268,16 @@ class EchoRemover:
         self._frames += 1
         if self._frames % STORE_FRAMES == 0:
             self.store()
-        # An open gate passes a voice. It is also open during silence, but would close at the first far-end sound.
+        # An open gate passes speech. It is also open during silence, but would close at the first far-end sound.
         self._passed = converged or (gated is out and bool(powers(far, HOP).max() > FAR_ACTIVE))
         # The gate clips the onsets of words, so it is only used until convergence. Early hops are already delivered.
         return out if converged or is_early else gated
 
     def _prefer_residual(self, near: np.ndarray, residual: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Returns `out`, with hops that contain a voice taken from the residual while WebRTC doesn't know the echo.
+        """Returns `out`, with hops that contain speech taken from the residual until WebRTC has learned the echo.
 
         If the filter starts from a known path, it removes the echo from the beginning. WebRTC then has no echo to learn
-        from and mistakes any voice for it.
+        from and mistakes any speech for echo.
         """
         if not (self._present and self._convergence.known and self._convergence.converged):
             return out

@@ -2,8 +2,8 @@
 
 The two devices have separate clocks and deliver whole blocks. The loudspeaker signal is resampled to the microphone's
 clock, so that its offset from the microphone signal stays constant. The resampler in this module changes the rate by a
-few ppm with at most 0.7 ms of latency. `FineResampler` (soxr) is cleaner but holds back 10 ms, so it is used for
-playback.
+few ppm with at most 0.7 ms of latency. `FineResampler` (soxr) is more accurate but buffers 10 ms, so it is only used
+for playback.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class QuickFineResampler:
         self._step = self.rate * (1.0 + ppm * 1e-6) / SAMPLE_RATE
 
     def push(self, samples: np.ndarray) -> np.ndarray:
-        """Returns the output available after these samples, float32 (m,)."""
+        """Adds `samples` and returns the output that is available now, float32 (m,)."""
         waiting = np.concatenate([self._waiting, samples])
         room = len(waiting) - self._half - self._at  # positions up to here have all their neighbours
         count = max(0, int(np.ceil(room / self._step)))
@@ -74,21 +74,21 @@ SURE_FRAMES = 100
 """Frames of echo (8 s) after which the drift estimated from the echo is reported."""
 
 MOST_PULL = 20.0
-"""How far the level may change the rate (ppm) once the echo determines it: small enough for the filter to follow."""
+"""Largest rate correction (ppm) based on the level once the echo sets the rate; the filter can follow it."""
 
 ROUNDING = 8
-"""Extra samples required beyond a hop, so that resampling it never runs out; 1000 ppm are half a sample."""
+"""Extra samples required beyond a hop so that resampling never runs out; 1000 ppm add only half a sample."""
 
 PATIENCE = 3
-"""Frames (0.24 s) to wait for a late block. After that it counts as lost, or as clock drift."""
+"""Frames (0.24 s) to wait for a late block before treating it as lost, or for the level to recover."""
 
 _NOTHING: np.ndarray = np.zeros(0, np.float32)
 
 
 class FarEndAligner:
-    """Returns the far end in frames or parts of frames. For use on one thread.
+    """Delivers the far end in frames or parts of frames. Not thread-safe.
 
-    `alignments`: how often the far end was aligned.
+    `alignments`: how often the far end has been aligned.
     """
 
     def __init__(self, tap: Tap) -> None:
@@ -98,7 +98,7 @@ class FarEndAligner:
         self._echo_drift: float | None = None  # ppm, estimated from the echo
         self._generation: int | None = None
         self._raw = self._ready = _NOTHING
-        self._owed = 0  # samples at the loudspeaker's rate that are already replaced by silence, to drop on arrival
+        self._owed = 0  # samples at the loudspeaker's rate already replaced by silence, to be dropped on arrival
         self._late = self._strayed = 0
         self._reset()
 
@@ -112,7 +112,7 @@ class FarEndAligner:
     def adjust_drift(self, ppm: float) -> None:
         """Increases the rate at which the far end is read by `ppm`, estimated from the drift of the echo.
 
-        From then on this estimate replaces the one from the queue level, which can only resolve whole blocks.
+        This estimate then takes precedence over the one from the queue level, which can only resolve whole blocks.
         """
         before = self._rate if self._echo_drift is None else self._echo_drift
         self._echo_drift = min(max(before + ppm, -MOST_PPM), MOST_PPM)
@@ -123,7 +123,7 @@ class FarEndAligner:
         self._echo_drift = ppm
 
     def restart(self) -> None:
-        """Realigns the far end, because the microphone signal is no longer continuous with earlier samples."""
+        """Realigns the far end. Must be called when the microphone signal is no longer continuous."""
         self._reset()
         self._tap.take()
 
@@ -153,7 +153,7 @@ class FarEndAligner:
         self._taken_early = 0
 
     def next_frame(self, backlog: int = 0) -> np.ndarray:
-        """Returns the far end for the microphone's next frame: float32, at most (1920,), zeros while unknown.
+        """Returns the far end for the microphone's next frame: float32 (n,), n <= 1920, zeros until aligned.
 
         Excludes anything that `take_early` has already returned. `backlog`: number of whole frames queued after this
         one, whose loudspeaker audio has already arrived.
@@ -179,7 +179,7 @@ class FarEndAligner:
         rest = self._take(missing)
         self._late = self._late + 1 if self._owed > 0 else 0
         if self._late >= PATIENCE:
-            # The block isn't coming: from now on the loudspeaker is later by that much.
+            # The block is lost, so the loudspeaker's delay has increased by that much.
             self._owed = self._late = 0
         return rest
 
@@ -221,7 +221,7 @@ class FarEndAligner:
         return (len(self._raw) - self._owed) * SAMPLE_RATE / self._tap.rate + len(self._ready)
 
     def _restart_if_strayed(self) -> bool:
-        """Restarts if the level has been wrong for `PATIENCE` frames. Returns whether it did."""
+        """Restarts if the level has been wrong for `PATIENCE` frames. Returns True if it restarted."""
         self._strayed += 1
         if self._strayed < PATIENCE:
             return False

@@ -1,8 +1,8 @@
-"""A learned echo path and how it is fitted to the next session, and the power of short blocks.
+"""Learned echo paths, which can be fitted to the echo of a later session; also the power of short blocks.
 
-The path is the impulse response from loudspeaker to microphone. It describes the room and the devices and reveals no
-speech. Between sessions its delay changes by a few ms, because devices start at different moments, and its gain changes
-with the volume. Both are estimated from the first quarter of a second of echo.
+The path is the impulse response from loudspeaker to microphone. It characterises the room and the devices and
+contains no speech. Between sessions its delay changes by a few ms, because devices start at different moments, and its
+gain changes with the volume. Both are estimated from the first quarter of a second of echo.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HOP = SAMPLE_RATE // 50
 """Step of all echo processing: 480 samples or 20 ms, a quarter of a frame."""
 
 FAR_ACTIVE = 10 ** (-50 / 10)
-"""Power above which the far end is active: -50 dBFS. It ranges from digital silence to -10 dBFS."""
+"""Power above which the far end is active: -50 dBFS. The far end ranges from digital silence to -10 dBFS."""
 
 
 def powers(samples: np.ndarray, size: int) -> np.ndarray:
@@ -29,10 +29,10 @@ def powers(samples: np.ndarray, size: int) -> np.ndarray:
 MOST_SHIFT = SAMPLE_RATE // 10
 """Largest change of the path's delay since the last session: 0.1 s."""
 FITS = 0.5
-"""Minimum correlation of the microphone signal with the predicted echo: 25 % of the power is explained. The right path
-reaches it even with 0.5 s of reverberation and a voice over it; a wrong one reaches at most 0.2."""
+"""Minimum correlation of the microphone signal with the predicted echo, which then explains 25 % of the power. The
+right path reaches this even with 0.5 s of reverberation and the user speaking over it; a wrong one at most 0.2."""
 LOWEST_HZ, HIGHEST_HZ = 100.0, 4000.0
-"""The band in which the delay is estimated, that of speech."""
+"""The speech band, in which the delay is estimated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,10 +47,10 @@ class KnownEchoPath:
     drift_ppm: float
 
     def fit(self, near: np.ndarray, far: np.ndarray) -> KnownEchoPath | None:
-        """Returns this path with the delay and gain of the echo in `near`, or None if it doesn't fit.
+        """Returns this path, adjusted to the delay and gain of the echo in `near`, or None if it doesn't fit.
 
-        `near`: the latest microphone audio; `far`: a longer stretch of what was played, ending at the same moment. Both
-        are float32.
+        `near`: the latest microphone audio; `far`: a longer stretch of the audio played, ending at the same moment.
+        Both are float32.
         """
         size = 1 << (len(far) + len(self.response) + MOST_SHIFT - 1).bit_length()
         predicted = np.fft.irfft(np.fft.rfft(far, size) * np.fft.rfft(self.response, size), size)[: len(far)]

@@ -1,8 +1,8 @@
 """Attenuates the residual echo while only the app speaks, and detects whether there is any echo at all.
 
-With headphones the microphone doesn't pick up the loudspeaker. The detector uses the generalised cross-correlation with
+With headphones, the microphone picks up no echo. The detector uses the generalised cross-correlation with
 phase transform of the microphone signal and the far end (C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976). An echo
-causes a peak at its delay within a frame or two, even in double talk, while other voices cause no peak.
+causes a peak at its delay within a frame or two, even in double talk; other voices cause none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from app.audio.echo.known_path import FAR_ACTIVE, KnownEchoPath, powers
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 WINDOW = 3 * FRAME_SAMPLES
-"""Length of microphone audio that is compared: the last 0.24 s."""
+"""Length of the microphone audio to correlate: the last 0.24 s."""
 MOST_DELAY = 5 * FRAME_SAMPLES
 """Longest delay of the echo: 0.4 s."""
 SIZE = 24_576
@@ -21,7 +21,7 @@ SIZE = 24_576
 BAND = slice(round(100.0 * SIZE / SAMPLE_RATE), round(4000.0 * SIZE / SAMPLE_RATE))
 """The speech band, 100 to 4000 Hz, in bins of the transforms."""
 DELAYS = SIZE // 3
-"""Number of (cyclic) delays distinguished, in steps of 1/8 ms, which follows from the bins up to 4 kHz."""
+"""Number of (cyclic) delays distinguished, in steps of 1/8 ms, the resolution of the bins up to 4 kHz."""
 
 
 class EchoPresence:
@@ -38,21 +38,21 @@ class EchoPresence:
     """Minimum peak in one frame, and the minimum sum over two frames with the same delay."""
     SUSPECTED_PEAK, SUSPECTED_FRAMES = 7.0, 12
     """Half of all echoes reach this peak in their first frame and `PEAK` in the second. Some voice onsets do too, so it
-    only counts in the loudspeaker's first second."""
+    only counts in the first second of far-end audio."""
     GONE_FRAMES = 100
     """Frames (8 s) with far-end audio but a silent microphone, since the last echo, after which the echo counts as
     gone: the user has put on headphones. The number is high because a faint echo in a loud room is often missed."""
     SILENT = 10 ** (4 / 10)
-    """Anything up to this much above the room noise counts as silence."""
+    """Anything louder than the room noise by no more than this factor counts as silence."""
     RISE = 1.008
-    """Rise of the noise estimate per frame: 0.4 dB per second. It falls immediately."""
+    """Maximum rise of the noise estimate per frame: 0.4 dB per second. Decreases take effect immediately."""
 
     def __init__(self) -> None:
         self._noise = 1e9
         self.reset()
 
     def reset(self) -> None:
-        """Discards everything but the noise level, because the alignment of the two signals has changed."""
+        """Resets everything but the noise level. Must be called when the signals have been realigned."""
         self.present = self.suspected = False
         self._near: np.ndarray = np.zeros(WINDOW, np.float32)
         self._residual: np.ndarray = np.zeros(WINDOW, np.float32)
@@ -89,7 +89,7 @@ class EchoPresence:
         return not self.present and self._sounding <= self.SUSPECTED_FRAMES
 
     def is_in(self, residual: np.ndarray) -> bool:
-        """Whether a filter's output for the last frame may still contain an echo. Call it for every frame."""
+        """Whether a filter's output for the last frame may still contain an echo. Must be called for every frame."""
         self._residual = _shifted(self._residual, residual)
         return self._sounded() and self._peak(self._residual)[1] >= self.SUSPECTED_PEAK
 
@@ -101,7 +101,7 @@ class EchoPresence:
         return bool((powers(self._far, FRAME_SAMPLES) > FAR_ACTIVE).any())
 
     def _peak(self, sound: np.ndarray) -> tuple[int, float]:
-        """Returns the delay with the highest correlation, and the height of the peak relative to the RMS of all."""
+        """Returns the delay with the highest correlation, and its peak relative to the RMS over all delays."""
         cross = np.zeros(DELAYS // 2 + 1, complex)
         product = np.fft.rfft(sound * _TAPER, SIZE)[BAND] * np.fft.rfft(self._far, SIZE)[BAND].conj()
         cross[BAND] = product / (np.abs(product) + 1e-12)
@@ -125,7 +125,7 @@ BLOCKS = FRAME_SAMPLES // BLOCK
 class ResidualEchoGate:
     """While the loudspeaker is active, passes only audio nearly as loud as the recent microphone signal.
 
-    The residual echo is at least 20 dB below the echo, but a voice over it isn't. The gate opens if the power over
+    The residual echo is at least 20 dB below the echo, but the user's voice isn't. The gate opens if the power over
     20 ms exceeds `OPENS` times that of the loudest 10 ms of recent microphone audio, and stays open for `HOLD_BLOCKS`.
     Until the canceller has had `COLD_SECONDS` of echo to learn from, the threshold is `OPENS_COLD`. Everything else is
     attenuated by `CLOSED`. While the loudspeaker is silent, nothing is changed. Use the gate only if there is an echo
@@ -139,22 +139,22 @@ class ResidualEchoGate:
     OPENS_COLD = 10 ** (-6 / 10)
     COLD_SECONDS = 5.0
     WARMING_SECONDS = 1.0
-    """Time the canceller needs to readapt after a pause, especially if the user spoke in it."""
+    """Time the canceller needs to readapt after a pause, especially if the user spoke during it."""
     CLOSED = 10 ** (-30 / 20)
     DECAY = 10 ** (-15 / 10 * BLOCK / SAMPLE_RATE)
-    """Decay of the remembered loudness per block: 15 dB per second, to bridge gaps between words but not pauses."""
+    """Decay of the tracked peak per block: 15 dB per second, to bridge gaps between words but not pauses."""
     HOLD_BLOCKS = 35
     LOOK_BACK = 4
-    """Blocks before the one that opens the gate that pass too, if they are in the same frame, since words start
+    """How many blocks before the one that opens the gate also pass, if they are in the same frame, since words start
     softly."""
     TAIL_BLOCKS = 60
-    """How long the echo lasts after its origin: 0.6 s, from 0.25 s of latency and the reverberation."""
+    """How long an echo may last after the far end falls silent: 0.6 s, for 0.25 s of latency and reverberation."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self, *, known: bool = False) -> None:
-        """Starts over. `known`: the canceller knows the echo path from an earlier session."""
+        """Resets the state. `known`: the echo path is known from an earlier session."""
         self._active_seconds = self.COLD_SECONDS if known else 0.0
         self._since_pause = 0.0
         self._tail = self._hold = 0
@@ -163,9 +163,9 @@ class ResidualEchoGate:
         self._before = 0.0
 
     def apply(self, near: np.ndarray, far: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Returns the canceller's output `out` with the residual echo attenuated; `out` itself if there is none.
+        """Returns the canceller's output `out` with the residual echo attenuated, or `out` itself if the gate is open.
 
-        `near`: the microphone signal; `far`: what the loudspeaker played. Float32 (1920,) each.
+        `near`: the microphone signal; `far`: the audio that the loudspeaker played. Float32 (1920,) each.
         """
         sounding = powers(far, BLOCK) > FAR_ACTIVE
         if not sounding.any() and not self._tail:

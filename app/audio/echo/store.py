@@ -18,15 +18,15 @@ from app.audio.io.clock_loop import MOST_PPM
 from app.platform.files import whole_file
 
 MOST_PAIRS = 8
-"""Number of most recently stored pairs to keep, 23 kB each."""
+"""How many device pairs to keep, most recently stored first, at 23 kB each."""
 
 _log = logging.getLogger(__name__)
 
 
 class EchoStore:
-    """Echo paths in the file `path`, read by the constructor and written by `save`. None: in memory only.
+    """Echo paths in the file `path`, read by the constructor and written by `save`; None keeps them in memory only.
 
-    Errors when reading or writing the file are only logged; the paths are then learned again.
+    Errors when reading or writing the file are only logged, and the paths are then relearned.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -53,7 +53,7 @@ class EchoStore:
         return self._known.get(pair)
 
     def put(self, pair: str, known: KnownEchoPath) -> None:
-        """Sets the echo path for a pair of devices, in memory until `save`."""
+        """Sets the echo path for a pair of devices; `save` writes it to disk."""
         self._known.pop(pair, None)
         self._known[pair] = known
         for oldest in list(self._known)[:-MOST_PAIRS]:

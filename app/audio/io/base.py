@@ -1,4 +1,4 @@
-"""The protocols of a session's audio, and their errors: `AudioSource` delivers frames, `AudioSink` accepts samples.
+"""Protocols and errors for a session's audio: `AudioSource` delivers frames, `AudioSink` accepts samples.
 
 Both are context managers that open on entry and close on exit; the constructor opens nothing. Devices, files and test
 doubles implement the same protocols. The text of an error is a user-facing message.
@@ -108,7 +108,7 @@ class PeekableSource(Protocol):
     """An `AudioSource` that also gives access to the incomplete frame. Called by the reading thread."""
 
     def ahead(self) -> np.ndarray:
-        """Returns a copy of what has arrived of the next frame: float32 (n,), n < 1920, possibly empty.
+        """Returns a copy of the samples of the next frame received so far: float32 (n,), n < 1920, possibly empty.
 
         Consumes nothing and never blocks or raises. The frame that `read_frame` returns later may start differently if
         the microphone was muted or samples were lost in between.
@@ -128,7 +128,7 @@ class EarlySampleSource(Protocol):
 class AudioSink(Protocol):
     """The destination of the app's voice. One thread writes and flushes; any thread may read the counters.
 
-    Every sample written is counted in exactly one place: `written == played + queued + flushed + overruns`.
+    Every sample written is included in exactly one counter: `written == played + queued + flushed + overruns`.
     """
 
     @property
@@ -171,14 +171,14 @@ class AudioSink(Protocol):
 
     @property
     def underruns(self) -> int:
-        """How often the queue ran empty in mid-speech."""
+        """How often the queue ran empty during speech."""
         ...
 
     def write(self, samples: np.ndarray) -> None:
         """Queues float32 samples of shape (n,), mono, 24 kHz, in [-1, 1]. Never blocks.
 
-        An empty array means that there is no speech at this step; a sink that resamples then plays the few milliseconds
-        it holds back. Raises `DeviceError` if the device is gone and `AudioFileError` if the file can't be written.
+        An empty array means that there is no speech at this step; a resampling sink then plays the few milliseconds it
+        has buffered. Raises `DeviceError` if the device is gone and `AudioFileError` if the file can't be written.
         """
         ...
 
@@ -204,7 +204,7 @@ class PausesPlayback(Protocol):
     def pause_playback(self) -> None:
         """Fades out in the next block, then plays silence until `resume_playback` or `flush`.
 
-        The queue is kept and may grow. Doesn't count as an underrun. Does nothing if there is no device.
+        The queue is kept and may grow. Doesn't count as an underrun. No-op if there is no device.
         """
         ...
 
@@ -223,13 +223,13 @@ class Tap(Protocol):
 
     @property
     def generation(self) -> int:
-        """Increases when the device is reopened, after which samples aren't aligned with earlier ones."""
+        """Incremented when the device is reopened; later samples aren't aligned with earlier ones."""
         ...
 
     def take(self) -> np.ndarray:
         """Returns all samples played since the last call, which the caller owns: float32 mono (n,).
 
-        Never blocks. Samples not taken within a few seconds are lost, oldest first, and `generation` increases.
+        Never blocks. Samples not taken within a few seconds are lost, oldest first, and `generation` is incremented.
         """
         ...
 
@@ -237,9 +237,9 @@ class Tap(Protocol):
 class DuplexAudio(Protocol):
     """Full-duplex audio: a source and a sink that outlive the devices behind them.
 
-    Without a microphone, the source delivers silence in real time. `ready` is False while a loudspeaker is expected,
-    and nothing should be written then; if none is expected, the sink consumes samples silently in real time. `notices`
-    reports changes.
+    Without a microphone, the source delivers silence in real time. While a loudspeaker is expected but unavailable,
+    `ready` is False and nothing should be written; if none is expected, the sink acts as a null device that consumes
+    samples in real time. `notices` reports device changes.
     """
 
     @property
@@ -269,7 +269,7 @@ class DuplexAudio(Protocol):
         ...
 
     def set_processing(self, processing: Processing) -> None:
-        """Applies this processing from the next frame on. Any thread may call it."""
+        """Applies these settings as soon as possible. Thread-safe."""
         ...
 
     def choose(self, microphone: str, loudspeaker: str) -> None:

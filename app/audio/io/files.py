@@ -28,10 +28,10 @@ SHORTEST_SECONDS = 0.2
 """Minimum duration, less than the shortest word ("no" takes about 0.25 s)."""
 
 SILENCE_DBFS = -60.0
-"""A lower peak means a muted microphone. The noise of a quiet room peaks higher, and words peak 30 dB higher."""
+"""A lower peak is taken as a muted microphone. The noise of a quiet room peaks higher, and words peak 30 dB higher."""
 
 LOUDEST_PEAK = 8.0
-"""18 dB above full scale. Float files from editors stay far below, integers stored as floats are far above."""
+"""Peak above which a file is rejected, 18 dB above full scale: only integers stored as floats reach it."""
 
 RATES = (1_000, 1_000_000)
 """Plausible rates in Hz. Others mean a damaged header and would make the resampler allocate far too much memory."""
@@ -151,16 +151,16 @@ def _check_samples(file: soundfile.SoundFile, name: str) -> None:
 
 
 BLOCK_FRAMES = 16_384
-"""Frames per read: enough for a small Python overhead, but only about 0.1 s at the highest usual rate."""
+"""Frames per read: large enough to keep the Python overhead small, but only about 0.1 s at the highest common rate."""
 
 HEADER_SECONDS = 1.0
-"""How often the header of a growing file is updated, which is how much a crash can lose."""
+"""How often the header of a growing file is updated, which limits the loss in a crash."""
 
 
 class FileSource:
     """An `AudioSource` that reads an audio file as 24 kHz mono frames, the last one padded with zeros.
 
-    With `realtime`, frame n becomes available (n + 1) * 0.08 s after opening, as from a microphone; otherwise
+    With `realtime`, frame n becomes available (n + 1) * 0.08 s after opening, as with a microphone; otherwise
     immediately. `tail_seconds` of silence follow the file, to leave time for an answer. Opening raises `AudioFileError`
     if the file can't be read or contains nothing audible.
     """
@@ -195,7 +195,7 @@ class FileSource:
 
     @property
     def backlog(self) -> int:
-        """The number of frames due but not yet read in real time; otherwise 1 until the end."""
+        """With `realtime`, the number of frames that are due but unread; otherwise 1 until the end of the file."""
         if self._file is None or (self._complete and not self._ready.size):
             return 0
         if not self._realtime:
@@ -212,7 +212,7 @@ class FileSource:
         return self._take()
 
     def drop_to_newest(self) -> int:
-        """Skips all due frames but the newest in real time; otherwise does nothing. Returns the number skipped."""
+        """With `realtime`, skips all due frames but the newest; otherwise a no-op. Returns how many were skipped."""
         if not self._realtime:
             return 0
         dropped = 0
@@ -382,7 +382,7 @@ def read_part(path: Path, begin: float, end: float) -> np.ndarray:
 
 
 def read_frames(file: Path) -> np.ndarray:
-    """Reads an audio file like a session does: float32 mono 24 kHz, padded to whole frames. Raises AudioFileError."""
+    """Reads an audio file as a session does: float32 mono 24 kHz, padded to whole frames. Raises AudioFileError."""
     frames: list[np.ndarray] = []
     with FileSource(file) as source:
         while True:

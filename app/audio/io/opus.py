@@ -19,7 +19,7 @@ page decode to at most a minute of audio, while a whole message could decode to 
 
 
 class OpusError(ValueError):
-    """The data isn't valid Ogg-Opus, or exceeds a limit; `str(error)` is a clause for use in a message."""
+    """The data isn't valid Ogg-Opus, or exceeds a limit; `str(error)` is a clause to insert into a message."""
 
 
 class OpusEncoder:

@@ -1,4 +1,4 @@
-"""The endpoints of a session over a network: a source that is fed by `push` and a sink that sends frames."""
+"""The audio endpoints of a session over a network: a source fed by `push`, and a sink that sends frames."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 CATCH_UP_SECONDS = 5.0
 """Frames delayed by up to this long may pass in a burst when they arrive."""
 FASTER = 1.01
-"""How much faster than real time frames may always pass. Clocks never differ by more, so frames don't pile up."""
+"""Sustained frame rate limit relative to real time. Clocks never differ by more, so frames don't accumulate."""
 
 
 class Pacer:
-    """Decides when the next frame may pass. Times are seconds of any monotonic clock."""
+    """Decides when the next frame may pass. Times are in seconds, from any monotonic clock."""
 
     def __init__(self) -> None:
         self._due: float | None = None  # no frame has passed yet
@@ -35,13 +35,13 @@ class Pacer:
 
 
 MOST_SECONDS = 10.0
-"""The most audio that is queued; beyond that, the oldest is lost."""
+"""Maximum amount of queued audio; beyond that, the oldest frames are dropped."""
 
 
 class PushedSource:
     """An `AudioSource` that one thread pushes audio into and the frame thread reads.
 
-    Frames are delivered in real time, except to catch up after a network delay. No frames are dropped then, since the
+    Frames are delivered in real time, except to catch up after a network delay. Late frames aren't dropped, since the
     network delays audio without losing any.
     """
 

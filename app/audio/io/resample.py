@@ -14,7 +14,7 @@ FLOOR_DBFS = -120.0
 """The level reported for silence: finite, so that a meter can draw it, and below the 16-bit noise floor (-98 dBFS)."""
 
 CLIPPED = 0.999
-"""Amplitude from which a sample counts as clipped: 32,735 of 32,767 in 16 bits."""
+"""Amplitude at which a sample counts as clipped: 32,735 of 32,767 in 16 bits."""
 
 
 def peak_dbfs(samples: np.ndarray) -> float:
@@ -35,7 +35,7 @@ def _dbfs(amplitude: float) -> float:
 
 
 QUALITY = "HQ"
-"""soxr's 20-bit quality, whose error (below -120 dB) is below 16-bit noise. It holds back up to 40 ms."""
+"""soxr's 20-bit quality setting, whose error (below -120 dB) is below 16-bit noise. Buffers up to 40 ms."""
 
 
 def to_mono(block: np.ndarray) -> np.ndarray:
@@ -58,11 +58,11 @@ class Resampler:
             self._stream = soxr.ResampleStream(source_rate, target_rate, 1, dtype="float32", quality=QUALITY)
 
     def push(self, mono: np.ndarray) -> np.ndarray:
-        """Returns the output available after these samples, shape (m,). soxr holds back the last milliseconds."""
+        """Adds samples and returns the output available now, shape (m,). soxr buffers the last few milliseconds."""
         return mono if self._stream is None else self._stream.resample_chunk(mono)
 
     def finish(self) -> np.ndarray:
-        """Returns the samples held back, as if silence followed, and starts over."""
+        """Returns the buffered samples, as if silence followed, and resets the resampler."""
         if self._stream is None:
             return np.zeros(0, np.float32)
         rest = self._stream.resample_chunk(np.zeros(0, np.float32), last=True)
@@ -70,7 +70,7 @@ class Resampler:
         return rest
 
     def clear(self) -> None:
-        """Drops the samples held back."""
+        """Discards the buffered samples."""
         if self._stream is not None:
             self._stream.clear()
 

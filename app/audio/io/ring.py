@@ -3,7 +3,7 @@
 Positions count samples since the ring was created and never wrap. Each attribute is written by one side only, in a
 single assignment, so the other side's view is at worst slightly outdated (CPython's GIL orders these assignments). A
 full ring never blocks its writer: the oldest samples are overwritten, which the reader detects from the positions.
-`PlaybackPosition` counts in 24 kHz samples for a ring that runs at the device's rate.
+`PlaybackPosition` converts the counters of a ring at the device's rate to 24 kHz samples.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Playback(NamedTuple):
 
 
 class PlaybackCounters:
-    """Base class that implements the counters of an `AudioSink` with `playback`."""
+    """Base class that implements the counters of an `AudioSink` on top of `playback`."""
 
     def playback(self) -> Playback:
         """Returns a consistent snapshot of all counters."""
@@ -56,7 +56,7 @@ class PlaybackCounters:
 class PlaybackPosition:
     """The playback counters of one writer. Exact at 24 kHz; at another `rate` a flush may round by one sample.
 
-    Samples written but not yet in the ring (held back by a resampler) count as queued.
+    Samples written but not yet in the ring (buffered by a resampler) count as queued.
     """
 
     def __init__(self, ring: Ring, rate: int) -> None:
@@ -68,11 +68,11 @@ class PlaybackPosition:
         self._at_flush = (0, 0, 0)
 
     def add_written(self, samples: int) -> None:
-        """Counts `samples` more written samples. Call it before they go into the ring."""
+        """Adds `samples` to the count of written samples. Call it before writing them to the ring."""
         self._written += samples
 
     def mark_flush(self) -> None:
-        """Records a flush. Call it after the ring's `discard`, when no samples are held back outside the ring."""
+        """Records a flush. Call it after the ring's `discard`, when no samples are buffered outside the ring."""
         counts = self._ring.counts()
         self._at_flush = (self._written, counts.written, counts.lost)
 

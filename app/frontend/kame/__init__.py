@@ -13,5 +13,5 @@ Suggested reading order (`README.md` describes how it works):
   `shapes.py`: benchmarks and checks.
 
 Mimi encodes a frame of the user's audio. The language model combines the codes with the oracle's token and its own
-tokens, and outputs a text token and codes, which Mimi decodes to the frame that is spoken.
+tokens, and outputs a text token and codes, which Mimi decodes to the output frame.
 """

@@ -19,12 +19,12 @@ from app.platform import single_instance
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What will be loaded, and how.
+    """The checkpoint to load, and how to run it.
 
     - `files`: the checkpoint.
     - `device`, `precision`: where and how the model runs.
-    - `context`: in frames; None for the model's own.
-    - `needs`: a message stating the requirements on the graphics card.
+    - `context`: context length in frames; None for the model's default.
+    - `needs`: a message stating the graphics card requirements.
     """
 
     files: CheckpointFiles
@@ -35,7 +35,7 @@ class Prepared:
 
 
 def free_bytes() -> int | None:
-    """Returns the free bytes on the CUDA card, or None without one."""
+    """Returns the free memory of the CUDA card in bytes, or None without a card."""
     if not torch.cuda.is_available():
         return None
     # Memory that torch has reserved but not allocated is free too.
@@ -81,7 +81,7 @@ def prepare(name: str, options: FrontEndOptions) -> Prepared:
 
 
 def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
-    """Creates the front-end without entering it. Raises FrontEndError like `prepare`."""
+    """Creates the front-end without entering it. Raises FrontEndError for the same reasons as `prepare`."""
     plan = prepare(name, options)
 
     def models() -> Loaded:

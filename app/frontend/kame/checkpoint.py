@@ -80,10 +80,10 @@ def load(
     Args:
         dtype: type of the language model; Mimi stays float32.
         precision: int8 and int4 quantise the language model's matrices.
-        context: how many frames attention reaches back, if fewer than the model's own.
+        context: how many frames attention reaches back, if fewer than the model's default.
 
     Raises:
-        ModelError: something is missing, damaged or doesn't match; the message names the file and tensor.
+        ModelError: a file or tensor is missing, damaged or doesn't match; the message names it.
     """
     device = torch.device(device)
     pieces = _load_pieces(files.tokenizer)
@@ -229,7 +229,7 @@ def _load_pieces(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 
 def _cast(name: str, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Casts a weight like the package does: conditioners stay float32, all other floats become `dtype`."""
+    """Casts a weight as the package does: conditioners stay float32, all other floats become `dtype`."""
     if not value.dtype.is_floating_point:
         return value
     return value.float() if name.startswith(("condition_provider.", "fuser.")) else value.to(dtype)

@@ -78,7 +78,7 @@ class Engine:
         self.silence: tuple[int, ...] = ()
         """Mimi's codes for silence, one per codebook of the model's own stream."""
 
-    # -- life --------------------------------------------------------------------------------------
+    # -- lifecycle ---------------------------------------------------------------------------------
 
     def __enter__(self) -> Engine:
         why = ""
@@ -137,7 +137,7 @@ class Engine:
         del self.gen, self.lm, self.mimi
 
     def _learn_silence(self) -> tuple[int, ...]:
-        """Returns the codec's codes for silence after it has settled."""
+        """Returns the codec's codes for silence, once they no longer change."""
         if isinstance(self.mimi, VoiceCodec):
             return self.mimi.silence  # its encoder doesn't produce codes of the model's own audio
         with self.mimi.streaming(1):
@@ -147,7 +147,7 @@ class Engine:
         return tuple(int(code) for code in codes[0, : self._own, 0])
 
     def _warm_up(self) -> None:
-        """Runs (and on CUDA captures) every path once, so that no frame of a session is delayed by it."""
+        """Runs (and on CUDA captures) every path once in advance, so that this doesn't delay a frame of a session."""
         token = self.gen.take_oracle()
         for bucket in reversed(self._buckets):
             self._attend(bucket)
@@ -194,7 +194,7 @@ class Engine:
 
     @property
     def full(self) -> bool:
-        """Whether the cache contains as many frames as attention reaches back."""
+        """Whether the cache is full, which means that it holds as many frames as attention can reach back."""
         return self.steps >= self.context
 
     def force(self, text: int, own: Sequence[int]) -> None:
@@ -217,7 +217,7 @@ class Engine:
 
     @torch.no_grad()
     def step(self, samples: np.ndarray) -> EngineStep:
-        """Processes one frame and returns one. `samples`: float32 `[1920]`, 24 kHz."""
+        """Processes one frame of the user's audio, float32 `[1920]` at 24 kHz, and returns the model's output."""
         self._staging[0, 0].copy_(torch.from_numpy(samples))
         self._samples.copy_(self._staging, non_blocking=True)
         token = self.gen.take_oracle()
@@ -259,7 +259,7 @@ class Engine:
         self.steps += 1
         self.release()
 
-    # -- what runs on the device -------------------------------------------------------------------
+    # -- code that runs on the device --------------------------------------------------------------
 
     def _frame(self, samples: torch.Tensor, oracle: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         codes = self._encode(samples)

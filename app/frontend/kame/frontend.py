@@ -32,7 +32,7 @@ class KameSettings:
 
     - `name`: "kame", or "moshi" for a model without an oracle
     - `needs`: see `FrontEnd.needs`
-    - `alone`: it needs exclusive use of the card, and waits for another front-end to exit
+    - `alone`: the model needs exclusive use of the card, and waits for another front-end to exit
     - `sampling`: generator arguments that override the checkpoint's
     - `prime_frames`, `prime_steps`: see `StreamMemory`
     """
@@ -82,7 +82,7 @@ class KameFrontEnd(StreamFrontEnd):
             self.__exit__()
             raise
         if sentence:
-            # Outside the handler, since the error's traceback holds the models: now their memory can be freed.
+            # Outside the handler, because the error's traceback references the models and would keep them in memory.
             with contextlib.suppress(RuntimeError):  # a card that has failed
                 self.__exit__()
             raise FrontEndError(sentence)

@@ -54,7 +54,7 @@ class _OracleMain:
         return self._graphed(codes, sums, cross, self.token)
 
     def forget_graph(self) -> None:
-        """Makes the next step recapture its graph, after the attention length has changed."""
+        """Makes the next step recapture its graph. Call it after changing the attention length."""
         self._graphed.reset()
 
 
@@ -104,7 +104,7 @@ class KameGen(LMGen):
         self._main.forget_graph()
 
     def fill_lazily(self) -> None:
-        """Replaces the caches with ones that `attend_to` can shorten. Call it once after streaming has started."""
+        """Replaces the caches with ones that `attend_to` can limit. Call it once after streaming has started."""
         for state in self._attention_states():
             if state.kv_cache is not None:
                 state.kv_cache = FilledKVCache.take_over(state.kv_cache)

@@ -12,7 +12,7 @@ from moshi.utils.compile import CUDAGraphed
 
 
 class FrameGraphs:
-    """CUDA graphs, one per name and attention length. `modules`: those whose streaming states the calls change.
+    """CUDA graphs, one per name and attention length. `modules`: the ones whose streaming state the calls modify.
 
     Unless `enabled`, for example on the CPU, calls run directly.
     """

@@ -41,7 +41,7 @@ class Times:
 
     @classmethod
     def of(cls, seconds: list[float]) -> Times:
-        """Returns the percentiles of these durations in seconds."""
+        """Returns the percentiles of durations given in seconds."""
         ms = np.array(seconds) * 1000
         return cls(*(round(float(value), 3) for value in (*np.percentile(ms, (50, 95, 99)), ms.max())))
 
@@ -88,7 +88,7 @@ def measure_frame(
     `loaded`: models to use instead of random ones of the given size.
 
     Raises:
-        FrontEndError: there is no card for the published size, or it doesn't fit.
+        FrontEndError: the published size needs a card and there is none, or the model doesn't fit on it.
     """
     where = torch.device("cuda" if device in ("auto", "cuda") and torch.cuda.is_available() else "cpu")
     if (device == "cuda" and where.type != "cuda") or (size == "7b" and where.type != "cuda" and device == "auto"):
@@ -130,7 +130,7 @@ def measure_frame(
 
 
 def pretend_filled(engine: Engine, frames: int) -> None:
-    """Puts the stream into its state after `frames` steps without running them."""
+    """Fast-forwards the stream to the state it would have after `frames` steps, without running them."""
     for state in engine.lm.get_streaming_state().values():
         for name in ("offset", "offsets"):
             value = getattr(state, name, None)
@@ -162,7 +162,7 @@ def _time_whole(engine: Engine, frames: int) -> Times:
 
 
 def _time_parts(engine: Engine, frames: int) -> dict[str, Times]:
-    """Times each part separately; on CUDA as the replay of its own graph, by the card's clock."""
+    """Times each part separately; on CUDA by replaying a graph of the part, measured with CUDA events."""
     lm, mimi, device = engine.lm, engine.mimi, engine.device
     samples = torch.zeros(1, 1, FRAME_SAMPLES, device=device)
     token = torch.full((1, 1, 1), lm.text_padding_token_id, dtype=torch.long, device=device)
@@ -225,7 +225,7 @@ def _time_copies(engine: Engine, frames: int) -> Times:
 
 
 def copy_bandwidth(device: torch.device) -> float:
-    """Returns the bandwidth of a copy within the device's memory in bytes per second, read plus written."""
+    """Returns the bandwidth of a copy within the device's memory in bytes per second, reads plus writes."""
     size = 2**28 if device.type == "cuda" else 2**27
     source = torch.ones(size, dtype=torch.uint8, device=device)
     target = torch.empty_like(source)

@@ -36,7 +36,7 @@ class FilledKVCache(RingKVCache):
         return cache
 
     def complete(self, k: torch.Tensor, v: torch.Tensor, exec_mask: torch.Tensor) -> KVCacheResult:
-        """Does the same as the package's method, but returns only `slots` positions."""
+        """Like the package's method, but returns only `slots` positions."""
         keys, values, positions = super().complete(k, v, exec_mask)
         if self.slots is None:
             return KVCacheResult(keys, values, positions)
@@ -65,7 +65,7 @@ class KameLM(LMModel):
             super().__setattr__("oracle_emb", _twin(value))
 
     def _init_weights(self) -> None:
-        """Initialises weights like the package, with the oracle embedding after the text embedding."""
+        """Initialises weights as the package does, with the oracle embedding after the text embedding."""
         if self.text_emb.weight.is_meta:
             return  # nothing to fill, and torch would spend seconds on imports
         parts: list[nn.Module | None] = [*self.emb, *(self.depformer_emb or ())]
@@ -84,7 +84,7 @@ class KameLM(LMModel):
         condition_tensors: ConditionTensors | None = None,
         oracle_tokens: torch.Tensor | None = None,
     ) -> LMOutput:
-        """Returns teacher-forced logits, like the package.
+        """Returns teacher-forced logits, as the package does.
 
         Args:
             codes: `[B, K, T]`, as in the package.
@@ -115,7 +115,7 @@ class KameLM(LMModel):
         cross_attention_src: torch.Tensor | None = None,
         oracle_tokens: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Runs the temporal transformer, like the package. `oracle_tokens`: `[B, 1, S]`, aligned with `sequence`."""
+        """Runs the temporal transformer, as in the package. `oracle_tokens`: `[B, 1, S]`, aligned with `sequence`."""
         if oracle_tokens is None:
             return super().forward_text(sequence, sum_condition, cross_attention_src)
         with self._with_oracle(oracle_tokens):

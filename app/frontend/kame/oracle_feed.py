@@ -86,7 +86,7 @@ class OracleFeed:
         self._enabled = enabled
         self._revisions = Revisions()
         self._fed: int | None = None  # tokens of the revision already fed; None: start over
-        self._void = 0  # revisions up to this order are refused
+        self._void = 0  # revisions up to this order are rejected
         self._holding = False
         self._held = 0  # the revision whose words are held back
 
@@ -103,22 +103,22 @@ class OracleFeed:
             self._feed(revision)
 
     def hold(self) -> None:
-        """Holds back words for later turns than the one being answered, as the user may only be saying "okay"."""
+        """Starts holding back words for turns after the one being answered, as the user may only be saying "okay"."""
         self._holding = True
 
     def drop_held(self) -> None:
-        """Discards the words held back, because the user's input was a backchannel."""
+        """Discards the words held back. Call it if the user's utterance was only a backchannel."""
         self._holding, self._held = False, 0
 
     def release_held(self) -> None:
-        """Feeds the words held back, because the user's input was an interruption."""
+        """Feeds the words held back. Call it if the user's utterance was an interruption."""
         held = self._revisions.get(self._held)
         self.drop_held()
         if held is not None:
             self._feed(held)
 
     def void(self, turn: int) -> None:
-        """Refuses revisions for turns up to `turn`, whose answers are no longer wanted."""
+        """Rejects revisions for turns up to `turn` from now on, and clears the queue if one of them is in use."""
         self._void = max([self._void, *(revision.order for revision in self._revisions if revision.turn <= turn)])
         in_use = self._revisions.get(self.revision)
         if in_use is None or in_use.order <= self._void:
@@ -126,7 +126,7 @@ class OracleFeed:
             self._queue.clear()
 
     def _feed(self, revision: KnownRevision) -> None:
-        """Feeds the part of `revision` that wasn't fed yet, or all of it if another revision was fed before."""
+        """Feeds the part of `revision` that hasn't been fed yet, or all of it if another revision was fed before."""
         in_use = self._revisions.get(self.revision)
         superseded = in_use is not None and revision.order < in_use.order
         if not self._enabled or superseded or revision.order <= self._void:

@@ -143,8 +143,8 @@ def quantise(
     """Replaces all `Linear` modules in `model` with quantised matrices and returns how many were replaced.
 
     - `precision`: the target precision. Matrices whose number of columns doesn't suit it aren't replaced.
-    - `device`: where each quantised matrix is moved when created, so that the bf16 model needn't fit there.
-    - `keep_int8`: children that stay int8 with int4. These are the output heads, where errors affect probabilities.
+    - `device`: the device each quantised matrix is moved to when created, so that the bf16 model needn't fit there.
+    - `keep_int8`: children that become int8 even if `precision` is int4, because errors there affect probabilities.
     - `weight_of`: returns the weights of a `Linear`, if they aren't in the module itself.
     """
     if precision == "bf16":
@@ -186,7 +186,7 @@ def _fits(matrix: nn.Module, form: Precision) -> bool:
 
 
 def kernels() -> dict[Precision, Kernel]:
-    """Returns the kernels that have been checked to work on this machine's GPU, by precision.
+    """Returns the kernels that have been verified on this machine's GPU, keyed by precision.
 
     The next call retries any that couldn't be loaded.
     """

@@ -28,7 +28,7 @@ STEPS = 60
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one comparison. `detail` describes it. If it isn't `needed`, a failure is only reported."""
+    """The result of one comparison, described by `detail`. Unless `needed`, a failure is only reported."""
 
     name: str
     ok: bool

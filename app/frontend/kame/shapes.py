@@ -1,7 +1,7 @@
 """Small shapes of the models, with the same streams, delays, rates and parts as the published ones.
 
-They are for benchmarks and tests on machines that can't run the published models. With random weights they produce no
-speech.
+They are meant for benchmarks and tests on machines that can't run the published models, and are used with random
+weights, so the output isn't speech.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tracks the speech of a model that decides itself when to speak: its words, the turn it answers, and when it ends."""
+"""Tracks a model that decides on its own when to speak: its words, the turn it answers, and when its answer ends."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ END_FRAMES = 12
 LOUD = 0.01
 """RMS above which a frame is audible, about -40 dBFS."""
 LINGER_FRAMES = 25
-"""Frames (2 s) in which a model may start an answer before none is expected any more."""
+"""Frames (2 s) without a word after which the model is no longer expected to start an answer."""
 
 
 class SpokenWords:
@@ -86,7 +86,7 @@ class SpokenWords:
         self.wordless_frames = 0
         """Frames since the last text token."""
         self.idle_frames = LINGER_FRAMES
-        """Frames in which no word was spoken or expected."""
+        """Consecutive frames in which no word was spoken or expected."""
         self._inner = InnerText(pieces, silent=silent)
         self._silent = silent
         self._vocabulary = vocabulary
@@ -94,11 +94,11 @@ class SpokenWords:
 
     @property
     def idle(self) -> bool:
-        """Whether no answer is being spoken and none is expected any more."""
+        """Whether no answer is being spoken or expected."""
         return self.answering is None and self.idle_frames >= LINGER_FRAMES
 
     def follow(self, token: int, samples: np.ndarray, asked_turn: int, revision: int) -> tuple[list[Said], list[Mark]]:
-        """Processes a frame's text token and audio. Returns the words that ended, and what changed.
+        """Processes a frame's text token and audio. Returns the words completed by the frame, and any marks.
 
         `asked_turn`: the newest turn for which a revision was requested; `revision`: the one being fed.
         """
@@ -122,7 +122,7 @@ class SpokenWords:
         return [Said(text.strip(), FRAME_SAMPLES, self.answering[0], revision, glued)], marks
 
     def stop(self) -> list[Mark]:
-        """Interrupts the answer and returns the mark for it, or nothing if none was being spoken."""
+        """Interrupts the answer. Returns its mark, or an empty list if no answer was being spoken."""
         if self.answering is None:
             return []
         marks = [Mark("interrupted", *self.answering)]

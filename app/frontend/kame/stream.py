@@ -1,4 +1,4 @@
-"""Steps a loaded model through a session, from inputs and the user's audio to audio, words and marks.
+"""Steps a loaded model through a session: turns inputs and the user's audio into audio, words and marks.
 
 Before the model's context is full, a fresh stream starts and is primed with the latest frames. `StreamFrontEnd` is the
 base class of the front-ends with speech-to-speech models.
@@ -36,9 +36,9 @@ ROLL_OVER_FROM = 0.8
 PRIME_FRAMES = 125
 """Number of latest conversation frames (10 s) with which a fresh stream is primed."""
 PRIME_STEPS = 4
-"""Replay steps per frame while a fresh stream is primed, one of which is for the new frame. On a card, as many as fit
-into `PRIME_SECONDS` of the 80 ms according to the measured step time. With fewer than two it couldn't catch up, so the
-stream isn't primed."""
+"""Replay steps per frame while a fresh stream is primed, one of which is for the new frame. On a card, the number is
+derived from the measured step time, so that all of them fit into `PRIME_SECONDS`. With fewer than two, the stream
+couldn't catch up, so it isn't primed."""
 PRIME_SECONDS = 0.06
 MOST_PRIME_STEPS = 16
 LONGEST_PRIMING_FRAMES = 12
@@ -48,7 +48,7 @@ LONGEST_PRIMING_FRAMES = 12
 class StreamMemory:
     """The latest columns of a stream, with which a fresh stream is primed.
 
-    `frames`, `steps`: see `PRIME_FRAMES` and `PRIME_STEPS`; None: steps according to the measured step time.
+    `frames`, `steps`: see `PRIME_FRAMES` and `PRIME_STEPS`. If `steps` is None, it is derived from the step time.
     """
 
     def __init__(self, engine: StreamEngine, frames: int = PRIME_FRAMES, steps: int | None = None) -> None:
@@ -129,7 +129,7 @@ def the_card(label: str, seconds: float = CARD_SECONDS) -> Iterator[None]:
 
 
 class StreamFrontEnd:
-    """Base class of front-ends whose model decides itself when to speak.
+    """Base class of front-ends whose model decides on its own when to speak.
 
     While entered, `_stream` is set and `_held` contains the resources to free on exit.
     """
@@ -156,11 +156,11 @@ class StreamFrontEnd:
         return self._stream is None or self._stream.words.idle
 
     def ready(self, heard: str) -> bool:
-        """Returns True, because the model starts to speak by itself."""
+        """Returns True, because the model starts speaking on its own."""
         return True
 
     def unheard(self, samples: int, words: int) -> None:
-        """Does nothing, since the model has already spoken the flushed words and continues after them."""
+        """No-op, since the model has already generated the flushed words and continues after them."""
 
 
 FLOOR_FRAMES = 75
@@ -206,7 +206,7 @@ class KameStream:
         self._was_forced = False
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
-        """Works like `FrontEnd.step`. Propagates torch's exceptions."""
+        """Implements `FrontEnd.step`, but propagates torch's exceptions."""
         marks = [mark for item in inputs for mark in self._receive(item)]
         faded = any(isinstance(item, floor.Silence) for item in inputs)  # by the loudspeaker
         flush = faded or any(mark.what == "interrupted" for mark in marks)
@@ -234,7 +234,7 @@ class KameStream:
         return FrontEndStep(samples, tuple(said), tuple(marks), flush, oracle=position, context=self.memory.gauge())
 
     def _receive(self, item: FrontEndInput) -> list[Mark]:
-        """Handles one input and returns the mark for an interruption, if it is one."""
+        """Handles one input. Returns the mark for an interruption, if the input caused one."""
         match item:
             case OracleAsked() | OracleWords() | OracleDone():
                 self._oracle.receive(item, self.words.answering[0] if self.words.answering is not None else None)

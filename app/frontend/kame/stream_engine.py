@@ -22,7 +22,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class EngineStep:
-    """The result of a step. `samples` are zeros in the first steps of a stream, before it has any output."""
+    """The result of a step. `samples` are zeros in the first steps of a stream, before the model produces output."""
 
     samples: np.ndarray
     column: Column

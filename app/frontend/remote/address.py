@@ -15,9 +15,9 @@ BROKEN = 1011
 
 
 def explain(error: BaseException | None, address: ServerAddress, *, was_ready: bool) -> str:
-    """Returns a user-facing message on why a connection failed or ended.
+    """Returns a user-facing message explaining why a connection failed or ended.
 
-    `error`: the exception raised by the connection, if any; `was_ready`: a connection was working before.
+    `error`: the exception raised by the connection, if any; `was_ready`: whether a connection was working before.
     """
     from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidProxy, InvalidStatus, ProxyError
 
@@ -152,7 +152,7 @@ def read_address(text: str) -> ServerAddress:
         secure = _SECURE[parts.scheme.lower()]
         if not host or not text.isprintable() or any(letter.isspace() for letter in text):
             raise ValueError
-        host.encode("idna")  # like the system's resolver
+        host.encode("idna")  # as the system's resolver does
     except (ValueError, KeyError):
         raise FrontEndError(
             "That is not the address of a voice server. Write it like ws://192.168.1.20:8998, or wss://… if the server "

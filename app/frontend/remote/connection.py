@@ -1,8 +1,8 @@
 """The connection to a voice server, on a thread with its own event loop. It reconnects after network failures.
 
-After each loss it decides when to reconnect and when to give up. Anything the server sends, over all connections, is
-kept until it is played. Its revisions are renumbered so that they differ from this machine's and from those of earlier
-conversations.
+`Losses` decides when to reconnect and when to give up. `Incoming` buffers everything the server sends, across
+connections, until it is played. The server's revisions are renumbered so that they differ from this machine's and from
+those of earlier conversations.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def connect_to(address: ServerAddress, key: str, session: str, after: int) -> An
     - `session`: the token of the conversation to resume, or empty.
     - `after`: how many of its events have been received.
 
-    It sends no pings, because Moshi's server reads nothing, and so doesn't reply, until it is ready.
+    The connection sends no pings, because Moshi's server doesn't read, and so can't reply, until it is ready.
     """
     from websockets.asyncio.client import connect
 
@@ -70,9 +70,9 @@ def connect_to(address: ServerAddress, key: str, session: str, after: int) -> An
 
 
 PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
-"""Seconds before each attempt to reconnect; the last one repeats."""
+"""Backoff in seconds before each attempt to reconnect; the last value repeats."""
 STEADY_SECONDS = 5.0
-"""A connection counts as restored after being ready for this long. If it is lost earlier, that is another failure."""
+"""A connection counts as restored once it has been ready for this long. Losing it earlier counts as another failure."""
 MOST_UNSTEADY = 5
 """Maximum number of consecutive connections lost earlier than that."""
 
@@ -117,12 +117,12 @@ class Incoming:
         self._lock = threading.Lock()
 
     def take(self) -> Received:
-        """Returns the frame of the server's voice to play now."""
+        """Returns the next frame of the server's voice to play."""
         with self._lock:
             return self._playout.take()
 
     def new_connection(self) -> None:
-        """Discards queued audio, since a new connection's audio doesn't continue it."""
+        """Discards queued audio, since the audio of a new connection doesn't continue it."""
         with self._lock:
             self._playout.clear()
 
@@ -206,7 +206,7 @@ class ServerConnection:
     def __init__(self, address: ServerAddress, key: str = "") -> None:
         self.address = address
         self.failed = ""
-        """The message on why the connection has failed for good; empty otherwise."""
+        """The message explaining why the connection has failed permanently; empty otherwise."""
         self.lost = False
         self._key = key
         self._incoming = Incoming()
@@ -249,7 +249,7 @@ class ServerConnection:
         self._call(self._wake.set)
 
     def take(self) -> Received:
-        """Returns the frame of the server's voice to play now."""
+        """Returns the next frame of the server's voice to play."""
         return self._incoming.take()
 
     def _call(self, function: Any) -> None:
@@ -289,7 +289,7 @@ class ServerConnection:
             left = losses.left
 
     async def _connect_once(self, seconds: float | None) -> str:
-        """Runs one connection, which must be ready within `seconds`, and returns the message on why it ended."""
+        """Runs one connection, which must be ready within `seconds`. Returns the message explaining why it ended."""
         from websockets.exceptions import WebSocketException
 
         error: Exception | None = None

@@ -23,7 +23,7 @@ END_FRAMES = 12
 LOUD = 0.01
 """RMS above which a frame is audible, about -40 dBFS."""
 LINGER_FRAMES = 25
-"""Frames (2 s) in which a server may start an answer before none is expected any more."""
+"""Frames (2 s) without speech after which the server is no longer expected to start an answer."""
 
 Words = tuple[str, int] | None
 """Words and their revision, with a leading space unless they continue the previous word. None: the server reports the
@@ -39,17 +39,17 @@ class ServerAnswer:
         self.answering: tuple[int, int] | None = None
         """Turn and revision of the answer being spoken."""
         self.idle_frames = LINGER_FRAMES
-        """Frames since the last word or audible speech. Audio without words stops counting as speech after a while."""
+        """Frames since the last word or audible speech. Audio without words stops counting as speech after 3 s."""
         self._wordless_frames = 0
         self._quiet_frames = 0
 
     @property
     def idle(self) -> bool:
-        """Whether no answer is being spoken and none is expected any more."""
+        """Whether no answer is being spoken or expected."""
         return self.answering is None and self.idle_frames >= LINGER_FRAMES
 
     def follow(self, words: Sequence[Words], samples: np.ndarray) -> tuple[list[Said], list[Mark]]:
-        """Processes a frame and returns the words spoken in it, and what changed."""
+        """Processes a frame. Returns the words spoken in it, and any marks."""
         marks: list[Mark] = []
         said: list[Said] = []
         self._count(any(item is not None for item in words), samples)
@@ -68,7 +68,7 @@ class ServerAnswer:
         return said, marks
 
     def stop(self) -> list[Mark]:
-        """Interrupts the answer and returns the mark for it, or nothing if none was being spoken."""
+        """Interrupts the answer. Returns its mark, or an empty list if no answer was being spoken."""
         marks = [Mark("interrupted", *self.answering)] if self.answering is not None else []
         self.answering = None
         return marks
@@ -131,11 +131,11 @@ class RemoteFrontEnd:
         return self._answer.idle
 
     def ready(self, heard: str) -> bool:
-        """Returns True, because the server starts to speak by itself."""
+        """Returns True, because the server starts speaking on its own."""
         return True
 
     def unheard(self, samples: int, words: int) -> None:
-        """Does nothing, since the server has already spoken the flushed words and continues after them."""
+        """No-op, since the server has already sent the flushed words and continues after them."""
 
     def __enter__(self) -> RemoteFrontEnd:
         self._connection.open()
@@ -161,7 +161,7 @@ class RemoteFrontEnd:
         return FrontEndStep(samples, tuple(said), (*marks, *changes), flush, relayed=tuple(relayed))
 
     def _receive(self, item: FrontEndInput) -> list[Mark]:
-        """Handles one input and returns the mark for an interruption, if it is one."""
+        """Handles one input. Returns the mark for an interruption, if the input caused one."""
         match item:
             case floor.TakeFloor(turn):
                 self._answer.turn = max(self._answer.turn, turn)
@@ -203,7 +203,7 @@ class RemoteFrontEnd:
         return words, relayed
 
     def _network_events(self, at: float) -> list[e.Event]:
-        """Returns events that report the server's description and changes of the connection."""
+        """Returns events that describe the server and report changes to the connection."""
         connection, out = self._connection, list[e.Event]()
         if not self._told:
             self._told = True

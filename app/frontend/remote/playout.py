@@ -25,7 +25,7 @@ MOST_CHARS = 4_000_000
 
 
 class PlayoutFull(ValueError):
-    """The server sends more words and events than can be played; `str(error)` is a clause for use in a message."""
+    """The server sends more words and events than can be played; `str(error)` is a clause to insert into a message."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Playout:
         self.depth = 1
         """Frames to buffer after a gap."""
         self.gaps = 0
-        """How often the server's audio ran out in mid-speech."""
+        """How often the server's audio ran out during speech."""
         self._frames: deque[Received] = deque()
         self._late = Received(silence())  # words and events that arrived after their audio was played
         self._items = self._chars = 0  # of all queued words and events
@@ -70,7 +70,7 @@ class Playout:
             self._skip()
 
     def push_words(self, words: str) -> None:
-        """Queues words, which end with the latest audio. Raises PlayoutFull."""
+        """Queues words that end at the same time as the latest audio. Raises PlayoutFull."""
         self._count(len(words))
         (self._frames[-1] if self._frames else self._late).words.append(words)
 

@@ -30,7 +30,7 @@ LATENT, LATENT_HOP = SIZE, 256
 LATENTS = 7
 """Latents in a frame: 1,792 samples, which last 80 ms when played at 22,400 Hz (the voice's rate is 22,050)."""
 REACH = 10
-"""How many latents on either side affect a sample audibly."""
+"""How many latents on either side audibly affect a sample."""
 SILENT = 0
 """The entry of the first codebook reserved for silence; speech never uses it."""
 UP, DOWN, TAPS = 15, 14, 24

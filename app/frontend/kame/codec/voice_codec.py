@@ -2,10 +2,10 @@
 
 It provides the part of Mimi's interface that the engine uses: streaming `encode` and `decode` of one or more 80 ms
 frames. The user's audio becomes causal log-mel features, with eight 10 ms mel frames per frame. A residual quantiser
-converts between vectors and codes with principal components and several codebooks, each of which codes the remainder.
+converts between vectors and codes with principal components and several codebooks, each of which codes the residual.
 The vocoder is the decoder of VITS (arXiv 2106.06103), a HiFi-GAN generator with the dimensions of Piper's medium
-voices: latents of 192 values and 256 samples, three upsampling stages, each with three residual blocks of two dilated
-convolutions (V3 of HiFi-GAN, arXiv 2010.05646).
+voices: latents of 192 values for 256 samples each, three upsampling stages, each with three residual blocks of two
+dilated convolutions (V3 of HiFi-GAN, arXiv 2010.05646).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ResidualQuantiser(nn.Module):
     - `books`, `entries`: the number of codebooks, and of entries in each.
     - `reserved`: entries at the start of the first codebook that represent no vector and that `encode` never returns.
 
-    The weights are loaded, or fitted by `app.research.training.nano.start`.
+    The weights are either loaded or fitted by `app.research.training.nano.start`.
     """
 
     mean: torch.Tensor
@@ -198,7 +198,7 @@ _SHAPE = "voice_codec"
 
 
 def save_codec(codec: VoiceCodec, path: Path, *, decoder: bool = True) -> None:
-    """Writes the weights in half precision. `decoder`: include the decoder, which the voice's own package also has."""
+    """Writes the weights in half precision. `decoder`: include the decoder, which is also in the voice's package."""
     weights = {
         name: value.half().contiguous()
         for name, value in codec.state_dict().items()
