@@ -32,7 +32,7 @@ class KeyBox(QObject):
     """The API key field, a note on where the key is stored, and buttons to save and forget the key.
 
     The form adds these widgets to its layout. `choice` returns the back-end entered in the form. `refused` holds the
-    (provider, address) pairs whose connection test failed, possibly because of a missing key.
+    (provider, address) pairs that have rejected a request, possibly because of a missing key.
     """
 
     said = Signal(str)

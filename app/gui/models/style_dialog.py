@@ -26,7 +26,7 @@ from app.session.control import Length, Style, ToolChoice
 MOST_DOLLARS = 1000.0
 HIGHEST_TEMPERATURE = 2.0
 USUAL_TEMPERATURE = 0.7
-"""The slider's value while the model's own temperature is used."""
+"""The slider's initial value for a conversation that uses the model's own temperature."""
 STEPS = 20
 """Slider steps per 1.0 of temperature."""
 
