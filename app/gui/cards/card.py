@@ -108,7 +108,7 @@ def qt_length(text: str) -> int:
 
 
 def in_pieces(runs: Iterable[Run]) -> Iterator[Run]:
-    """Splits plain runs at spaces into pieces of up to about `PIECE` characters, alternating between two kinds.
+    """Splits plain text at spaces into pieces of up to about `PIECE` characters, alternating between two kinds.
 
     This saves memory: for each paragraph, Qt 6.11 allocates 40 bytes per character of its longest fragment with a
     uniform format. The formats of the two kinds differ, but look the same. Words are never split.
