@@ -1,6 +1,6 @@
 """The content of a card, its text formats, and minimal edits to its text in a document.
 
-Edits only touch the characters that differ: text that grows is appended to, and changing a format replaces no text.
+Edits only touch the characters that differ: streamed text is appended, and changing a format doesn't replace any text.
 Selections within unchanged text are therefore preserved.
 """
 
@@ -40,7 +40,7 @@ class Paragraph:
     - `level`: heading level, or nesting depth of a list item, from 1
     - `quote`: depth of block quotes around it
     - `last`: whether it is the last item of a list
-    - `language`: for code, the language given after the fence
+    - `language`: for code, the language named after the opening fence
     - `source`: for code, the Markdown that is copied if all of it is selected
     """
 
@@ -238,7 +238,7 @@ class Card:
     def clean(self) -> Card:
         """Returns a copy without characters that would start a paragraph, and with its texts truncated to the limits.
 
-        The body's runs are truncated at the start, because text that grows has its newest words at the end.
+        The body's runs are truncated at the start, because the newest words of a growing text are at its end.
         """
         card = self
         if (length := sum([len(text) for text, _ in self.body])) > LONGEST_BODY:

@@ -137,7 +137,7 @@ class Formats(dict[str, QTextCharFormat]):
         if "code" in styles:
             made = _code(made)
         if "bold" in styles:
-            # The italic typeface has a single weight, which Qt synthesises a bold for only at weight Bold.
+            # The italic typeface has a single weight, which Qt emboldens only for the weight Bold.
             made.setFontWeight(QFont.Weight.Bold if "italic" in styles else QFont.Weight.DemiBold)
         made.setFontItalic("italic" in styles)
         made.setFontStrikeOut("struck" in styles)

@@ -1,4 +1,4 @@
-"""A scrolling column of text cards whose text can be selected and copied, and which can be updated individually.
+"""A scrolling column of text cards. Text can be selected across cards, and each card can be updated individually.
 
 All text is in a single document. Boxes, chips and carets are painted around the text and aren't part of it.
 """

@@ -231,7 +231,7 @@ class ConversationsPane(QWidget):
 
     def _undo(self) -> None:
         if self.undo.sentence:
-            self.rows.setFocus()  # before the undo button, which may have the focus, is hidden
+            self.rows.setFocus()  # before hiding the undo button, which may have the focus
             self.undo_wanted.emit()
 
     # -- construction

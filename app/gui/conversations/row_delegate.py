@@ -1,6 +1,6 @@
 """The delegate of the conversation list, which paints the rows and provides the title editor.
 
-Search snippets are shortened in such a way that their first match is visible.
+Search snippets are shortened so that their first match stays visible.
 """
 
 from __future__ import annotations

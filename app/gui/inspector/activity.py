@@ -42,7 +42,7 @@ MOST_REQUESTS = 512
 LOOKED_BACK = 64
 """Number of recent turns or bars searched for the one that an event refers to."""
 LONGEST_PARTIAL = 240
-"""Maximum characters kept of each partial, counted from its end.
+"""Number of trailing characters kept of each partial.
 
 Without a limit, the memory used by a turn's partials would grow quadratically with its length.
 """
@@ -73,7 +73,7 @@ class Activity:
     def begin(self, *, first: bool = True) -> None:
         """Starts a session. Each session numbers its turns and revisions from 1.
 
-        `first`: whether this is the first session of another conversation; all earlier requests are then dropped.
+        `first`: whether this is the first session of a different conversation. If so, earlier requests are dropped.
         """
         self._stop_requests()
         if first:
@@ -97,7 +97,7 @@ class Activity:
         """Whether a secondary back-end has received a request."""
         self._large: tuple[list[Any], ...] = (self.swaps, self.turns, self.bars, self.answers, self.troubles)
         self._small: tuple[list[Any], ...] = (self.partials, self.fed, self.taken)
-        """The lists of items that arrive several times a second."""
+        """The lists whose items arrive several times a second."""
         self._lateness = Lateness()
         self._pruned_at = 0.0
 
@@ -125,8 +125,8 @@ class Activity:
     def step(self, thing: Thing | None, *, forward: bool, small: bool) -> Thing | None:
         """Returns the item after `thing` (before it if not `forward`), or None at either end.
 
-        If `thing` is None, returns the newest item. `small`: also include transcripts, and the words and tokens that
-        reached the front-end.
+        If `thing` is None, returns the newest item. `small`: whether to include transcripts, and the words and tokens
+        that reached the front-end.
         """
         things: list[Thing] = list(chain(*self._large, *(self._small if small else ())))
         if thing is None:
@@ -247,7 +247,7 @@ class Activity:
                 answer.close(at)
 
     def _say(self, answer: Answer, event: e.AssistantSaid) -> None:
-        """Distributes the words over the time since the answer's last words by length; marks the request as spoken."""
+        """Spreads the words over the time since the previous ones by length, and marks the request as spoken."""
         texts = event.text.split()
         if texts and event.glued and answer.words:
             answer.words[-1] = Word(answer.words[-1].at, answer.words[-1].text + texts.pop(0))

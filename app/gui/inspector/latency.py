@@ -46,7 +46,7 @@ from app.gui.widgets.formats import backend_words, clock_words, seconds_words
 from app.gui.widgets.panel import Quiet
 
 TWO_COLUMNS_LETTERS = 120
-"""Minimum page width, in average characters, at which the table and gauges are placed in a second column."""
+"""Minimum page width for a two-column layout, as a multiple of the average character width."""
 COPIED_MS = 2_000
 SWATCH_PX = 10
 GAUGE_PX = 130
@@ -119,7 +119,7 @@ class LatencyWords(QObject):
         return sentence
 
     def _slow(self, cause: Cause) -> str:
-        """Returns a cause's template, with {0} the time, {1} the model or tool, {2} the usual time and {3} a count."""
+        """Returns the message template of a cause. Fields: {0} time, {1} model or tool, {2} usual time, {3} count."""
         return {
             Cause.FELL_BEHIND: self.tr(
                 "This machine fell behind and dropped frames ({3}). Close other programs, or choose a lighter voice."
@@ -175,7 +175,7 @@ class LatencyWords(QObject):
 class StageTable(QTableWidget):
     """A table of the selected answer's stages and their distribution over the conversation.
 
-    `lines`: the cells' texts, row by row, starting with the header.
+    `lines`: the cell texts of each row, starting with the header.
     """
 
     def __init__(self, words: LatencyWords, parent: QWidget | None = None) -> None:
@@ -194,7 +194,7 @@ class StageTable(QTableWidget):
         header.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("00.00 s") + 20)
 
     def show_answers(self, answers: Sequence[Answer], picked: Answer) -> None:
-        """Shows the stages of `picked`, which is one of `answers`."""
+        """Shows the stages of `picked`, which must be one of `answers`."""
         mine = self.tr("Last") if picked is answers[-1] else self.tr("This one")
         self.lines = [[self.tr("Stage"), mine, self.tr("Median"), self.tr("95 %"), self.tr("Slowest")]]
         for stage in STAGES:

@@ -21,9 +21,9 @@ GAP_PX = 2.0
 MOST_WIDTHS = 2_000
 """Size limit of the text width cache, which would otherwise grow with each new request number."""
 LATEST_PX = 60.0
-"""Maximum shift of a word from its audio; beyond that, it moves to another row or is replaced by "…"."""
+"""Maximum distance of a word from its audio. Beyond it, the word moves to another row or is replaced by "…"."""
 READY_PX = 22.0
-"""Maximum shift from its audio of a word that has moved to another row."""
+"""Maximum distance of a word from its audio if it has moved to another row."""
 MORE = "…"
 
 
@@ -139,7 +139,7 @@ class Layout(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A word with its left edge in pixels and its row."""
+    """A word placed on the timeline. `x`: its left edge, in pixels."""
 
     x: float
     row: int

@@ -22,9 +22,9 @@ from app.gui.inspector.things import Answer, RequestBar, Thing, UserTurn, betwee
 from app.gui.widgets.formats import clock_words
 
 SPILL_PX = 460
-"""Maximum distance that labels and words extend to the right of their item's start."""
+"""Maximum distance by which labels and words extend to the right of their item's start."""
 REACH_PX = 8
-"""Maximum distance that marks extend to the left of their time."""
+"""Maximum distance by which marks extend to the left of their time."""
 NEAR_PX = 5.0
 """Horizontal tolerance of hit testing."""
 LEAST_SCALE = 9.0
@@ -51,7 +51,7 @@ class Hit(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A bar's position in pixels. `first`: x of its first words' arrival. `tail`: right end of its tail."""
+    """A bar's position in pixels. `first`: where the first words arrived. `tail`: where its tail ends."""
 
     left: float
     first: float
@@ -219,7 +219,7 @@ class TimelinePainter:
     # -- moments
 
     def _paint_partials(self) -> None:
-        """Marks the arrival of each transcript, with a full-height line for a final."""
+        """Marks the arrival of each transcript; the mark has the full height if the transcript is final."""
         strip, colours = self._lanes.strips["words"], self._colours
         for partial in between(self._activity.partials, self._earliest, self._latest):
             x = self._x(partial.start) + 0.5
@@ -316,7 +316,7 @@ class TimelinePainter:
             self._line(place.right - 1, place.top - 1, place.top + place.height + 1, QPen(colours.bad, 2))
 
     def _paint_label(self, bar: RequestBar, place: Place, room: float) -> None:
-        """Writes the request number inside or after the bar, plus the model name if it changed and if there is room."""
+        """Labels a bar with the request number, and with the model if it has changed and there is room."""
         letters, colours = self._letters, self._colours
         number, model = str(bar.request.number), bar.request.model or bar.request.backend
         y = place.top + (place.height + letters.height) / 2 - letters.descent

@@ -72,7 +72,7 @@ class InspectorPane(QWidget):
     # -- the session
 
     def begin(self, *, first: bool) -> None:
-        """Starts a session. `first`: whether it is the first session of another conversation."""
+        """Starts a session. `first`: whether it is the first session of a different conversation."""
         self.stages.begin()
         if self.latency is not None:
             self.latency.pick(0)  # turns are numbered from 1 again

@@ -31,7 +31,7 @@ UNKNOWN = "–"
 SORT_ROLE = Qt.ItemDataRole.UserRole
 SWATCH_PX = 10
 MODEL_LETTERS, NUMBER_LETTERS = 22, 6
-"""Minimum column widths in characters; a column also has to fit its title."""
+"""Minimum column widths in characters. A column is wider if its title requires it."""
 
 
 class Cell(NamedTuple):
@@ -80,7 +80,7 @@ class RequestsPage(QWidget):
         for place, (title, help_) in enumerate(self._columns):
             head = QStandardItem(title)
             set_tip(head, help_)
-            # Not right-aligned: the sort arrow is painted there.
+            # Not right-aligned, because the sort arrow is painted on the right.
             side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignHCenter
             head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             self._model.setHorizontalHeaderItem(place, head)
@@ -101,7 +101,7 @@ class RequestsPage(QWidget):
         self._model.removeRows(0, gone)
         self._requests, self._states = list(requests), self._states[gone:]
         for row, request in enumerate(requests):
-            # Differs whenever any of the row's texts would.
+            # Changes whenever any of the row's texts does.
             state = (request.status, request.spoken, request.secondary, len(request.text), request.counted is None)
             if row == len(self._states):
                 self._states.append(())

@@ -127,7 +127,7 @@ class RequestBar:
 
     @property
     def first(self) -> float | None:
-        """When the first words arrived while the request was in this lane, or None if none did."""
+        """The time from which the answer's words were available in this lane, or None if they never were."""
         at = self.request.first_words_at
         if at is None or (self.handed_over and self.end is not None and at > self.end):
             return None

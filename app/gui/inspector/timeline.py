@@ -91,7 +91,7 @@ class TimelineView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.timer = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.PreciseTimer)
-        """Runs only while the view is visible and follows a session."""
+        """Runs only while the view is visible and follows a running session."""
         self.timer.timeout.connect(self.advance)
         self._restyle()
 
@@ -105,7 +105,7 @@ class TimelineView(QWidget):
         self._tell("")
 
     def end(self) -> None:
-        """Ends the session. The view stops scrolling but keeps displaying it."""
+        """Ends the session. The view stops scrolling but still shows it."""
         self.running = False
         self.watch()
         self.update()

@@ -93,7 +93,7 @@ class TimelinePage(QWidget):
         set_tip(self.follow_button, name)
 
     def _show_legend(self) -> None:
-        """Lists the most recently added models, each in its colour, as far as they fit."""
+        """Lists the models in their colours, omitting the oldest ones if there isn't enough room."""
         colours, backends, room = self.view.colours, self._activity.backends, self.legend.width()
         if self._legend_of != (colours, backends, room):
             self._legend_of = (colours, list(backends), room)

@@ -38,7 +38,7 @@ SECTIONS: tuple[Section, ...] = ("chosen", "favourites", "here", "network", "clo
 MOST_OF_A_PROVIDER = 6
 """Maximum number of models listed per provider if the search field is empty."""
 ROW_PX, HEADING_PX, PAD_PX, STAR_PX, DOT_PX = 36, 28, 10, 16, 8
-"""Sizes at the default text size."""
+"""Dimensions at the default text size."""
 
 _Index = QModelIndex | QPersistentModelIndex
 _NONE = QModelIndex()
@@ -61,7 +61,7 @@ class ModelRow:
     download: str = ""
 
     def matches(self, words: Sequence[str]) -> bool:
-        """Returns whether each of the lowercase `words` occurs in the name or detail, ignoring case."""
+        """Returns whether the name and detail contain all `words`, which must be lowercase."""
         text = f"{self.name} {self.detail}".lower()
         return all(word in text for word in words)
 
@@ -343,7 +343,7 @@ class _Rows(QStyledItemDelegate):
         )
 
     def _paint_right(self, painter: QPainter, rect: QRect, row: ModelRow, lit: bool) -> int:
-        """Paints the star or download icon and the shortcut or progress. Returns the right limit for the name."""
+        """Paints the star or download icon, and the shortcut or progress. Returns the x at which the name must end."""
         shown, view = tokens(), self._view
         star = view.star_box(rect)
         kept = row.choice in view.favourites

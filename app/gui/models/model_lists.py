@@ -34,7 +34,7 @@ class ModelLists(QObject):
         super().__init__(parent)
         self.views = {view.key: replace(view, label=said(view.label)) for view in views}
         self.awake = False
-        """Whether the event loop is running; no list is fetched before that."""
+        """Whether the event loop is running. Until then, `ask` is a no-op."""
         self._service = service
         self._background = background
         self._found: dict[_Place, tuple[str, ...]] = {}

@@ -115,7 +115,7 @@ class StyleDialog(Panel):
         self._show_cost()
 
     def show_cost(self, known: bool) -> None:
-        """Sets whether the model's price is known. If it isn't, a warning says that the limit has no effect."""
+        """Sets whether the model's price is known. If not, and a limit is set, warns that it has no effect."""
         self._cost_known = known
         self._show_cost()
 

@@ -24,7 +24,7 @@ from app.platform.files import try_lock
 from app.untrusted.limits import COMMAND, COMMAND_CLIENTS
 
 TIMEOUT_MS = round(COMMAND.seconds * 1000)
-"""Maximum lifetime of a connection, after which it is aborted whether or not it has been replied to."""
+"""Maximum lifetime of a connection. After this time, it is aborted even if no reply has been sent."""
 
 _CLOSES_AFTER_REPLY = sys.platform != "win32"
 """Whether the server closes the connection after replying. On Windows, that would discard an unread reply."""
@@ -53,7 +53,8 @@ class Order:
 class Instance(QObject):
     """The server for commands from other processes.
 
-    Emits `raised` when the window should be brought to the front, and `commanded` with an `Order` for other commands.
+    Emits `raised` on the command "raise", which brings the window to the front, and `commanded` with an `Order` on any
+    other command.
     """
 
     raised = Signal()

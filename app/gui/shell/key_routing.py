@@ -45,10 +45,10 @@ class KeyRouting(QObject):
     `push`: push-to-talk, which the space bar activates. `field`: the message field; if None, text goes to whichever
     widget has the focus.
 
-    `eventFilter` receives each key event from the native window before any widget does. The window must pass key
-    presses that no widget has handled to `take_unclaimed`. The default focus is the message field, or the window if
-    there is no field. The focus returns there after a click on a button, or when the focused widget is hidden or
-    disabled.
+    `eventFilter` receives each key event from the native window before any widget does. If no widget
+    has handled a key press, the window must pass it to `take_unclaimed`. The default focus is the message field, or the
+    window if there is no field. The focus returns there after a click on a button, or when the focused widget is hidden
+    or disabled.
     """
 
     sheet_wanted = Signal()
@@ -72,7 +72,7 @@ class KeyRouting(QObject):
         app.focusChanged.connect(self._on_focus_changed)
 
     def watch(self, handle: QWindow) -> None:
-        """Starts filtering key events. `handle`: the native window of the window."""
+        """Starts filtering key events. `handle`: the window's native window."""
         handle.installEventFilter(self)
 
     def go_home(self) -> None:

@@ -14,7 +14,7 @@ from app.gui.oracle.header import HAND_OVER_KEYS
 class TalkMenu(QObject):
     """Fills the menu `bar` and emits a signal for each command.
 
-    `keep`: whether recordings are kept. `panes`: the actions that show and hide the panes.
+    `keep`: whether the sound of new conversations is currently kept. `panes`: the actions that show and hide the panes.
     """
 
     new_talk = Signal()

@@ -77,7 +77,7 @@ class MessageBar(QWidget):
         - `offer`: text and callback of an additional button
         - `level`: see `Level`
         - `fault`: whether the cause is an internal error; adds a button that opens the log
-        - `private`: whether the text may reveal part of a conversation, such as its title, and must not be logged
+        - `private`: whether the text may reveal part of a conversation, such as its title; if so, it isn't logged
         """
         _log.info("told the user: %s", "(part of a conversation)" if private else sentence)
         text, action = offer or ("", None)
@@ -109,7 +109,7 @@ class MessageBar(QWidget):
         self.rows.append(row)
         self._layout.addWidget(row)
         if before is not None:
-            for button in row.buttons:  # make Tab follow the visual order, not that of creation
+            for button in row.buttons:  # make Tab follow the visual order, not the order of creation
                 QWidget.setTabOrder(before, button)
                 before = button
         row.show()

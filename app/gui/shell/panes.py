@@ -22,7 +22,7 @@ INSPECTOR_PX, INSPECTOR_SHARE, MOST_INSPECTOR_PX = 236, 0.32, 396
 The minimum fits the tabs and seven timeline lanes. Beyond the maximum, the lanes gain nothing from more height.
 """
 LEAST_FOR_CONVERSATIONS_PX = 1080
-"""In narrower windows, the conversation list is hidden by default."""
+"""Minimum window width at which the conversation list is shown by default."""
 
 LEAST_WIDTHS = (180, 320, 260)
 LEAST_INSPECTOR_PX = 146
