@@ -1,6 +1,6 @@
 """Writes the elements of a card's body (paragraphs, code and tables) into a document.
 
-Unchanged elements are left alone, and in a changed paragraph only the text that differs is replaced.
+Unchanged elements are left untouched. In changed paragraphs, only the text that differs is replaced.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ EDGE = Paragraph(look="end")
 
 
 class Body:
-    """Writes card bodies into `document`. `strip`: the height of the header line above code, in pixels.
+    """Writes card bodies into `document`.
 
-    In the methods, `first` is the number of a body's first block, and `base` is the format of a body that consists of a
-    single paragraph.
+    `strip`: height of the header line above code, in pixels. In the methods, `first` is the block number at which the
+    elements start, and `base` is the block format of plain paragraphs.
     """
 
     def __init__(self, document: QTextDocument, formats: Formats, look: Look, strip: float) -> None:
@@ -39,10 +39,10 @@ class Body:
         self._look = look
         self._strip = strip
         self.room = 0.0
-        """Width of the column in pixels."""
+        """Width of the column of cards, in pixels."""
 
     def fitted(self, elements: Sequence[Element], base: QTextBlockFormat) -> tuple[Element, ...]:
-        """Returns the elements, with tables that are too wide converted to lists."""
+        """Returns the elements with overly wide tables converted to lists."""
         found: list[Element] = []
         for element in elements:
             if isinstance(element, Table) and self._widths(element, base) is None:
@@ -52,7 +52,7 @@ class Body:
         return tuple(found)
 
     def write(self, first: int, before: Sequence[Element], after: Sequence[Element], base: QTextBlockFormat) -> None:
-        """Replaces the elements `before` with `after`, leaving common ones in place."""
+        """Replaces the elements `before` with `after`, leaving unchanged ones in place."""
         shared = 0
         for old, new in zip(before, after, strict=False):
             if old != new:
@@ -66,14 +66,14 @@ class Body:
         self._insert(first, after[shared:], base)
 
     def format(self, first: int, elements: Sequence[Element], base: QTextBlockFormat) -> None:
-        """Reapplies the formats of all elements."""
+        """Reapplies the formats of the given elements."""
         for element in elements:
             block = self._document.findBlockByNumber(first)
             if isinstance(element, Paragraph):
                 QTextCursor(block).setBlockFormat(self._paragraph(element, base))
             else:
                 table = QTextCursor(block.next()).currentTable()
-                if table is not None:  # a table inserted in the same edit isn't found yet, and needs no update
+                if table is not None:  # a table inserted in the same edit block isn't found yet, and needs no update
                     table.setFormat(table_format(base, self._widths(element, base) or ()))
                 for edge in (block, self._document.findBlockByNumber(first + element.blocks - 1)):
                     QTextCursor(edge).setBlockFormat(self._paragraph(EDGE, base))
@@ -140,7 +140,7 @@ class Body:
 
 
 def elements_of(card: Card) -> tuple[Element, ...]:
-    """Returns the elements of a card's body: its Markdown, followed by its runs."""
+    """Returns the elements of a card's body: those of its Markdown, followed by its runs."""
     if not card.written:
         return (Paragraph(card.body),)
     elements = read_markdown(card.written)

@@ -1,7 +1,7 @@
-"""The content of a card, its text formats, and minimal edits of its text in a document.
+"""The content of a card, its text formats, and minimal edits to its text in a document.
 
-Edits only touch the characters that differ: growing text is appended to, and reformatting replaces no text. A selection
-within unchanged text therefore survives.
+Edits only touch the characters that differ: streamed text is appended, and changing a format doesn't replace any text.
+Selections within unchanged text are therefore preserved.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from app.gui.design.look import Look, blend
 from app.gui.design.plain import shortened
 
 ElementLook = Literal["text", "heading", "item", "code", "rule", "end"]
-"""The appearance of a paragraph. `end`: a thin paragraph after code or a table at the end of a body."""
+"""The appearance of a paragraph. `end`: the thin paragraph after code, a rule or a table that ends a body."""
 Align = Literal["left", "center", "right"]
 
 
@@ -40,8 +40,8 @@ class Paragraph:
     - `level`: heading level, or nesting depth of a list item, from 1
     - `quote`: depth of block quotes around it
     - `last`: whether it is the last item of a list
-    - `language`: language of code
-    - `source`: for code, the Markdown to copy if all of it is selected
+    - `language`: for code, the language named after the opening fence
+    - `source`: for code, the Markdown that is copied if all of it is selected
     """
 
     runs: tuple[Run, ...] = ()
@@ -59,17 +59,17 @@ class Paragraph:
 
     @property
     def text(self) -> str:
-        """The plain text."""
+        """The plain text of all runs."""
         return "".join(text for text, _ in self.runs)
 
     @property
     def code(self) -> str:
-        """The code without its fences."""
+        """The code from `source`, without its fences."""
         return "\n".join(self.source.split("\n")[1:-1])
 
     @property
     def looks(self) -> tuple[object, ...]:
-        """The fields that determine the paragraph format."""
+        """The fields that determine the block format."""
         return self.look, self.level, self.quote, self.last
 
     def followed_by(self, runs: tuple[Run, ...]) -> Paragraph:
@@ -79,7 +79,10 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of cells, with headings in the first row. `source`: the Markdown to copy if all of it is selected."""
+    """A table whose first row contains the headings.
+
+    `source`: the Markdown that is copied if the entire table is selected.
+    """
 
     rows: tuple[tuple[tuple[Run, ...], ...], ...]
     aligns: tuple[Align, ...]
@@ -87,7 +90,7 @@ class Table:
 
     @property
     def blocks(self) -> int:
-        """Number of document blocks it occupies: one per cell, plus an empty one before and after."""
+        """Number of document blocks it occupies: one per cell, plus an empty one before and after the table."""
         return len(self.rows) * len(self.aligns) + 2
 
 
@@ -100,15 +103,15 @@ APART = "apart"
 
 
 def qt_length(text: str) -> int:
-    """Returns the length of `text` in UTF-16 code units, as Qt documents count."""
+    """Returns the length of `text` in UTF-16 code units, which is how QTextDocument counts positions."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def in_pieces(runs: Iterable[Run]) -> Iterator[Run]:
     """Splits plain text at spaces into pieces of up to about `PIECE` characters, alternating between two kinds.
 
-    Saves memory: for each paragraph, Qt 6.11 keeps 40 bytes per character of the longest fragment with a single format.
-    The formats of the two kinds differ but look the same. Text without spaces is not split.
+    This saves memory: for each paragraph, Qt 6.11 allocates 40 bytes per character of its longest fragment with a
+    uniform format. The formats of the two kinds differ, but look the same. Words are never split.
     """
     for text, kind in runs:
         if kind != "text" or len(text) <= PIECE:
@@ -126,7 +129,7 @@ def in_pieces(runs: Iterable[Run]) -> Iterator[Run]:
 
 @contextmanager
 def laid_out_once(document: QTextDocument) -> Iterator[None]:
-    """A context manager that defers the document's layout until its block of changes ends."""
+    """A context manager that groups changes, so that the document is laid out only once, at the end."""
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
     try:
@@ -138,7 +141,7 @@ def laid_out_once(document: QTextDocument) -> Iterator[None]:
 def write_runs(
     block: QTextBlock, before: tuple[Run, ...], after: tuple[Run, ...], kinds: Mapping[str, QTextCharFormat]
 ) -> None:
-    """Changes a paragraph's runs from `before` to `after`. `kinds` maps each kind of run to its format."""
+    """Changes a paragraph's runs from `before` to `after`. `kinds` maps each kind of text to its format."""
     before, after = tuple(in_pieces(before)), tuple(in_pieces(after))
     old, new = "".join(text for text, _ in before), "".join(text for text, _ in after)
     shared = _shared_letters(old, new)
@@ -160,7 +163,7 @@ def write_runs(
 
 
 def _new_looks(before: tuple[Run, ...], after: tuple[Run, ...], shared: int) -> Iterator[tuple[int, int, str]]:
-    """Yields (start, end, kind) for the ranges of the first `shared` characters whose kind has changed."""
+    """Yields (start, end, kind) for each range within the first `shared` characters whose kind has changed."""
     olds = [(len(text), kind) for text, kind in reversed(before) if text]
     place = 0
     for text, kind in after:
@@ -176,7 +179,7 @@ def _new_looks(before: tuple[Run, ...], after: tuple[Run, ...], shared: int) -> 
 
 
 def _shared_letters(a: str, b: str) -> int:
-    """Returns the length of the common prefix."""
+    """Returns the length of the common prefix of `a` and `b`."""
     low, high = 0, min(len(a), len(b))
     if a[:high] == b[:high]:
         return high
@@ -190,22 +193,22 @@ def _shared_letters(a: str, b: str) -> int:
 
 
 Run = tuple[str, str]
-"""A text and its kind, a key of `Formats`."""
+"""A text and its kind, which is a key of `Formats`."""
 
 GAP, PAD, SIDE, ROUND = 7.0, 8.0, 12.0, 8.0
 INDENT = 48.0
 BODY = 15 / 13
-"""Font size of spoken text relative to that of controls."""
+"""Font size of body text relative to that of controls."""
 STEP = 16.0
 LONGEST_BODY, LONGEST_HEAD = 20_000, 2_000
-"""Maximum characters shown of a body, and of each run of a head.
+"""Maximum number of characters shown of a body, and of each run of a head.
 
-Qt's time to lay out a single long word is quadratic in its length.
+The limits are needed because the time Qt takes to lay out a single word grows quadratically with its length.
 """
 _CUT = 4_000
-"""A body that grows too long is cut at the start in steps of this many characters.
+"""A body that exceeds its limit is truncated at the start, in steps of this many characters.
 
-Each cut rewrites the entire rest.
+The steps keep truncation rare, because each one rewrites the entire remaining text.
 """
 LINE_BREAK = "\u2028"
 _NO_TEXT = dict.fromkeys("\0\ufdd0\ufdd1\ufffc", " ")
@@ -219,9 +222,9 @@ class Card:
 
     - `style`: `user`, `assistant`, `plain`, `live`, `beside`, `calm`, `quiet` or `divider`
     - `quote`: text on a separate line between head and body, elided at its start
-    - `caret`: position of a painted caret in a body without Markdown, in characters; -1 for none
+    - `caret`: position of a painted caret in a body without Markdown, in characters; -1 for no caret
     - `tip`: tooltip
-    - `written`: Markdown that precedes the runs of the body
+    - `written`: Markdown displayed before the runs of the body
     """
 
     head: tuple[Run, ...]
@@ -233,9 +236,9 @@ class Card:
     written: str = ""
 
     def clean(self) -> Card:
-        """Returns the card without characters that would start a paragraph, and with its texts cut to the limits.
+        """Returns a copy without characters that would start a paragraph, and with its texts truncated to the limits.
 
-        The runs of the body are cut at the start, because a growing text has its newest words at the end.
+        The body's runs are truncated at the start, because the newest words of a growing text are at its end.
         """
         card = self
         if (length := sum([len(text) for text, _ in self.body])) > LONGEST_BODY:
@@ -249,7 +252,7 @@ class Card:
 
 
 def clean_text(text: str) -> str:
-    """Normalises the line breaks of a text, and replaces characters with a special meaning in a `QTextDocument`."""
+    """Normalises line breaks and replaces characters that have a special meaning in a `QTextDocument`."""
     return text.replace("\r\n", "\n").translate(_LINES)
 
 
@@ -266,7 +269,10 @@ def _without_beginning(runs: tuple[Run, ...], letters: int) -> tuple[Run, ...]:
 
 
 def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QTextCharFormat]:
-    """Returns the format of each kind of text. Sizes are relative to `font`, and those of body text also to `scale`."""
+    """Returns the formats of all kinds of text.
+
+    Sizes are relative to that of `font`; the sizes of body text are also multiplied by `scale`.
+    """
     size = QFontInfo(font).pointSizeF()
 
     def kind(
@@ -317,7 +323,7 @@ def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QText
 
 
 def chip_fills(look: Look) -> dict[str, QColor]:
-    """Returns the background colours of the kinds of text painted as chips."""
+    """Returns the background colours of chips, keyed by kind of text."""
     quiet = blend(look.base, look.text, 0.13)
     return {
         "chip": look.accent,
@@ -331,9 +337,9 @@ def chip_fills(look: Look) -> dict[str, QColor]:
 def block_formats(
     style: str, quote_height: float = 0.0, side: float = SIDE
 ) -> tuple[QTextBlockFormat, QTextBlockFormat]:
-    """Returns the paragraph formats of a card's head and body, which are cached and must not be modified.
+    """Returns the block formats of a card's head and body. They are cached and must not be modified.
 
-    `quote_height`: space between them for the quote. `side`: margin beside the card. Both are in pixels.
+    `quote_height`: space reserved for the quote. `side`: margin on either side of the card. Both are in pixels.
     """
     head, body = QTextBlockFormat(), QTextBlockFormat()
     for block_format in (head, body):

@@ -1,4 +1,4 @@
-"""Converts selections of cards to readable plain text, and provides the copy buttons above code.
+"""Conversion of selections to readable plain text, and the copy buttons above code blocks.
 
 List items keep their markers, and fully selected tables are copied as their Markdown source.
 """
@@ -18,15 +18,15 @@ from app.gui.design.icons import icon
 from app.gui.design.look import Look
 
 Key = tuple[int, int]
-"""The index of a card, and the index of a code block within it."""
+"""The index of a card and of a code block within it."""
 TELLS_MS = 2000
-"""How long a button shows "Copied"."""
+"""How long a button shows "Copied" after a click."""
 STYLE = "QPushButton { padding: 2px 8px } QPushButton:focus { padding: 0px 6px }"
-"""Less padding than other buttons, to fit the height of a line of text."""
+"""Less padding than on other buttons, so that the button fits the height of a line of text."""
 
 
 class CodeButtons(QObject):
-    """Maintains a copy button for each visible code block. In the tab order, the buttons come right after `parent`."""
+    """Maintains a copy button for each visible code block. The buttons directly follow `parent` in the tab order."""
 
     def __init__(self, parent: QAbstractScrollArea) -> None:
         super().__init__(parent)
@@ -34,7 +34,10 @@ class CodeButtons(QObject):
         self._buttons: dict[Key, CodeButton] = {}
 
     def place(self, strips: Mapping[Key, tuple[QRectF, Paragraph]]) -> None:
-        """Places a button at the right end of each strip, in viewport coordinates, and removes all other buttons."""
+        """Places a button at the right end of each strip and removes all other buttons.
+
+        `strips`: the header strip, in viewport coordinates, and the paragraph of each code block.
+        """
         for key in self._buttons.keys() - strips.keys():
             button = self._buttons.pop(key)
             if button.hasFocus():
@@ -58,12 +61,12 @@ class CodeButtons(QObject):
             self._order()
 
     def restyle(self) -> None:
-        """Applies the view's current colours."""
+        """Updates the buttons to the view's current colours."""
         for button in self._buttons.values():
             button.restyle()
 
     def _order(self) -> None:
-        """Shows the buttons and sets the tab order from the view through them."""
+        """Shows the buttons and inserts them into the tab order, starting after the view."""
         before: QWidget = self._view
         for key in sorted(self._buttons):
             button = self._buttons[key]
@@ -73,7 +76,7 @@ class CodeButtons(QObject):
 
 
 class CodeButton(QPushButton):
-    """A button that copies a code block."""
+    """A button that copies a code block to the clipboard."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -89,7 +92,7 @@ class CodeButton(QPushButton):
         self._tell(copied=False)
 
     def show_code(self, code: Paragraph) -> None:
-        """Sets the code to copy."""
+        """Sets the code that the button copies."""
         self._code = code.code
         name = self.tr("Copy the code in {0}").format(code.language) if code.language else self.tr("Copy the code")
         if self.accessibleName() != name:
@@ -118,13 +121,13 @@ class CodeButton(QPushButton):
 def selected_text(content: CardDocument, cursor: QTextCursor) -> str:
     """Returns the selection as plain text.
 
-    Fully selected code and tables are returned as their Markdown source, except that code has no fences if nothing else
-    is selected.
+    Fully selected code blocks and tables are returned as their Markdown source. If the selection lies within a single
+    code block, its fences are omitted.
     """
     begin, end = cursor.selectionStart(), cursor.selectionEnd()
     if begin == end or not content.cards:
         return ""
-    if cursor.hasComplexSelection():  # several cells of one table, from one corner to another
+    if cursor.hasComplexSelection():  # a rectangular selection of cells in one table
         return _clean(_selected_cells(content, cursor))
     document = cursor.document()
     first = content.place_of(document.findBlock(begin))
@@ -147,9 +150,9 @@ def _clean(text: str) -> str:
 
 
 def _selected_cells(content: CardDocument, cursor: QTextCursor) -> str:
-    """Returns the selected cells, tab-separated, or the table's source if all cells are selected."""
+    """Returns the selected cells as tab-separated text, or the table's source if all cells are selected."""
     table = cursor.currentTable()
-    # PySide returns four numbers; its stub says `object`.
+    # PySide returns four integers, but its stub declares `object`.
     first_row, rows, first_column, columns = cast("tuple[int, int, int, int]", cursor.selectedTableCells())
     if (rows, columns) == (table.rows(), table.columns()):
         before = table.firstCursorPosition().block().previous()
@@ -184,7 +187,7 @@ def _element(
 
 
 def _cells(blocks: list[QTextBlock], columns: int, begin: int, end: int) -> str:
-    """Returns the selected cells, one line per row and tab-separated."""
+    """Returns the selected cells as tab-separated text, one line per row."""
     cells = blocks[1:-1]
     rows = (cells[place : place + columns] for place in range(0, len(cells), columns))
     lines = ("\t".join(_letters(cell, begin, end) for cell in row if _touches(cell, begin, end)) for row in rows)

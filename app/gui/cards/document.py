@@ -1,4 +1,4 @@
-"""Writes cards into a text document, each as one block for its head and one or more blocks for its body.
+"""The text document that contains the cards, each as one block for its head and one or more for its body.
 
 Edits only touch the characters that differ.
 """
@@ -39,22 +39,22 @@ COLUMN_PX = 720.0
 
 
 class CardDocument:
-    """The cards in `document`. `scale`: scale factor for the text of the bodies."""
+    """The cards in `document`. `scale`: scale factor for the font size of body text."""
 
     def __init__(self, document: QTextDocument, scale: float) -> None:
         self.cards: list[Card] = []
         self.edits = 0
-        """Number of card changes written so far."""
+        """Number of changes to cards written so far."""
         self._document = document
         self._scale = scale
         self._side = SIDE
         self._room = COLUMN_PX
         self._elements: list[tuple[Element, ...]] = []
-        self._firsts: list[int] = []  # the number of each card's first block
+        self._firsts: list[int] = []  # the block number of each card's head
         document.setDocumentMargin(0)
 
     def restyle(self, look: Look, font: QFont) -> None:
-        """Sets the colours and font for cards written from now on."""
+        """Sets the colours and font. Only affects cards written afterwards."""
         self._formats = Formats(look, font, self._scale)
         self.quote_height = round(QFontMetricsF(self.font_of("quote")).height() + 5)
         self.strip_height = round(QFontMetricsF(self.font_of("dim")).height() + 14)
@@ -66,7 +66,7 @@ class CardDocument:
         return self._formats.font(kind)
 
     def block(self, place: int, part: int) -> QTextBlock:
-        """Returns a block of a card: its head (`part` 0) or a block of its body (from 1)."""
+        """Returns a block of a card: its head if `part` is 0, else a block of its body, counted from 1."""
         return self._document.findBlockByNumber(self._firsts[place] + part)
 
     def last_block(self, place: int) -> QTextBlock:
@@ -78,19 +78,19 @@ class CardDocument:
         return bisect_right(self._firsts, block.blockNumber()) - 1
 
     def elements(self, place: int) -> Iterator[tuple[Element, QTextBlock]]:
-        """Yields the elements of a card's body, each with its first block."""
+        """Yields each element of a card's body together with its first block."""
         part = 1
         for element in self._elements[place]:
             yield element, self.block(place, part)
             part += element.blocks
 
     def text(self, place: int) -> str:
-        """Returns a card's text: the head on one line, its parts separated by dots, followed by the body."""
+        """Returns a card's text: the head on one line, with its parts separated by dots, followed by the body."""
         body = (self.block(place, part).text() for part in range(1, self._blocks(place)))
         return f"{self.block(place, 0).text().replace(LINE_BREAK, ' · ')}\n" + "\n".join(body)
 
     def formats(self, place: int) -> list[tuple[str, QTextCharFormat]]:
-        """Returns the text fragments of a card's body with their formats."""
+        """Returns the text fragments of a card's body and their formats."""
         pieces = []
         for part in range(1, self._blocks(place)):
             iterator = self.block(place, part).begin()
@@ -107,7 +107,7 @@ class CardDocument:
         cursor = QTextCursor(self._document)
         cursor.beginEditBlock()
         if not self.cards:
-            cursor.insertBlock()  # an empty document has one paragraph already
+            cursor.insertBlock()  # an empty document already has one block
         else:
             if place < len(self.cards):
                 cursor.setPosition(self.block(place, 0).position())
@@ -124,7 +124,7 @@ class CardDocument:
         cursor.endEditBlock()
 
     def write(self, place: int, card: Card) -> None:
-        """Replaces the card at `place` with `card`, if they differ."""
+        """Replaces the card at `place`. No-op if `card` is equal to it."""
         old, card = self.cards[place], card.clean()
         if old == card:
             return
@@ -157,7 +157,7 @@ class CardDocument:
         cursor.removeSelectedText()
         self._move(place, -self._blocks(place))
         del self.cards[place], self._elements[place], self._firsts[place]
-        if self.cards:  # the block at this position still has the removed card's format
+        if self.cards:  # the block now at this position still has the format of the removed card
             near = min(place, len(self.cards) - 1)
             self._format_blocks(near, self.cards[near])
         cursor.endEditBlock()
@@ -182,7 +182,7 @@ class CardDocument:
         return self._firsts[-1] + self._blocks(len(self._firsts) - 1) if self._firsts else 0
 
     def _move(self, place: int, blocks: int) -> None:
-        """Shifts the block numbers of the cards after `place`."""
+        """Shifts the block numbers of all cards after `place` by `blocks`."""
         if blocks:
             for other in range(place + 1, len(self._firsts)):
                 self._firsts[other] += blocks
@@ -190,7 +190,7 @@ class CardDocument:
     # -- margins
 
     def set_side(self, side: float) -> None:
-        """Sets the margin to the left and right of the cards, in pixels."""
+        """Sets the margin on either side of the cards, in pixels."""
         if self._side != side:
             self._side = side
             with laid_out_once(self._document):
@@ -199,22 +199,23 @@ class CardDocument:
             self._fit_tables()
 
     def set_margins(self, width: int) -> None:
-        """Centres the column, at most `COLUMN_PX` wide, in a view of this width. Call again after `clear`."""
+        """Centres the column in a view of this width, in pixels. Must be called again after `clear`."""
         frame = self._document.rootFrame()
         margin = max(0.0, (width - COLUMN_PX) / 2)
         frame_format = frame.frameFormat()
         if frame_format.leftMargin() != margin or not frame_format.bottomMargin():
             frame_format.setLeftMargin(margin)
             frame_format.setRightMargin(margin)
-            # Qt ignores the first block's top margin, so reserve room for the first box here.
+            # Qt ignores the first block's top margin, so reserve space for the first box here.
             frame_format.setTopMargin(GAP + PAD)
             frame_format.setBottomMargin(GAP + PAD)
             frame.setFrameFormat(frame_format)
 
     def set_room(self, width: float) -> None:
-        """Fits the tables into a view of this width.
+        """Fits the tables into a view of this width, in pixels.
 
-        The width must always exclude a scroll bar: otherwise refitting the tables could keep toggling it.
+        The width must exclude the scroll bar, even if it is hidden; otherwise, refitting the tables could keep showing
+        and hiding it.
         """
         room = min(width, COLUMN_PX)
         if self._room != room:
@@ -223,7 +224,7 @@ class CardDocument:
 
     def _fit_tables(self) -> None:
         with_tables = [(place, card) for place, card in enumerate(self.cards) if "|" in card.written]
-        for change in (self._write_body, self._format_blocks):  # new tables can only be formatted after the first pass
+        for change in (self._write_body, self._format_blocks):  # new tables can only be formatted in a second pass
             with laid_out_once(self._document):
                 for place, card in with_tables:
                     change(place, card)

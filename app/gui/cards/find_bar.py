@@ -1,4 +1,4 @@
-"""A search bar for a text view, with a field, next and previous buttons, and a match count."""
+"""A search bar for a text view, with a text field, a match count, and buttons for the next and previous match."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.widgets.form import row
 
 MOST_MARKED = 500
-"""Maximum number of highlighted matches; all are counted."""
+"""Maximum number of highlighted matches. The match count has no limit."""
 
 SEARCH_AFTER_MS = 80
 
 
 class FindBar(QWidget):
-    """Searches `view`. Initially hidden. Closing it removes the highlights and focuses `view`."""
+    """A bar that searches `view` and highlights the matches. Initially hidden."""
 
     closed = Signal()
 
@@ -26,8 +26,8 @@ class FindBar(QWidget):
         self._view = view
         self._places: list[int] = []
         self._current = -1
-        self._words = ""  # the last search text
-        self._mark_at: QTextCursor | None = None  # the current match; moves with the text
+        self._words = ""  # the text of the last search
+        self._mark_at: QTextCursor | None = None  # selects the current match, and moves along with the text
         self.field = QLineEdit(self)
         self.field.setAccessibleName(self.tr("Find in this conversation"))
         self.field.setPlaceholderText(self.tr("Find in this conversation"))
@@ -55,7 +55,7 @@ class FindBar(QWidget):
         self.hide()
 
     def appear(self) -> None:
-        """Shows the bar, and searches for the view's selection if it is a single line."""
+        """Shows the bar. If the view's selection is a single line, searches for it."""
         chosen = self._view.textCursor().selectedText()
         self.show()
         if len(chosen.splitlines()) == 1:
@@ -76,7 +76,7 @@ class FindBar(QWidget):
         self.closed.emit()
 
     def step(self, by: int) -> None:
-        """Moves to the next match (`by` 1) or the previous one (-1)."""
+        """Moves to the next match if `by` is 1, or to the previous one if it is -1. Wraps around."""
         if self._later.isActive():
             self._later.stop()
             self._search()
@@ -96,7 +96,7 @@ class FindBar(QWidget):
         if event.type() == QEvent.Type.PaletteChange and self._places:
             self._mark()
 
-    # -- inner parts
+    # -- internals
 
     def _button(self, arrow: Qt.ArrowType, name: str) -> QToolButton:
         button = QToolButton(self)
@@ -107,7 +107,7 @@ class FindBar(QWidget):
         return button
 
     def _changed(self) -> None:
-        # Don't restart a running timer: during a conversation, it would never fire.
+        # Don't restart a running timer, or it would never fire while the text keeps changing.
         if not self.isHidden() and self.field.text() and not self._later.isActive():
             self._later.start()
 
@@ -122,20 +122,20 @@ class FindBar(QWidget):
             self._view.setExtraSelections([])
         elif before in self._places:
             self._show(self._places.index(before))
-        elif before is not None and same:  # the current match is gone: move to the nearest one
+        elif before is not None and same:  # the current match is gone, so select the nearest one
             self._show(min(range(len(self._places)), key=lambda place: abs(self._places[place] - before)))
         else:
-            # The newest match is the most likely one.
+            # The user is most likely looking for the newest match.
             self._go(len(self._places) - 1)
         for button in (self.previous_button, self.next_button):
             button.setEnabled(len(self._places) > 1)
 
     def _current_place(self) -> int | None:
-        """Returns the current match's position in the document, or None."""
+        """Returns the current match's position in the document, or None if there are no matches."""
         if not 0 <= self._current < len(self._places):
             return None
         moved = self._mark_at
-        # An empty selection means that all text was rewritten, so the old position still applies.
+        # An empty selection means that the whole text was rewritten; the stored position is still valid.
         return moved.selectionStart() if moved is not None and moved.hasSelection() else self._places[self._current]
 
     def _go(self, place: int) -> None:
@@ -172,8 +172,8 @@ class FindBar(QWidget):
 
 
 def _all_places(text: str, wanted: str) -> list[int]:
-    """Returns the positions of `wanted` in `text` in UTF-16 code units, ignoring case if possible."""
-    if len(text.lower()) == len(text):  # lowercasing lengthens a few letters ("İ"): then match case
+    """Returns the positions of `wanted` in `text`, in UTF-16 code units, ignoring case if possible."""
+    if len(text.lower()) == len(text):  # a few letters ("İ") get longer in lowercase, which would shift positions
         text, wanted = text.lower(), wanted.lower()
     places, at = [], text.find(wanted)
     wide = counted = 0

@@ -1,6 +1,6 @@
 """Text, paragraph and table formats for the body of a card.
 
-Table columns are at least as wide as their longest word. If even these widths don't fit, the table becomes a list.
+Table columns are at least as wide as their longest word. A table that doesn't fit even then is converted to a list.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from app.gui.design.fonts import CODE_FAMILY
 from app.gui.design.look import Look
 
 CELL_LEFT, CELL_RIGHT, CELL_PAD = 8.0, 16.0, 5.0
-"""Padding of a table cell: left, right, and both top and bottom."""
+"""Padding of a table cell: left, right, and top and bottom."""
 
 Measure = Callable[[str, str], float]
-"""Returns the width in pixels of a text, given the text and its kind."""
+"""A function that takes a text and its kind, and returns its width in pixels."""
 
 
 def column_widths(table: Table, measure: Measure, room: float) -> tuple[float, ...] | None:
-    """Returns the column widths for a table in `room` pixels, or None if words would have to be broken.
+    """Returns the column widths of a table that fits in `room` pixels, or None if it would have to break words.
 
-    Each column fits its longest word. The remaining space is shared in proportion to what each needs to avoid wrapping.
+    Each column fits its longest word. The remaining space is distributed in proportion to the additional width that
+    each column needs to avoid wrapping.
     """
     sides = CELL_LEFT + CELL_RIGHT + 1
     columns = [[row[place] for row in table.rows] for place in range(len(table.aligns))]
@@ -52,7 +53,7 @@ def column_widths(table: Table, measure: Measure, room: float) -> tuple[float, .
 
 
 def as_list(table: Table) -> Iterator[Paragraph]:
-    """Yields each row of a table as a heading (its first cell) and a list of its other cells with column names."""
+    """Converts each row of a table to a heading (the first cell) and a list of the other cells with column names."""
     heads, *rows = table.rows
     for row in rows:
         yield Paragraph(tuple(_in_bold(row[0])), "heading", 3)
@@ -76,7 +77,7 @@ def _longest_word(cell: tuple[Run, ...], measure: Measure) -> float:
 CODE_PAD = 12.0
 """Padding between code and the edge of its background."""
 CODE_SIZE = 0.9
-"""Relative font size of code, whose typeface looks larger."""
+"""Font size of code relative to body text; the code typeface looks larger at the same size."""
 HEADINGS = (1.3, 1.15, 1.0)
 """Font sizes of the heading levels, relative to body text."""
 PARAGRAPH_GAP, ITEM_GAP = 8.0, 4.0
@@ -90,7 +91,7 @@ _ALIGNS = {
 
 
 class Formats(dict[str, QTextCharFormat]):
-    """Maps kinds of text to formats, created on demand.
+    """A dict that maps kinds of text to formats, which are created on first access.
 
     A kind can include styles and a link: `text|bold|italic@https://…`.
     """
@@ -111,7 +112,7 @@ class Formats(dict[str, QTextCharFormat]):
         self["edge"].setFontPointSize(1)
         self["code"] = _code(text)
         self.step = text.fontPointSize() * 2.2
-        """Indentation per list level, in pixels."""
+        """Indentation per level of lists, in pixels."""
 
     def font(self, kind: str) -> QFont:
         """Returns the font for a kind of text."""
@@ -124,7 +125,7 @@ class Formats(dict[str, QTextCharFormat]):
         return font
 
     def width(self, text: str, kind: str) -> float:
-        """Returns the width in pixels of a text of this kind."""
+        """Returns the width of a text of this kind, in pixels."""
         if kind not in self._metrics:
             self._metrics[kind] = QFontMetricsF(self.font(kind))
         return self._metrics[kind].horizontalAdvance(text)
@@ -136,7 +137,7 @@ class Formats(dict[str, QTextCharFormat]):
         if "code" in styles:
             made = _code(made)
         if "bold" in styles:
-            # The italic typeface has a single weight, which Qt only emboldens for Bold.
+            # The italic typeface has a single weight, which Qt emboldens only for the weight Bold.
             made.setFontWeight(QFont.Weight.Bold if "italic" in styles else QFont.Weight.DemiBold)
         made.setFontItalic("italic" in styles)
         made.setFontStrikeOut("struck" in styles)
@@ -175,9 +176,11 @@ def _code(text: QTextCharFormat) -> QTextCharFormat:
 
 
 def paragraph_format(body: QTextBlockFormat, paragraph: Paragraph, step: float, strip: float) -> QTextBlockFormat:
-    """Returns the format of a paragraph. `body`: the format of a body that consists of a single plain paragraph.
+    """Returns the block format of a paragraph.
 
-    `step`: indentation per list level. `strip`: height of the header line above code. Both are in pixels.
+    - `body`: the block format of plain paragraphs
+    - `step`: indentation per list level, in pixels
+    - `strip`: height of the header line above code, in pixels
     """
     if paragraph.look == "text" and not paragraph.quote:
         return body
@@ -211,7 +214,7 @@ def paragraph_format(body: QTextBlockFormat, paragraph: Paragraph, step: float, 
 
 
 def table_format(body: QTextBlockFormat, widths: Sequence[float]) -> QTextTableFormat:
-    """Returns the format of a table with columns of these widths, in pixels."""
+    """Returns the format of a table whose columns have these widths, in pixels."""
     made = QTextTableFormat()
     made.setLeftMargin(body.leftMargin())
     made.setRightMargin(body.rightMargin())
@@ -228,7 +231,7 @@ def table_format(body: QTextBlockFormat, widths: Sequence[float]) -> QTextTableF
 
 
 def cell_format(look: Look, *, head: bool) -> QTextTableCellFormat:
-    """Returns the format of a table cell; `head`: it is in the first row."""
+    """Returns the format of a table cell. `head`: whether the cell is in the first row."""
     made = QTextTableCellFormat()
     made.setLeftPadding(CELL_LEFT)
     made.setRightPadding(CELL_RIGHT)
@@ -241,7 +244,7 @@ def cell_format(look: Look, *, head: bool) -> QTextTableCellFormat:
 
 
 def cell_paragraph(align: Align) -> QTextBlockFormat:
-    """Returns the paragraph format of a table cell."""
+    """Returns the block format of the text in a table cell."""
     made = QTextBlockFormat()
     made.setAlignment(_ALIGNS[align])
     made.setLineHeight(112.0, _HEIGHT)

@@ -1,4 +1,4 @@
-"""Links in a text view, either to web pages that open in the browser or to parts of the window."""
+"""Clickable links in a text view, either to web pages, which open in the browser, or to parts of the window."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.gui.design.plain import show_tip
 
 _SCHEMES = ("http", "https")
 INNER = "kame:"
-"""Prefix of links to parts of the window. Only the window creates them: `is_link` rejects them in a model's text."""
+"""Prefix of links to parts of the window. Only the window can create them; `is_link` rejects them in model output."""
 
 
 def is_link(address: str) -> bool:
-    """Returns whether an address is safe to open: a model can also write links to files or scripts."""
+    """Returns whether an address is a web page and thus safe to open. A model can also link to files or scripts."""
     url = QUrl(address)
     return url.isValid() and url.scheme().lower() in _SCHEMES
 
@@ -28,10 +28,13 @@ def open_link(address: str) -> None:
 
 
 class LinkView(QTextEdit):
-    """A text view whose links open on a click, or on Enter at the text cursor. A tooltip shows their address first."""
+    """A text view whose links open on a click, or on Enter at the text cursor.
+
+    A tooltip shows a link's address before it is opened.
+    """
 
     followed = Signal(str)
-    """Emits the address of a followed link to a part of the window, starting with `INNER`."""
+    """Emits the address, including `INNER`, of an activated link to a part of the window."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,11 +43,11 @@ class LinkView(QTextEdit):
         self.cursorPositionChanged.connect(self._tell_at_cursor)
 
     def link_words(self, link: str) -> str:
-        """Returns the tooltip of a link."""
+        """Returns the tooltip text of a link."""
         return link
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Returns an empty image, so that untrusted text can't load files. If given None, Qt would read the file."""
+        """Returns a blank image, so that untrusted text can't load files. Given None, Qt would read the file itself."""
         nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
         nothing.fill(Qt.GlobalColor.transparent)
         return nothing
@@ -62,7 +65,7 @@ class LinkView(QTextEdit):
         self._tell(self._pressed_link, event.globalPosition().toPoint())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Opens the clicked link, unless the mouse was selecting text."""
+        """Opens the clicked link, unless the user was selecting text."""
         super().mouseReleaseEvent(event)
         link, self._pressed_link = self._pressed_link, ""
         if link and link == self.anchorAt(event.position().toPoint()) and not self.textCursor().hasSelection():
@@ -77,7 +80,7 @@ class LinkView(QTextEdit):
             super().keyPressEvent(event)
 
     def _tell_at_cursor(self) -> None:
-        """Shows the address of the link that Enter would open."""
+        """Shows the address of the link at the text cursor, which Enter would open."""
         if self.hasFocus() and not self._pressed_link:
             place = self.cursorRect().bottomLeft()
             self._tell(self.textCursor().charFormat().anchorHref(), self.viewport().mapToGlobal(place))

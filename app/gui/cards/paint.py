@@ -1,6 +1,6 @@
-"""Paints a card's decorations: box, chips, quoted line, caret, code backgrounds, quote bars and rules.
+"""Painting of a card's decorations: box, chips, quote, caret, code backgrounds, quote bars and rules.
 
-They are not part of the document, so copied text contains only the card's own text.
+Decorations are not part of the document, so they are never copied along with the text.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def paint_body(
     bottom: float,
     rect_of: Callable[[QTextBlock], QRectF],
 ) -> Iterator[tuple[int, QRectF, Paragraph]]:
-    """Paints the decorations behind the text of the card at `place`.
+    """Paints the decorations behind the body of the card at `place`.
 
-    - `box`: the card's box in the viewport
-    - `bottom`: the lower edge of the viewport
-    - `rect_of`: returns the rectangle of a block's text in the viewport
+    - `box`: the card's box, in viewport coordinates
+    - `bottom`: the bottom edge of the viewport
+    - `rect_of`: returns the rectangle of a block's text in viewport coordinates
 
-    Yields the index within the card, the header strip and the paragraph of each visible code block.
+    Yields, for each visible code block, its index within the card, its header strip and its paragraph.
     """
     left, right = box.left() + PAD, box.right() - PAD
     number = 0
@@ -79,7 +79,7 @@ def _paint_cells(
 
 
 BAR = 2.0
-"""Width in pixels of the line beside the quote, and of the caret."""
+"""Width of the caret and of the line beside a quote, in pixels."""
 QUOTE_STEP = 9.0
 _PATCH_SIDE, _PATCH_UP = 4.5, 1.0
 
@@ -96,14 +96,14 @@ def paint_box(painter: QPainter, look: Look, box: QRectF, style: str) -> None:
 
 
 def paint_empty(painter: QPainter, look: Look, room: QRect, words: str) -> None:
-    """Paints `words` in the middle of `room`, for a column without cards."""
+    """Paints the placeholder text `words` centred in the rectangle `room`, for a column without cards."""
     painter.setPen(look.dim)
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
     painter.drawText(room.adjusted(24, 24, -24, -24), flags, words)
 
 
 def paint_divider(painter: QPainter, look: Look, box: QRectF, words: float, line_height: float) -> None:
-    """Paints lines on both sides of a centred text `words` pixels wide, if there is room for them."""
+    """Paints a line on either side of a centred text, if there is room. `words`: width of the text in pixels."""
     painter.setPen(QPen(look.line, 1))
     middle = round(box.top() + PAD + line_height / 2) + 0.5
     part = (box.width() - words) / 2 - PAD
@@ -116,7 +116,10 @@ def paint_divider(painter: QPainter, look: Look, box: QRectF, words: float, line
 def paint_chips(
     painter: QPainter, block: QTextBlock, at: QPointF, runs: tuple[Run, ...], fills: Mapping[str, QColor]
 ) -> None:
-    """Paints a chip behind each run whose kind is in `fills`. `at`: top-left corner of the block in the viewport."""
+    """Paints a chip behind each run whose kind is in `fills`.
+
+    `at`: top-left corner of the block in viewport coordinates.
+    """
     start = 0
     for text, kind in runs:
         end = start + qt_length(text)
@@ -131,7 +134,7 @@ def paint_chips(
 
 
 def paint_code_ground(painter: QPainter, look: Look, box: QRectF, strip: float, language: str, font: QFont) -> None:
-    """Paints the background of code in `box`, with its language in the top `strip` pixels."""
+    """Paints the background of a code block, with its language in a header line `strip` pixels high."""
     draw_rounded(painter, box, ROUND, fill=look.sunken)
     painter.setFont(font)
     painter.setPen(look.dim)
@@ -140,7 +143,7 @@ def paint_code_ground(painter: QPainter, look: Look, box: QRectF, strip: float, 
 
 
 def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, runs: tuple[Run, ...]) -> None:
-    """Paints a background behind each run of inline code in a block."""
+    """Paints a background behind each run of inline code. `at`: top-left corner of the block."""
     start = 0
     set_ink(painter, fill=look.sunken)
     for text, kind in runs:
@@ -153,7 +156,7 @@ def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPoi
 
 
 def paint_quote_bars(painter: QPainter, look: Look, left: float, top: float, bottom: float, depth: int) -> None:
-    """Paints a bar beside a quoted paragraph for each level of quoting."""
+    """Paints a vertical bar beside a quoted paragraph for each level of quoting."""
     set_ink(painter, fill=look.line)
     for step in range(depth):
         painter.drawRoundedRect(QRectF(left + step * QUOTE_INDENT, top, 3, bottom - top), 1.5, 1.5)
@@ -166,7 +169,7 @@ def paint_rule(painter: QPainter, look: Look, left: float, right: float, y: floa
 
 
 def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: QFont) -> None:
-    """Paints as many of the last `words` as fit, next to a thin vertical line."""
+    """Paints as much of the end of `words` as fits in `room`, next to a thin vertical line."""
     set_ink(painter, fill=look.line)
     painter.drawRect(QRectF(room.left(), room.top() + 2, BAR, room.height() - 4))
     painter.setFont(font)
@@ -177,7 +180,7 @@ def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: Q
 
 
 def paint_caret(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, place: int) -> None:
-    """Paints a caret before position `place`, in UTF-16 code units."""
+    """Paints a caret before the character at `place`, counted in UTF-16 code units."""
     line = block.layout().lineForTextPosition(place)
     if not line.isValid():
         return
@@ -188,7 +191,7 @@ def paint_caret(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, p
 
 
 def last_words(words: str, metrics: QFontMetricsF, width: float) -> str:
-    """Returns as many of the last `words` as fit into `width` pixels, in quotation marks."""
+    """Returns as many words from the end of `words` as fit into `width` pixels, in quotation marks."""
     whole = f"“{words}”"
     if metrics.horizontalAdvance(whole) <= width:
         return whole
@@ -199,12 +202,12 @@ def last_words(words: str, metrics: QFontMetricsF, width: float) -> str:
 
 
 def _x(line: QTextLine, place: int) -> float:
-    # PySide returns the position and the place; its stub says `object`.
+    # PySide returns a tuple of the x coordinate and the cursor position, but its stub declares `object`.
     return line.cursorToX(place)[0]  # type: ignore[index]
 
 
 def _rects(block: QTextBlock, start: int, end: int) -> list[QRectF]:
-    """Returns the rectangles of the text from `start` to `end`, one per line."""
+    """Returns the rectangles that the text from `start` to `end` occupies, one per line."""
     rects, layout = [], block.layout()
     while start < end:
         line = layout.lineForTextPosition(start)

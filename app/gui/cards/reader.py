@@ -1,4 +1,4 @@
-r"""Parses Markdown into the elements of a card's body using Qt's parser. HTML tags are shown as text.
+r"""Parses Markdown into the elements of a card's body, using Qt's parser. HTML tags are displayed verbatim.
 
 TeX formulas are converted to plain text where possible: "\frac{a}{b}" becomes "a/b".
 """
@@ -20,7 +20,7 @@ from app.gui.cards.card import LINE_BREAK, Align, Element, Paragraph, Run, Table
 from app.gui.cards.links import is_link
 
 _FORMULA = re.compile(
-    r"(`+)(?!`).+?(?<!`)\1(?!`)"  # code, left unchanged
+    r"(`+)(?!`).+?(?<!`)\1(?!`)"  # code, which is left unchanged
     r"|\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$|\$(?=[^\s$])([^$\n]*?[A-Za-z\\^][^$\n]*?)(?<=\S)\$(?!\d)",
     re.S,
 )
@@ -35,7 +35,7 @@ _RAISED = str.maketrans("0123456789+-n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ")
 
 
 def plain_formulas(text: str) -> str:
-    """Returns a Markdown text with its TeX formulas converted to plain text."""
+    """Converts the TeX formulas in a Markdown text to plain text, except within code."""
     if "$" not in text and "\\" not in text:
         return text
     return _FORMULA.sub(_shown, text)
@@ -44,7 +44,7 @@ def plain_formulas(text: str) -> str:
 def plain_formula(tex: str) -> str:
     """Converts a TeX formula to plain text."""
     text = re.sub(r"\\(?:text|mathrm|mathbf|operatorname)\s*\{([^{}]*)\}", r"\1", tex)
-    for _ in range(3):  # nested terms, from the inside out
+    for _ in range(3):  # nested terms are replaced from the inside out
         text = re.sub(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", _fraction, text)
         text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", lambda found: f"√{_grouped(found[1])}", text)
     text = re.sub(r"\^\{?([0-9n+-]{1,3})\}?", lambda found: found[1].translate(_RAISED), text)
@@ -63,7 +63,7 @@ def _fraction(found: re.Match[str]) -> str:
 
 
 def _grouped(term: str) -> str:
-    """Returns a term in parentheses, unless it is a single number or name."""
+    """Parenthesises a term unless it is a single number or name."""
     term = term.strip()
     return term if re.fullmatch(r"[\w.,]+|\\[A-Za-z]+", term) else f"({term})"
 
@@ -71,15 +71,15 @@ def _grouped(term: str) -> str:
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
 _BREAK = re.compile(r"(?: {2,}|\\)\n(?=[ \t]*\S)")
 _NEW_CHUNK = re.compile(r"\n[ \t]*\n(?=[^\s])(?![-*+][ \t]|\d{1,9}[.)][ \t])")
-"""The end of a paragraph after which the text can be parsed independently."""
+"""A paragraph break after which the text can be parsed independently of what precedes it."""
 _BULLETS = ("•", "◦", "▪")
 MOST_CELLS = 1_000
-"""Maximum number of cells shown of a table: Qt takes 0.2 ms per cell."""
+"""Maximum number of cells displayed per table, as Qt takes about 0.2 ms per cell."""
 _MARKERS = {"checked": "☑", "unchecked": "☐"}
 
 
 def read_markdown(text: str) -> tuple[Element, ...]:
-    """Returns the elements of a Markdown text. As a text grows, only its last elements change."""
+    """Returns the elements of a Markdown text. When text is appended, only the last elements change."""
     found: list[Element] = []
     head = ""
     parts = blocks(clean_text(text))
@@ -105,7 +105,7 @@ def read_markdown(text: str) -> tuple[Element, ...]:
 
 
 def styled(base: str, *styles: str, link: str = "") -> str:
-    """Returns the kind of a run: `base` with styles (`bold`, `italic`, `struck`, `code`) and a link."""
+    """Returns the kind of text that adds styles (`bold`, `italic`, `struck`, `code`) and a link to `base`."""
     return "|".join((base, *styles)) + (f"@{link}" if link else "")
 
 
@@ -114,13 +114,16 @@ def _is_item(element: Element) -> TypeGuard[Paragraph]:
 
 
 def _without_last_line(prose: str) -> tuple[str, str]:
-    """Splits off the last line, which is the heading row of a table."""
+    """Splits off the last line, which belongs to the following table as its heading row."""
     before, _, line = prose.rstrip("\n").rpartition("\n")
     return before, f"{line}\n"
 
 
 def _dedented(prose: str) -> str:
-    """Returns prose that continues after code in a list, unindented so that it isn't parsed as code itself."""
+    """Removes the indentation of the first line from all lines.
+
+    Otherwise, prose that continues a list item after a code block would be parsed as code.
+    """
     first = next((line for line in prose.split("\n") if line.strip()), "")
     indent = len(first) - len(first.lstrip(" "))
     return "\n".join(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in prose.split("\n"))
@@ -163,7 +166,7 @@ def _is_before_table(block: QTextBlock, frame: QTextFrame) -> bool:
 
 
 def _add(found: list[Element], block: QTextBlock) -> None:
-    """Appends a paragraph; a line of code is merged into the code before it."""
+    """Appends a block as a paragraph. A line of code is merged into a directly preceding code block."""
     paragraph = _paragraph(block)
     if paragraph.look == "code":
         last = found[-1] if found else None
@@ -209,13 +212,13 @@ def _marker(block: QTextBlock) -> str:
 
 
 def _runs(block: QTextBlock, base: str, *, plain: bool = False) -> Iterator[Run]:
-    """Yields the runs of a block. `plain`: without the bold style, because the base kind is already bold."""
+    """Yields the runs of a block. `plain`: whether to drop the bold style, for a base kind that is already bold."""
     iterator = block.begin()
     while not iterator.atEnd():
         fragment = iterator.fragment()
         look = fragment.charFormat()
         text, link = fragment.text(), look.anchorHref()
-        if look.isImageFormat():  # images aren't loaded; link to them instead
+        if look.isImageFormat():  # images are never loaded, so link to them instead
             image = look.toImageFormat()
             text = look.stringProperty(QTextFormat.Property.ImageAltText) or image.name()
             link = image.name()

@@ -1,6 +1,6 @@
-"""A scrolling column of text cards that can be selected, copied and updated individually.
+"""A scrolling column of text cards. Text can be selected across cards, and each card can be updated individually.
 
-The text is in a single document. Boxes, chips and carets are painted around it and aren't part of the text.
+All text is in a single document. Boxes, chips and carets are painted around the text and aren't part of it.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from app.gui.design.plain import show_tip
 
 
 class CardView(LinkView):
-    """Shows cards by index from the top.
+    """A view of a column of cards, which are indexed from the top.
 
-    `newest_first`: the newest card is at the top instead of the bottom. `scale`: scale factor for the text of the
-    bodies.
+    `newest_first`: whether the newest card is at the top instead of the bottom. `scale`: scale factor for the font size
+    of body text.
     """
 
     def __init__(self, *, newest_first: bool = False, scale: float = 1.0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.content = CardDocument(self.document(), scale)
         self.empty_text = ""
-        """Text shown in the centre while there are no cards."""
+        """Placeholder text displayed while there are no cards."""
         self.inner_link_tip = ""
         """Tooltip of links to parts of the window."""
         self._newest_first = newest_first
@@ -54,7 +54,7 @@ class CardView(LinkView):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setCursorWidth(0)  # hidden while there is nothing to select
+        self.setCursorWidth(0)  # hidden while there is no text
         self._restyle()
 
     @property
@@ -64,7 +64,7 @@ class CardView(LinkView):
 
     @property
     def edits(self) -> int:
-        """Number of card changes written so far, not counting calls that changed nothing."""
+        """Number of changes to cards written so far, not counting calls that had no effect."""
         return self.content.edits
 
     # -- changing cards
@@ -75,11 +75,11 @@ class CardView(LinkView):
         self.content.insert(place, card)
 
     def set_card(self, place: int, card: Card) -> None:
-        """Replaces the card at `place`. Cheap if nothing has changed."""
+        """Replaces the card at `place`. Cheap if `card` is equal to it."""
         old = self.cards[place]
         self.content.write(place, card)
         new = self.cards[place]
-        # Qt only repaints where the text changed, but the decorations extend beyond the text.
+        # Qt only repaints the area of changed text, but decorations extend beyond it.
         if (old.style, old.quote, old.caret, old.written) != (new.style, new.quote, new.caret, new.written):
             self.viewport().update()
 
@@ -96,15 +96,15 @@ class CardView(LinkView):
         self.setCursorWidth(0)
 
     def set_side(self, side: float) -> None:
-        """Sets the margin to the left and right of the cards, in pixels."""
+        """Sets the margin on either side of the cards, in pixels."""
         self.content.set_side(side)
 
     def card_text(self, place: int) -> str:
-        """Returns a card's text: the head on one line, its parts separated by dots, followed by the body."""
+        """Returns a card's text: the head on one line, with its parts separated by dots, followed by the body."""
         return self.content.text(place)
 
     def card_at(self, point: QPoint) -> int:
-        """Returns the index of the card at a point of the viewport, or -1."""
+        """Returns the index of the card at a point in the viewport, or -1 if there is none."""
         return next((place for place, box in self._in_view() if box.contains(QPointF(point))), -1)
 
     def card_at_cursor(self) -> int:
@@ -112,13 +112,13 @@ class CardView(LinkView):
         return self.content.place_of(self.textCursor().block())
 
     def card_formats(self, place: int) -> list[tuple[str, QTextCharFormat]]:
-        """Returns the text fragments of a card's body with their formats."""
+        """Returns the text fragments of a card's body and their formats."""
         return self.content.formats(place)
 
-    # -- keeping the newest in view
+    # -- following the newest card
 
     def at_newest(self) -> bool:
-        """Returns whether the view is scrolled to the newest card and should follow it."""
+        """Returns whether the view is scrolled to the newest card and should therefore follow new ones."""
         bar = self.verticalScrollBar()
         return bar.value() <= 4 if self._newest_first else bar.value() >= bar.maximum() - 24
 
@@ -138,8 +138,8 @@ class CardView(LinkView):
     def keep_view(self, at_newest: bool, height_before: float) -> None:
         """Restores the scroll position after changes to the cards.
 
-        If `at_newest`, scrolls to the newest card. Otherwise, a view with the newest card first compensates for the
-        change from `height_before`, the document's previous height in pixels.
+        Scrolls to the newest card if `at_newest`. Otherwise, if the newest card is at the top, keeps the visible cards
+        in place by compensating for the change from `height_before`, the document's previous height in pixels.
         """
         if at_newest:
             self.show_newest()
@@ -155,7 +155,7 @@ class CardView(LinkView):
         self.content.restyle(self._look, self.font())
 
     def changeEvent(self, event: QEvent) -> None:
-        """Rewrites all cards after a change of palette or font."""
+        """Rewrites all cards when the palette or font changes."""
         super().changeEvent(event)
         if event.type() not in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) or not hasattr(self, "_fills"):
             return
@@ -190,7 +190,7 @@ class CardView(LinkView):
         return self.inner_link_tip if link.startswith(INNER) else link
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Shows the tooltip of the link or card under the mouse."""
+        """Shows the tooltip of the link or card under the pointer."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             place = self.card_at(event.pos())
             link = self.anchorAt(event.pos())
@@ -251,8 +251,8 @@ class CardView(LinkView):
         return self.document().documentLayout().blockBoundingRect(block).translated(0, -self._scrolled())
 
     def _in_view(self) -> Iterator[tuple[int, QRectF]]:
-        """Yields the visible cards' indexes and their boxes in viewport coordinates."""
-        # The margin of the card above the top edge may be visible.
+        """Yields the index and box, in viewport coordinates, of each visible card."""
+        # The bottom margin of the card above the top edge may still be visible.
         top = self.content.place_of(self.cursorForPosition(QPoint(4, 0)).block()) if self.cards else 0
         for place in range(max(0, top - 1), len(self.cards)):
             box = self.box_of(place)

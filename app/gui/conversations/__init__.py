@@ -2,11 +2,11 @@
 
 Suggested reading order:
 
-- `list_model.py`: the sorted rows and their texts, as a Qt model
-- `row_delegate.py`, `list_view.py`: painting, keys and clicks
+- `list_model.py`: a Qt list model with the sorted rows and their texts
+- `row_delegate.py`, `list_view.py`: painting, and keyboard and mouse handling
 - `pane.py`: the list with its heading, search field, menus and undo bar
 - `history_controller.py`: lists, renames, removes, restores, duplicates, exports and imports conversations
 
-`HistoryController` passes conversation views from the history to the pane. The pane emits user requests as signals with
-a conversation's key.
+`HistoryController` passes `ConversationView`s from the history to the pane. The pane emits the user's requests as
+signals that carry a conversation's key.
 """

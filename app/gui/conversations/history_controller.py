@@ -1,6 +1,6 @@
 """Connects the list of conversations to the history service.
 
-Changes are applied in the order in which they were requested. File dialogs don't block.
+Changes are applied in the order in which they are requested. File dialogs are non-blocking.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LONGEST_FILE_NAME = 60
 
 
 class HistoryFiles(QObject):
-    """Exports and imports conversations, asking for a file each time.
+    """Exports and imports conversations, with a file dialog for each.
 
     `told` and `failed` emit user-facing messages. `asking` is the open dialog, if any.
     """
@@ -45,7 +45,7 @@ class HistoryFiles(QObject):
         self.asking: QFileDialog | None = None
 
     def ask_export(self, view: ConversationView) -> None:
-        """Asks for a file and format, then exports a conversation to it."""
+        """Opens a file dialog, then exports the conversation to the chosen file in the chosen format."""
         forms: dict[str, tuple[ExportFormat, str]] = {
             self.tr("Markdown (*.md)"): ("markdown", ".md"),
             self.tr("JSON, which can be imported (*.json)"): ("json", ".json"),
@@ -78,7 +78,7 @@ class HistoryFiles(QObject):
         self._folder = str(path.parent)
         if path.suffix.lower() != suffix:
             path = path.with_name(path.name + suffix)
-            if path.exists():  # the dialog hasn't asked whether to overwrite this file
+            if path.exists():  # the dialog asked about overwriting the path without the suffix
                 sentence = self.tr("“{0}” is there already. Export under another name, or choose that file itself.")
                 self.failed.emit(sentence.format(path.name))
                 return
@@ -89,7 +89,7 @@ class HistoryFiles(QObject):
         )
 
     def ask_import(self) -> None:
-        """Asks for a file, then imports it."""
+        """Opens a file dialog, then imports the chosen file."""
         dialog = self._dialog(self.tr("Import a conversation"), [self.tr("Exported conversations (*.json)")])
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda path: self.bring_in(Path(path)))
@@ -121,7 +121,7 @@ class HistoryFiles(QObject):
         return dialog
 
     def _file_name(self, view: ConversationView) -> str:
-        """Returns a file name that is valid on any file system, without a suffix or any dots."""
+        """Returns a file name, made from the title, that is valid on any file system. Contains no suffix or dots."""
         kept = "".join(char if char.isalnum() or char in "-_'" else " " for char in view.title)
         name = " ".join(kept.split())[:LONGEST_FILE_NAME].strip() or self.tr("Conversation")
         return f"{name}_" if is_device(name) else name
@@ -131,25 +131,25 @@ _LISTING = "list conversations"
 
 
 class HistoryController(QObject):
-    """Handles the pane's requests with `service`.
+    """Fills the pane from `service` and carries out its requests.
 
-    Call `refresh` after any possible change, and `finish` before closing the background tasks.
+    Call `refresh` whenever the history may have changed, and `finish` before closing the background tasks.
     """
 
     listed = Signal(object)
-    """Emits the conversations now shown in the pane, as a tuple of `ConversationView`."""
+    """Emits a tuple with the `ConversationView`s that the pane now shows."""
     opened = Signal(object)
     """Emits the `ConversationView` that the user wants to open."""
     duplicated = Signal(object)
     """Emits the `ConversationView` of a new duplicate."""
     removed = Signal(object)
-    """Emits the keys of conversations that the user has removed, as a tuple. If one is open, it can't be continued."""
+    """Emits a tuple with the keys of the removed conversations. If one of them is open, it must not be continued."""
     not_removed = Signal(object)
-    """Emits conversations whose removal failed, as a tuple of `ConversationView`; they remain unchanged."""
+    """Emits a tuple with the `ConversationView`s whose removal failed. They remain unchanged."""
     told = Signal(str)
-    """Emits a message about a completed action."""
+    """Emits a user-facing message about a completed action."""
     failed = Signal(str)
-    """Emits an error message."""
+    """Emits a user-facing error message."""
 
     def __init__(
         self, pane: ConversationsPane, service: HistoryStore, background: BackgroundTasks, window: QWidget
@@ -160,7 +160,7 @@ class HistoryController(QObject):
         self._background = background
         self.files = HistoryFiles(service, background, window)
         self._views: tuple[ConversationView, ...] = ()
-        self._known: dict[str, ConversationView] = {}  # including those hidden by a search
+        self._known: dict[str, ConversationView] = {}  # includes conversations hidden by a search
         self._words = ""
         self._listed_words = ""
         self._shown_words = ""
@@ -190,7 +190,7 @@ class HistoryController(QObject):
     def refresh(self) -> None:
         """Reloads the list in the background."""
         if self._background.busy(_LISTING) and self._listed_words == self._words:
-            self._again = True  # a listing that is restarted each time might never finish
+            self._again = True  # restarting it on each call might keep it from ever finishing
         else:
             self._list()
 
@@ -228,7 +228,7 @@ class HistoryController(QObject):
         return tuple(sorted(self._known.values(), key=lambda view: -view.changed))
 
     def setup(self, key: str) -> Setup | None:
-        """Returns a conversation's setup as last listed, or None if the conversation is unknown."""
+        """Returns a conversation's setup as of the last listing, or None if the conversation is unknown."""
         view = self._known.get(key)
         return view.setup if view is not None else None
 
@@ -242,22 +242,22 @@ class HistoryController(QObject):
         if view is not None and key != self.pane.list.current:
             self.opened.emit(view)
 
-    # -- what changes them
+    # -- changes
 
     def rename(self, key: str, title: str) -> None:
-        """Sets a conversation's title; an empty one is replaced by a title made from its first words."""
+        """Sets a conversation's title. If `title` is empty, the title is generated from the first words."""
         self._change("rename", lambda: self._service.rename(key, title))
 
     def pin(self, key: str, pinned: bool) -> None:
-        """Pins or unpins a conversation; pinned ones are listed first."""
+        """Pins or unpins a conversation. Pinned conversations are listed first."""
         self._change("pin", lambda: self._service.pin(key, pinned))
 
     def move(self, key: str, folder: str) -> None:
-        """Moves a conversation to a folder, or out of any folder if `folder` is empty."""
+        """Moves a conversation to a folder, or out of its folder if `folder` is empty."""
         self._change("move", lambda: self._service.move(key, folder))
 
     def rename_folder(self, folder: str, name: str) -> None:
-        """Renames a folder. If `name` is empty, dissolves it and keeps its conversations."""
+        """Renames a folder. If `name` is empty, removes the folder and keeps its conversations."""
         self._change("rename a folder", lambda: self._service.rename_folder(folder, name))
 
     def remove(self, keys: Iterable[str]) -> None:
@@ -265,7 +265,7 @@ class HistoryController(QObject):
         self._remove([self._known[key] for key in keys if key in self._known])
 
     def _remove_all(self) -> None:
-        # All of them, not just those found by a search.
+        # Includes the conversations hidden by a search.
         self._in_turn("list all conversations", lambda: self._service.conversations(), self._remove, self.failed.emit)
 
     def _remove(self, views: Sequence[ConversationView]) -> None:
@@ -302,7 +302,7 @@ class HistoryController(QObject):
         self._in_turn("purge", self._service.purge, lambda _: None, self.failed.emit)
 
     def duplicate(self, key: str, setup: Setup) -> None:
-        """Copies a conversation's turns into a new one with this `setup`; emits `duplicated` when done."""
+        """Copies a conversation's turns to a new one with this `setup`, and emits `duplicated` when done."""
 
         def done(view: ConversationView) -> None:
             self._to_highlight = view.key
@@ -311,14 +311,14 @@ class HistoryController(QObject):
         self._change("duplicate", lambda: self._service.duplicate(key, setup), done)
 
     def ask_export(self, key: str) -> None:
-        """Asks for a file and exports a conversation to it; emits `failed` if the conversation isn't known."""
+        """Opens a file dialog to export a conversation, or emits `failed` if the conversation is unknown."""
         if (view := self._known.get(key)) is not None:
             self.files.ask_export(view)
         else:
             self.failed.emit(self.tr("Nothing has been said in this conversation that could be exported."))
 
     def ask_import(self) -> None:
-        """Asks for a file and imports it."""
+        """Opens a file dialog to import a conversation."""
         self.files.ask_import()
 
     def _brought_in(self, view: ConversationView) -> None:
@@ -328,7 +328,7 @@ class HistoryController(QObject):
         self.told.emit(self.tr("“{0}” is among your conversations now.").format(self.pane.list.title(view)))
 
     async def finish(self, seconds: float = CLOSE_SECONDS) -> None:
-        """Cancels listing, closes dialogs, and waits up to `seconds` for pending changes."""
+        """Cancels a running listing, closes the file dialog, and waits up to `seconds` for pending changes."""
         self._background.cancel(_LISTING)
         self.files.close()
         await _ended(self._last, seconds)
@@ -340,9 +340,9 @@ class HistoryController(QObject):
         done: Callable[[Any], None] = lambda _: None,
         failed: Callable[[str], None] | None = None,
     ) -> None:
-        """Queues a change and reloads the list after it.
+        """Queues a change and reloads the list afterwards.
 
-        `failed` replaces the default error handling, which also reloads the list.
+        `failed`: replaces the default error handler, which reloads the list and emits `failed`.
         """
 
         def made(result: Any) -> None:
@@ -353,7 +353,7 @@ class HistoryController(QObject):
             self.refresh()
             self.failed.emit(sentence)
 
-        self._background.cancel(_LISTING)  # its result would be outdated
+        self._background.cancel(_LISTING)  # its result would be out of date
         self._in_turn(name, work, made, failed or not_made)
 
     def _in_turn(
@@ -363,7 +363,7 @@ class HistoryController(QObject):
         done: Callable[[Any], None],
         failed: Callable[[str], None],
     ) -> None:
-        """Runs `work` after all previously queued work has ended."""
+        """Runs `work` once all previously queued work has finished or failed."""
         before, self._last = self._last, asyncio.get_running_loop().create_future()
         mine = self._last
         self._asked += 1

@@ -1,8 +1,7 @@
-"""The saved conversations as a list model with headings, which is updated row by row.
+"""A list model of the saved conversations, grouped under headings.
 
-Pinned conversations come first, then folders, then the rest under date headings. A row's texts are its title, date,
-tooltip and accessible text. Updates are applied as removals, moves and insertions, so that a view keeps its selection
-and scroll position.
+Pinned conversations come first, then folders, then the remaining conversations under date headings. Updates are applied
+as removals, moves and insertions of rows, so that views keep their selection and scroll position.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ _FOLDER = "folder:"
 class Row:
     """A conversation or, if `view` is None, a heading.
 
-    - `name`: unique name; the conversation's key, or the name of the section
-    - `folder`: for a folder's heading, the folder's name
+    - `name`: unique identifier: the conversation's key, or the name of the section or folder
+    - `folder`: for the heading of a folder, the folder's name
     - `count`: number of conversations in the folder
-    - `open`: whether the folder's conversations are shown
+    - `open`: whether the folder is open, so that its conversations are shown
     """
 
     name: str
@@ -56,7 +55,7 @@ def folders_of(views: Iterable[ConversationView]) -> list[str]:
 
 
 def rows_of(views: Collection[ConversationView], days: Days, opened: Collection[str] | None) -> Iterator[Row]:
-    """Yields the rows in display order. `opened`: names of the open folders, or None if all are open."""
+    """Yields the rows in display order. `opened`: the names of the open folders; None opens all."""
     newest_first = sorted(views, key=lambda view: view.changed, reverse=True)
     pinned = [view for view in newest_first if view.pinned]
     if pinned:
@@ -80,26 +79,29 @@ def rows_of(views: Collection[ConversationView], days: Days, opened: Collection[
 
 
 SECTIONS = {"today": 0, "yesterday": 1, "week": 7, "month": 30}
-"""Maximum age in days for each section; older conversations are in section "earlier"."""
+"""Maximum age in days for each date section. Older conversations are in the section "earlier"."""
 
 _UNMARKED = {2: None, 3: None}
-"""Removes the control characters that mark search matches."""
+"""A translation table that removes the control characters around search matches."""
 
 
 class Days:
-    """Assigns times to sections relative to `now`. Times are in seconds since 1970, dates in the local time zone."""
+    """Assigns times to date sections relative to `now`.
+
+    Times are in seconds since 1970, and days begin at midnight in the local time zone.
+    """
 
     def __init__(self, now: float) -> None:
         self.today = local_date(now)
 
     def section(self, moment: float) -> str:
-        """Returns the section for a time; the future counts as today."""
+        """Returns the section for a time. Times in the future belong to "today"."""
         ago = (self.today - local_date(moment)).days
         return next((name for name, days in SECTIONS.items() if ago <= days), "earlier")
 
 
 class RowTexts(QObject):
-    """The texts of the rows, created on demand using the current `days` and `locale`."""
+    """Builds the texts of the rows from the current `days` and `locale`."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -125,15 +127,15 @@ class RowTexts(QObject):
         )
 
     def title(self, view: ConversationView) -> str:
-        """Returns a conversation's title on one line, or a placeholder."""
+        """Returns a conversation's title as a single line, or a placeholder if it has none."""
         return title_of(view) or self.tr("Untitled")
 
     def detail(self, view: ConversationView) -> str:
-        """Returns when a conversation was last changed, and its last model."""
+        """Returns a text with the time of a conversation's last change and its last model."""
         return " · ".join(filter(None, (self._when(view.changed), _model(view))))
 
     def tip(self, view: ConversationView) -> str:
-        """Returns the text of a conversation's tooltip."""
+        """Returns the tooltip text of a conversation."""
         parts = [self.title(view)]
         moment = QDateTime.fromSecsSinceEpoch(int(view.changed))
         parts.append(self.locale.toString(moment, QLocale.FormatType.ShortFormat))
@@ -158,7 +160,7 @@ class RowTexts(QObject):
     def _when(self, moment: float) -> str:
         at = local_datetime(moment)
         if at.year in (MINYEAR, MAXYEAR):
-            return ""  # an imported file may contain any date
+            return ""  # an imported file can contain any date
         day = QDate(at.year, at.month, at.day)
         clock = self.locale.toString(QTime(at.hour, at.minute), QLocale.FormatType.ShortFormat)
         days = (self.days.today - at.date()).days
@@ -174,27 +176,30 @@ class RowTexts(QObject):
 
 
 def title_of(view: ConversationView) -> str:
-    """Returns a conversation's title on one line, or an empty string if it has none."""
+    """Returns a conversation's title as a single line, or an empty string if it has none."""
     return one_line(view.title, LONGEST_TITLE)
 
 
 def _model(view: ConversationView) -> str:
-    """Returns the last model that answered, or the configured one, without its owner's name to save space."""
+    """Returns the name of the model that answered last, or of the configured one.
+
+    To save space, an owner prefix ("owner/model") is omitted.
+    """
     model = view.backends[-1] if view.backends else view.setup.backend.model
     return one_line(model.rpartition("/")[2] or model, LONGEST_TITLE)
 
 
 MOST_STEPS = 48
-"""With more steps than this, for example after a search, the list is reset instead."""
+"""If an update takes more steps than this, for example after a search, the model is reset instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps that turn one list into another, to be applied in this order.
+    """The steps that transform one list into another: removals, then moves, then insertions.
 
-    - `gone`: ranges (first, last) to remove, as positions in the old list
-    - `moves`: upward moves (from, to), applied one after another
-    - `new`: ranges (first, last) to insert, as positions in the new list
+    - `gone`: inclusive ranges (first, last) to remove, as positions in the old list
+    - `moves`: upward moves (from, to), to be applied sequentially
+    - `new`: inclusive ranges (first, last) to insert, as positions in the new list
     """
 
     gone: tuple[tuple[int, int], ...]
@@ -203,9 +208,9 @@ class Steps:
 
 
 def steps_between(old: Sequence[str], new: Sequence[str]) -> Steps | None:
-    """Returns the steps from one list of unique names to another.
+    """Returns the steps that transform one list of unique names into another.
 
-    Returns None if there would be too many steps, or if the lists have no names in common.
+    Returns None if more than `MOST_STEPS` are needed, or if the lists have no names in common.
     """
     had, wanted = set(old), set(new)
     gone = _runs(place for place, name in enumerate(old) if name not in wanted)
@@ -238,10 +243,10 @@ _Index = QModelIndex | QPersistentModelIndex
 
 
 class ConversationList(QAbstractListModel):
-    """The list model of conversations.
+    """The list model of the saved conversations.
 
-    `renamed` emits a key and the title typed by the user; empty for an automatic title. The model shows a typed title
-    immediately, before it has been saved.
+    `renamed` emits a key and the title entered by the user, which is empty to request an automatic title. The model
+    shows a new title immediately, before it has been saved.
     """
 
     renamed = Signal(str, str)
@@ -251,22 +256,22 @@ class ConversationList(QAbstractListModel):
         self.rows: list[Row] = []
         self._views: tuple[ConversationView, ...] = ()
         self._now = 0.0
-        self._opened: set[str] = set()  # names of folders
+        self._opened: set[str] = set()  # names of the open folders
         self._all_open = False
         self.current = ""
-        """The key of the open conversation, or empty."""
+        """The key of the open conversation, or an empty string."""
         self.live = ""
-        """The key of the conversation with a running session, or empty."""
+        """The key of the conversation that has a running session, or an empty string."""
         self.texts = RowTexts(self)
 
-    # -- changing what is shown
+    # -- updates
 
     def show(self, views: Iterable[ConversationView], now: float, locale: QLocale, *, all_open: bool = False) -> None:
-        """Updates the rows to show these conversations.
+        """Updates the rows to show `views`.
 
         - `now`: the current time in seconds since 1970
-        - `locale`: used to format dates
-        - `all_open`: also show the contents of closed folders
+        - `locale`: the locale for formatting dates
+        - `all_open`: whether to show the contents of closed folders too
         """
         self._views, self._now, self._all_open = tuple(views), now, all_open
         days = Days(now)
@@ -304,15 +309,15 @@ class ConversationList(QAbstractListModel):
         self._show_again()
 
     def reveal(self, key: str) -> None:
-        """Opens the folder that contains a conversation, if any."""
+        """Opens the folder that contains a conversation, if it is in one."""
         folder = next((view.folder for view in self._views if view.key == key), "")
         if folder and folder not in self._opened:
             self.open_folder(folder, True)
 
     def mark(self, *, current: str | None = None, live: str | None = None) -> None:
-        """Sets which conversation is open (`current`) or has a running session (`live`).
+        """Marks a conversation as open (`current`) or as having a running session (`live`).
 
-        An empty key stands for no conversation; None leaves a mark unchanged.
+        An empty key removes the mark; None leaves it unchanged.
         """
         before = {self.current, self.live}
         if current and current != self.current:
@@ -324,23 +329,23 @@ class ConversationList(QAbstractListModel):
                 self._emit_changed(place, place)
 
     def grow_old(self, now: float) -> None:
-        """Updates the dates if the day has changed. `now`: seconds since 1970."""
+        """Updates headings and dates if a new day has begun. `now`: the current time in seconds since 1970."""
         if local_date(now) != self.texts.days.today:
             self._now = now
             self._show_again()
 
     def set_locale(self, locale: QLocale) -> None:
-        """Sets the locale for dates."""
+        """Sets the locale for formatting dates."""
         self.show(self._views, self._now, locale, all_open=self._all_open)
 
     def _show_again(self) -> None:
         self.show(self._views, self._now, self.texts.locale, all_open=self._all_open)
 
-    # -- what a row says
+    # -- queries
 
     @property
     def folders(self) -> list[str]:
-        """The names of all folders."""
+        """The names of all folders in alphabetical order."""
         return folders_of(self._views)
 
     def folder(self, index: _Index) -> Row | None:
@@ -353,10 +358,10 @@ class ConversationList(QAbstractListModel):
         return next((place for place, row in enumerate(self.rows) if row.view is not None and row.name == key), -1)
 
     def view(self, key: str) -> ConversationView | None:
-        """Returns a conversation, even one in a closed folder, or None if it isn't listed."""
+        """Returns a conversation, even if it is in a closed folder, or None if there is none with this key."""
         place = self.place(key)
         if place >= 0:
-            return self.rows[place].view  # may have a newly typed title
+            return self.rows[place].view  # may have a new title that isn't saved yet
         return next((view for view in self._views if view.key == key), None)
 
     def key(self, index: _Index) -> str:
@@ -365,19 +370,19 @@ class ConversationList(QAbstractListModel):
         return row.name if row is not None and row.view is not None else ""
 
     def title(self, view: ConversationView) -> str:
-        """Returns a conversation's title on one line, or a placeholder."""
+        """Returns a conversation's title as a single line, or a placeholder if it has none."""
         return self.texts.title(view)
 
     def _emit_changed(self, first: int, last: int) -> None:
         self.dataChanged.emit(self.index(first), self.index(last))
 
-    # -- Qt's own
+    # -- Qt overrides
 
     def rowCount(self, parent: _Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self.rows)
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
-        """Makes headings unselectable, except those of folders."""
+        """Makes headings unselectable, except for those of folders."""
         flags = Qt.ItemFlag
         if self.folder(index) is not None:
             return flags.ItemIsEnabled | flags.ItemIsSelectable | flags.ItemNeverHasChildren
@@ -406,7 +411,7 @@ class ConversationList(QAbstractListModel):
         return None
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Applies a typed title and emits `renamed`, unless the title is unchanged."""
+        """Applies a title entered by the user and emits `renamed`, unless the title is unchanged."""
         view = self.rows[index.row()].view if index.isValid() else None
         if role != Qt.ItemDataRole.EditRole or view is None:
             return False

@@ -1,4 +1,4 @@
-"""The view of the conversation list, with its mouse and keyboard handling and its scroll position."""
+"""The view of the conversation list: mouse and keyboard handling, and preservation of the scroll position."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class ConversationRows(QListView):
-    """The list of conversations.
+    """The list view of conversations.
 
-    Signals carry a conversation's key, those named `folder_*` a folder's name. `opened` is emitted on a click or Enter,
-    and `left_above` if Up is pressed on the first row. Menu requests include a screen position.
+    Signals carry a conversation's key, except that those named `folder_*` carry a folder's name. `opened` is emitted on
+    a click or Enter, and `left_above` when Up is pressed on the first row. Menu requests include a screen position.
     """
 
     opened = Signal(str)
     pin_wanted = Signal(str)
-    """Requests pinning the conversation, or unpinning it if it is pinned."""
+    """Requests that the conversation be pinned, or unpinned if it is already pinned."""
     remove_wanted = Signal(str)
     undo_wanted = Signal()
     menu_wanted = Signal(str, QPoint)
@@ -32,9 +32,9 @@ class ConversationRows(QListView):
     def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.list = model
-        self._typing = QElapsedTimer()  # since the last letter of a type-ahead search
+        self._typing = QElapsedTimer()  # time since the last letter of a type-ahead search
         self.empty_text = ""
-        """Text shown in the centre while the list is empty."""
+        """Placeholder text displayed while the list is empty."""
         self.items = ConversationItems(model, self)
         self.setModel(model)
         self.setProperty("sidebar", True)
@@ -47,7 +47,7 @@ class ConversationRows(QListView):
         self.setTabKeyNavigation(False)
         self.clicked.connect(self._open)
 
-    # -- the highlight, and the place in the list
+    # -- the highlight and the scroll position
 
     @property
     def highlighted(self) -> str:
@@ -69,9 +69,10 @@ class ConversationRows(QListView):
             self.edit(self.currentIndex())
 
     def in_view(self) -> list[tuple[str, int]]:
-        """Returns the visible conversations and their distances from the top in pixels, the highlighted one first.
+        """Returns the keys of the visible conversations and their distances from the top, in pixels.
 
-        Empty if the list is scrolled to the top. Pass the result to `hold` after changing the list.
+        The highlighted conversation comes first. The result is empty if the list is scrolled to the top. Pass it to
+        `hold` after changing the list.
         """
         found: list[tuple[str, int]] = []
         if self.verticalScrollBar().value() == 0:
@@ -88,7 +89,11 @@ class ConversationRows(QListView):
         return sorted(found, key=lambda one: one[0] != self.highlighted)
 
     def hold(self, seen: list[tuple[str, int]]) -> None:
-        """Scrolls so that the first of these that is still listed is back in its old position, else to the top."""
+        """Restores the scroll position from the result of `in_view`.
+
+        Moves the first conversation in `seen` that is still listed back to its old position, or scrolls to the top if
+        none is.
+        """
         self.executeDelayedItemsLayout()
         bar = self.verticalScrollBar()
         for key, top in seen:
@@ -98,7 +103,7 @@ class ConversationRows(QListView):
         bar.setValue(0)
 
     def say_empty(self, text: str) -> None:
-        """Sets the text shown while the list is empty."""
+        """Sets the placeholder text for an empty list."""
         self.empty_text = text
         self.setAccessibleDescription(text)
         self.viewport().update()
@@ -109,10 +114,10 @@ class ConversationRows(QListView):
         elif folder := self.list.folder(index):
             self.list.open_folder(folder.folder, not folder.open)
 
-    # -- Qt's own
+    # -- Qt overrides
 
     def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """Moves Home to the first conversation or folder, since other headings can't be selected."""
+        """Skips headings that can't be selected, so that Home moves to the first conversation or folder."""
         index = super().moveCursor(action, modifiers)
         is_one = self.list.key(index) or self.list.folder(index)
         return index if is_one else self.list.index(index.row() + 1)
@@ -123,7 +128,7 @@ class ConversationRows(QListView):
         On a folder, Left closes and Right opens it.
         """
         if self.state() == QListView.State.EditingState and not self.hasFocus():
-            return  # the editor has handled it
+            return  # the editor has already handled the key
         key, code, shift = self.highlighted, event.key(), Qt.KeyboardModifier.ShiftModifier
         if (folder := self.list.folder(self.currentIndex())) and self._folder_key(folder, event):
             pass
@@ -150,7 +155,7 @@ class ConversationRows(QListView):
         event.accept()
 
     def _folder_key(self, row: Row, event: QKeyEvent) -> bool:
-        """Handles a key on a folder's heading. Returns whether the key was used."""
+        """Handles a key press on a folder's heading. Returns whether the key was handled."""
         code, keys = event.key(), Qt.Key
         if code in (*_ENTER, keys.Key_Space):
             self.list.open_folder(row.folder, not row.open)
@@ -164,7 +169,7 @@ class ConversationRows(QListView):
 
     @property
     def _looking(self) -> bool:
-        """Whether the user is typing to search for a title."""
+        """Whether a type-ahead search for a title is in progress."""
         return self._typing.isValid() and not self._typing.hasExpired(QApplication.keyboardInputInterval())
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

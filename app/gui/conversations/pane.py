@@ -1,6 +1,6 @@
 """The pane of saved conversations: heading, search field, list, menus and undo bar.
 
-It stores nothing itself. It shows the conversations it is given, and emits the user's requests as signals.
+The pane itself stores nothing. It shows the conversations passed to it and emits the user's requests as signals.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from app.history.base import LONGEST_TITLE, ConversationView
 
 
 class FolderMenu(QMenu):
-    """A submenu that moves a conversation to a folder; `open_for` opens a folder's own menu."""
+    """A submenu for moving a conversation to a folder, and the context menu of folders (`open_for`)."""
 
     moved = Signal(str, str)
-    """Emits a conversation's key and its new folder (empty for none)."""
+    """Emits a conversation's key and its new folder, which is empty to move it out of its folder."""
     folder_renamed = Signal(str, str)
-    """Emits a folder and its new name; if empty, the folder is removed."""
+    """Emits a folder's name and its new name, which is empty to remove the folder."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(self.tr("Mo&ve to folder"), parent)
@@ -38,7 +38,7 @@ class FolderMenu(QMenu):
         self._group = QActionGroup(self)
         self.dialog: QInputDialog | None = None
         self.own = QMenu(parent)
-        """A folder's own menu."""
+        """The context menu of a folder."""
         self.own.addAction(self.tr("&Rename…")).triggered.connect(lambda: self.ask_name(self._about))
         self.own.addAction(self.tr("Remove &folder")).triggered.connect(
             lambda: self.folder_renamed.emit(self._about, "")
@@ -47,7 +47,7 @@ class FolderMenu(QMenu):
         self.own.actions()[-1].setToolTip(self.tr("Removes the folder; its conversations stay."))
 
     def fill(self, view: ConversationView, folders: Sequence[str]) -> None:
-        """Fills the submenu with `folders`, for the conversation in `view`."""
+        """Fills the submenu with `folders`, as targets for the conversation `view`."""
         self.clear()
         for name in folders:
             action = self.addAction(verbatim(name))
@@ -63,12 +63,12 @@ class FolderMenu(QMenu):
         out.triggered.connect(lambda: self.moved.emit(view.key, ""))
 
     def open_for(self, folder: str, place: QPoint) -> None:
-        """Opens a folder's own menu at a screen position."""
+        """Opens the context menu of a folder at a screen position."""
         self._about = folder
         self.own.popup(place)
 
     def ask_name(self, folder: str) -> None:
-        """Asks for a folder's new name."""
+        """Opens a dialog that asks for a folder's new name."""
         dialog = self._ask(self.tr("Rename folder"), self.tr("The folder's name:"), folder)
         dialog.textValueSelected.connect(lambda name: self._rename(folder, name))
         dialog.open()
@@ -101,7 +101,7 @@ class FolderMenu(QMenu):
 
 
 SEARCH_MS = 150
-"""Delay between the last keystroke and the search, in ms."""
+"""Delay between the last keystroke and the search."""
 
 DAY_CHECK_MS = 60_000
 NARROWEST_PX = 180
@@ -109,14 +109,14 @@ WIDEST_PX = 400
 
 
 class ConversationsPane(QWidget):
-    """The pane of saved conversations. Signals carry a conversation's key unless stated otherwise."""
+    """The pane of saved conversations. Signals carry a conversation's key unless noted otherwise."""
 
     opened = Signal(str)
     new_wanted = Signal()
     searched = Signal(str)
-    """Emits the words to search for; empty to list all conversations."""
+    """Emits the search text, which is empty to list all conversations."""
     renamed = Signal(str, str)
-    """Emits a key and a title; empty for an automatic title."""
+    """Emits a key and a new title, which is empty to request an automatic title."""
     pin_wanted = Signal(str, bool)
     """Emits a key and whether to pin (True) or unpin (False) the conversation."""
     remove_wanted = Signal(str)
@@ -140,12 +140,12 @@ class ConversationsPane(QWidget):
         self._make_menus()
         self._connect()
 
-    # -- what is shown
+    # -- display
 
     def show_conversations(self, views: Sequence[ConversationView], words: str = "") -> None:
-        """Shows these conversations. `words`: the search that found them, or empty for all.
+        """Shows these conversations. `words`: the search text that found them, or empty if all are listed.
 
-        Keeps the highlight, and the scroll position unless the search has changed.
+        Preserves the highlight and, unless the search text has changed, the scroll position.
         """
         new_search, self._words = words != self._words, words
         seen = [] if new_search else self.rows.in_view()
@@ -157,24 +157,24 @@ class ConversationsPane(QWidget):
         self._show_empty_text()
 
     def show_trouble(self, sentence: str) -> None:
-        """Shows a message if conversations can't be saved or listed; an empty one hides it."""
+        """Shows an error message, for example if conversations can't be saved. An empty one hides it."""
         self.trouble.say(sentence)
         self._show_empty_text()
 
     def show_removed(self, titles: Sequence[str]) -> None:
-        """Offers to restore removed conversations with these titles, or hides the bar if there are none."""
+        """Shows the undo bar for removed conversations with these titles, or hides it if there are none."""
         self.undo.show_removed(titles)
 
     def set_current(self, key: str) -> None:
-        """Marks the open conversation; empty if it isn't a saved one."""
+        """Marks the open conversation. `key`: empty if the open conversation isn't saved."""
         self.list.mark(current=key)
 
     def set_live(self, key: str) -> None:
-        """Marks the conversation with a running session; empty for none."""
+        """Marks the conversation that has a running session. `key`: empty if there is none."""
         self.list.mark(live=key)
 
     def highlight(self, key: str) -> None:
-        """Highlights a conversation if it is listed, opening its folder."""
+        """Highlights a conversation if it is listed, and opens its folder if necessary."""
         self.list.reveal(key)
         self.rows.highlight(key)
 
@@ -194,18 +194,18 @@ class ConversationsPane(QWidget):
         if self._words:
             self.rows.say_empty(self.tr("Nothing found for “{0}”.").format(self._words))
         elif self._words is None or self.trouble.sentence:
-            self.rows.say_empty("")  # unknown whether there are any
+            self.rows.say_empty("")  # it is unknown whether any conversations exist
         else:
             self.rows.say_empty(self.tr("Your conversations are kept here."))
 
-    # -- what the user does
+    # -- user actions
 
     def _search(self) -> None:
         self._search_timer.stop()
         self.searched.emit(self.words)
 
     def _chosen(self) -> str:
-        """Returns the key for menu commands: the highlighted conversation's, else the open one's, else empty."""
+        """Returns the key for menu commands: that of the highlighted conversation, else of the open one, else empty."""
         return self.rows.highlighted or (self.list.current if self.list.view(self.list.current) is not None else "")
 
     def _toggle_pin(self, key: str) -> None:
@@ -231,10 +231,10 @@ class ConversationsPane(QWidget):
 
     def _undo(self) -> None:
         if self.undo.sentence:
-            self.rows.setFocus()  # before the button, which may have the focus, is hidden
+            self.rows.setFocus()  # before hiding the undo button, which may have the focus
             self.undo_wanted.emit()
 
-    # -- building
+    # -- construction
 
     def _lay_out(self) -> None:
         self.setMinimumWidth(NARROWEST_PX)
@@ -258,7 +258,7 @@ class ConversationsPane(QWidget):
         self.undo = UndoBar(self)
         self.new_button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         top = row(self.heading, self.more, spacing=4, stretch=0)
-        top.setContentsMargins(14, 0, 0, 0)  # above the rows' words
+        top.setContentsMargins(14, 0, 0, 0)  # aligned with the text of the rows
         parts = (top, self.new_button, self.search, self.trouble, (self.rows, 1), self.ask, self.undo)
         column(*parts, within=self, spacing=8, margins=(8, 8, 4, 8))
         self.search.installEventFilter(self)
@@ -281,7 +281,7 @@ class ConversationsPane(QWidget):
                 continue
             action = QAction(words, self.menu)
             action.setObjectName(name)
-            # For display only: the list handles these keys itself.
+            # Only displays the shortcut; the list handles these keys itself.
             action.setShortcut(QKeySequence(keys))
             action.setShortcutVisibleInContextMenu(True)
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
@@ -319,10 +319,10 @@ class ConversationsPane(QWidget):
         self.ask.left.connect(lambda: self.rows.setFocus())
         self.ask.agreed.connect(self.remove_all_wanted)
 
-    # -- Qt's own
+    # -- Qt overrides
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handles keys in the search field: Escape clears it, Down and Enter move to the list."""
+        """Handles keys in the search field: Escape clears it, Down and Enter move the focus to the list."""
         if watched is self.search and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Escape and self.search.text():
                 self.clear_search()

@@ -1,6 +1,6 @@
-"""Paints the rows of the conversation list, and provides the editor for titles.
+"""The delegate of the conversation list, which paints the rows and provides the title editor.
 
-Search snippets are shortened so that the first match is visible.
+Search snippets are shortened so that their first match stays visible.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _ONE_LINE = str.maketrans("\n\r\t\u2028\u2029", "     ")
 
 
 def shortened(snippet: str, metrics: QFontMetrics, width: int) -> tuple[str, list[tuple[int, int]]]:
-    """Shortens a search snippet to one line of `width` pixels that includes its first match.
+    """Shortens a search snippet to a line of at most `width` pixels that includes its first match.
 
-    Returns the line and the visible matches as (start, length) in UTF-16 code units. In `snippet`, each match is
-    enclosed in the control characters U+0002 and U+0003.
+    In `snippet`, each match is enclosed in the control characters U+0002 and U+0003. Returns the line without them, and
+    the (start, length) of each visible match in UTF-16 code units.
     """
     pieces = snippet.translate(_ONE_LINE).replace("\x03", "\x02").split("\x02")
     text = "".join(pieces)
@@ -45,7 +45,7 @@ def shortened(snippet: str, metrics: QFontMetrics, width: int) -> tuple[str, lis
     cut = 0
     if matches and metrics.horizontalAdvance(text[: matches[0][1]]) > width * 2 // 3:
         first, last = matches[0]
-        # Keep as many whole words before the match as leave it in the left half.
+        # Keep as many whole words before the match as possible while it still ends in the left half.
         while cut < first and metrics.horizontalAdvance("…" + text[cut:last]) > max(width // 2, 1):
             space = text.find(" ", cut, first)
             cut = first if space < 0 else space + 1
@@ -69,7 +69,7 @@ _Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class _Fonts:
-    """Fonts and sizes derived from the list's font."""
+    """Fonts and row sizes derived from the list's font."""
 
     title: QFont
     open_title: QFont
@@ -83,7 +83,7 @@ class _Fonts:
 
     @classmethod
     def of(cls, font: QFont) -> _Fonts:
-        """Derives the fonts and sizes from a font."""
+        """Derives the fonts and row sizes from `font`."""
         bold, small, heading = QFont(font), QFont(font), QFont(font)
         bold.setWeight(QFont.Weight.DemiBold)
         for made in (small, heading):
@@ -104,7 +104,10 @@ class _Fonts:
 
 
 class ConversationItems(QStyledItemDelegate):
-    """Paints each conversation on two lines, the second of which shows the match while searching."""
+    """An item delegate that paints each conversation as two lines.
+
+    The second line shows the date and model or, in a search result, the snippet.
+    """
 
     def __init__(self, model: ConversationList, view: QListView) -> None:
         super().__init__(view)
@@ -114,7 +117,7 @@ class ConversationItems(QStyledItemDelegate):
         self._look: Look | None = None
 
     def forget(self) -> None:
-        """Discards cached fonts and colours after they have changed."""
+        """Discards the cached fonts and colours. Must be called when the font or palette has changed."""
         self._fonts = self._look = None
 
     @property
@@ -132,7 +135,7 @@ class ConversationItems(QStyledItemDelegate):
     # -- painting
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        """Returns the row height for a conversation, folder or other heading."""
+        """Returns the row size, which depends on whether the row is a conversation, folder or other heading."""
         row = self._model.rows[index.row()]
         if row.folder:
             return self.fonts.folder_row
@@ -213,7 +216,7 @@ class ConversationItems(QStyledItemDelegate):
         title_room.setHeight(fonts.title_height)
         small_room.setTop(room.top() + fonts.title_height + 1)
         small_room.setHeight(fonts.small_height)
-        taken = 0  # pixels used at the end of the title line
+        taken = 0  # width already used at the end of the title line, in pixels
         if view.key == self._model.live:
             dot = QRect(room.right() - DOT_PX + 1, title_room.center().y() - DOT_PX // 2 + 1, DOT_PX, DOT_PX)
             set_ink(painter, fill=look.good)
@@ -264,11 +267,11 @@ class ConversationItems(QStyledItemDelegate):
     def _match_format(self) -> QTextCharFormat:
         look, made = self.look, QTextCharFormat()
         made.setForeground(look.text)
-        # Not bold, because the text has been cut to fit at this weight.
+        # Not bold, because the text was elided to fit at the regular weight.
         made.setBackground(blend(look.base, look.warn, 0.4 if look.dark else 0.45))
         return made
 
-    # -- typing a title
+    # -- the title editor
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: _Index) -> QWidget:
         field = QLineEdit(parent)
@@ -279,7 +282,7 @@ class ConversationItems(QStyledItemDelegate):
         return field
 
     def setEditorData(self, editor: QWidget, index: _Index) -> None:
-        """Fills the field only once, because the list may change while the user types."""
+        """Fills the editor only once, so that changes to the list don't overwrite what the user is typing."""
         assert isinstance(editor, QLineEdit)
         if not editor.property("filled"):
             editor.setProperty("filled", True)
@@ -291,7 +294,7 @@ class ConversationItems(QStyledItemDelegate):
         model.setData(index, editor.text())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: _Index) -> None:
-        """Places the editor over the title."""
+        """Positions the editor over the title."""
         height = min(editor.sizeHint().height(), option.rect.height())
-        top = option.rect.top() + max(0, PAD_Y + self.fonts.title_height + 2 - height)  # keep the second line visible
+        top = option.rect.top() + max(0, PAD_Y + self.fonts.title_height + 2 - height)  # leave the second line visible
         editor.setGeometry(option.rect.left() + EDGE + 2, top, option.rect.width() - 2 * EDGE - 4, height)

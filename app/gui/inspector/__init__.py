@@ -8,5 +8,6 @@
 - `latency.py`: the Latency page, with each answer's stages and why it was slow; `latency_charts.py`: its charts
 - `requests.py`: the Requests page, a table
 
-Events enter through `InspectorPane.apply`. The pages read the folded state when they are next painted or refreshed.
+Events enter through `InspectorPane.apply`. The pages read the resulting state the next time they are painted or
+refreshed.
 """

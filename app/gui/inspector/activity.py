@@ -40,11 +40,11 @@ PRUNED_SECONDS = 30.0
 """Interval between removals of old items."""
 MOST_REQUESTS = 512
 LOOKED_BACK = 64
-"""How many of the newest turns or bars are searched for the one an event refers to."""
+"""Number of recent turns or bars searched for the one that an event refers to."""
 LONGEST_PARTIAL = 240
-"""Only this many trailing characters of a partial are kept.
+"""Number of trailing characters kept of each partial.
 
-Otherwise the memory for a turn's partials would grow with the square of its length.
+Without a limit, the memory used by a turn's partials would grow quadratically with its length.
 """
 
 TranscriptEvent = e.TranscriptPartial | e.TranscriptFinal
@@ -63,17 +63,17 @@ class Activity:
     def __init__(self, kept_seconds: float = KEPT_SECONDS) -> None:
         self.kept_seconds = kept_seconds
         self.changes = 0
-        """Incremented on every change, so that a view can detect one."""
+        """Incremented on every change, so that views know when to update."""
         self.requests: list[Request] = []
-        """All requests of the conversation, oldest first, at most `MOST_REQUESTS`."""
+        """The conversation's last `MOST_REQUESTS` requests, oldest first."""
         self._count = 0
         self._revisions = RevisionLog(Request, MOST_REQUESTS)
         self.begin()
 
     def begin(self, *, first: bool = True) -> None:
-        """Starts a session, in which turns and revisions are numbered from 1 again.
+        """Starts a session. Each session numbers its turns and revisions from 1.
 
-        `first`: the session belongs to a different conversation, so all earlier requests are dropped.
+        `first`: whether this is the first session of a different conversation. If so, earlier requests are dropped.
         """
         self._stop_requests()
         if first:
@@ -97,7 +97,7 @@ class Activity:
         """Whether a secondary back-end has received a request."""
         self._large: tuple[list[Any], ...] = (self.swaps, self.turns, self.bars, self.answers, self.troubles)
         self._small: tuple[list[Any], ...] = (self.partials, self.fed, self.taken)
-        """The lists of items that arrive several times a second."""
+        """The lists whose items arrive several times a second."""
         self._lateness = Lateness()
         self._pruned_at = 0.0
 
@@ -119,14 +119,14 @@ class Activity:
 
     @property
     def oldest(self) -> float:
-        """The earliest second still kept."""
+        """The session time, in seconds, before which items are dropped."""
         return max(0.0, self.now - self.kept_seconds)
 
     def step(self, thing: Thing | None, *, forward: bool, small: bool) -> Thing | None:
         """Returns the item after `thing` (before it if not `forward`), or None at either end.
 
-        If `thing` is None, returns the newest item. `small` also includes transcripts and the words and tokens that
-        reached the front-end.
+        If `thing` is None, returns the newest item. `small`: whether to include transcripts, and the words and tokens
+        that reached the front-end.
         """
         things: list[Thing] = list(chain(*self._large, *(self._small if small else ())))
         if thing is None:
@@ -216,7 +216,7 @@ class Activity:
     def _add_turn(self, event: UserEvent) -> UserTurn:
         turn = UserTurn(event.turn, event.at, known_until=event.at)
         if not isinstance(event, e.UserStarted | e.UserBackchannel):
-            turn.end = event.at  # the start is unknown, so give it no duration
+            turn.end = event.at  # its start is unknown, so it gets no duration
         insort(self.turns, turn, key=by_start)
         return turn
 
@@ -224,7 +224,7 @@ class Activity:
 
     def _apply_assistant(self, event: AssistantEvent) -> None:
         answer = self.answers[-1] if self.answers else None
-        # Words that are reported late may still belong to an answer that has ended.
+        # Words may be reported after their answer has ended.
         mine = answer is not None and answer.turn == event.turn
         if answer is None or not mine or (answer.end is not None and not isinstance(event, e.AssistantSaid)):
             if not isinstance(event, e.AssistantStarted | e.AssistantSaid):
@@ -247,7 +247,7 @@ class Activity:
                 answer.close(at)
 
     def _say(self, answer: Answer, event: e.AssistantSaid) -> None:
-        """Spreads the words, weighted by length, over the time since the answer's last words; marks the request."""
+        """Spreads the words over the time since the previous ones by length, and marks the request as spoken."""
         texts = event.text.split()
         if texts and event.glued and answer.words:
             answer.words[-1] = Word(answer.words[-1].at, answer.words[-1].text + texts.pop(0))
@@ -317,7 +317,7 @@ class Activity:
 
 
 def _place_words(turn: UserTurn, settled: list[str], unsettled: list[str], heard_until: float) -> None:
-    """Keeps the times of known words and spreads new ones evenly over the newly transcribed audio."""
+    """Keeps the times of existing words and distributes new ones evenly over the newly transcribed audio."""
     texts = settled + unsettled
     known = min(len(turn.words), len(texts))
     since = max(turn.start, min(turn.known_until, heard_until))

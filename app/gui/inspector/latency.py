@@ -46,7 +46,7 @@ from app.gui.widgets.formats import backend_words, clock_words, seconds_words
 from app.gui.widgets.panel import Quiet
 
 TWO_COLUMNS_LETTERS = 120
-"""At this width (in average characters) or more, the table and gauges move to a second column."""
+"""Minimum page width for a two-column layout, as a multiple of the average character width."""
 COPIED_MS = 2_000
 SWATCH_PX = 10
 GAUGE_PX = 130
@@ -54,7 +54,7 @@ NOTHING = "–"
 
 
 class PieceWords(NamedTuple):
-    """A stage's name, its short name, and help text stating what interval it covers."""
+    """A stage's full name, short name, and help text that defines the interval it covers."""
 
     name: str
     short: str
@@ -91,7 +91,7 @@ class LatencyWords(QObject):
         }[piece]
 
     def response(self, answer: Answer) -> str:
-        """Returns a sentence or two on how quickly an answer came."""
+        """Returns a message that states an answer's response time."""
         if answer.response < 0:
             return self.tr("It started {0} before you finished.").format(seconds_words(-answer.response))
         typed, spoken = self.tr("You heard it {0} after sending."), self.tr("You heard it {0} after your last sound.")
@@ -101,9 +101,9 @@ class LatencyWords(QObject):
         return sentence
 
     def why(self, reason: Reason | None, answer: Answer, most: Piece) -> str:
-        """Returns a sentence or two on why an answer was slow and what to do about it.
+        """Returns a message that explains why an answer was slow and what to do about it.
 
-        `reason` is None if it wasn't slow; the text then names `most`, the stage with the longest wait.
+        If it wasn't slow, `reason` is None, and the message names `most`, the stage with the longest wait.
         """
         if reason is None:
             if answer.response <= 0:
@@ -119,7 +119,7 @@ class LatencyWords(QObject):
         return sentence
 
     def _slow(self, cause: Cause) -> str:
-        """Returns a template for a cause: {0} the time, {1} the model or tool, {2} the usual time, {3} a count."""
+        """Returns the message template of a cause. Fields: {0} time, {1} model or tool, {2} usual time, {3} count."""
         return {
             Cause.FELL_BEHIND: self.tr(
                 "This machine fell behind and dropped frames ({3}). Close other programs, or choose a lighter voice."
@@ -158,12 +158,12 @@ class LatencyWords(QObject):
     # -- the conversation
 
     def memory(self, context: ContextMeasured) -> str:
-        """Returns a sentence on how much of the front-end's context is in use."""
+        """Returns a message that states how much of the front-end's context is in use."""
         known, most = (clock_words(round(n * FRAME_SECONDS)) for n in (context.frames, context.capacity))
         return self.tr("The voice's model remembers {0} of {1} minutes.").format(known, most)
 
     def frames(self, frames: FrameBudget) -> str:
-        """Returns a sentence on frame processing times and dropped frames."""
+        """Returns a summary of frame processing times, late and dropped frames, and audio gaps."""
         half, most = frames.quantile_ms(0.5), frames.quantile_ms(0.99)
         if half is None or most is None:
             return self.tr("KAME processes sound in frames of {0} ms; there were none yet.").format(FRAME_MS)
@@ -173,7 +173,10 @@ class LatencyWords(QObject):
 
 
 class StageTable(QTableWidget):
-    """The stages of the selected answer next to the conversation's distribution. `lines` holds the texts shown."""
+    """A table of the selected answer's stages and their distribution over the conversation.
+
+    `lines`: the cell texts of each row, starting with the header.
+    """
 
     def __init__(self, words: LatencyWords, parent: QWidget | None = None) -> None:
         super().__init__(len(STAGES) + 1, 5, parent)
@@ -191,7 +194,7 @@ class StageTable(QTableWidget):
         header.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("00.00 s") + 20)
 
     def show_answers(self, answers: Sequence[Answer], picked: Answer) -> None:
-        """Shows the stages of `picked`, which is one of `answers`."""
+        """Shows the stages of `picked`, which must be one of `answers`."""
         mine = self.tr("Last") if picked is answers[-1] else self.tr("This one")
         self.lines = [[self.tr("Stage"), mine, self.tr("Median"), self.tr("95 %"), self.tr("Slowest")]]
         for stage in STAGES:
@@ -229,12 +232,15 @@ def _cells(time: float | None, times: Sequence[float]) -> list[str]:
 
 
 class LatencyView(QScrollArea):
-    """Shows `stages`. Call `refresh` after any possible change. `cost` returns a summary of usage and cost."""
+    """The Latency page, which displays `stages`. Call `refresh` whenever they may have changed.
+
+    `cost`: returns a summary of token usage and cost.
+    """
 
     def __init__(self, stages: Stages, cost: Callable[[], str], parent: QWidget) -> None:
         super().__init__(parent)
         self._stages, self._cost = stages, cost
-        self._picked = 0  # the turn whose answer is shown; 0 for the newest
+        self._picked = 0  # the turn whose answer is shown, or 0 to show the newest answer
         self._changes = -1
         self.setAccessibleName(self.tr("Latency"))
         self.setWidgetResizable(True)
@@ -253,7 +259,7 @@ class LatencyView(QScrollArea):
         self.strip = LatencyStrip(body)
         self.table = StageTable(self.words, body)
         self.gauges: dict[str, Quiet] = {}
-        """Labels with statistics about the conversation, keyed by title."""
+        """Labels for the conversation's statistics, keyed by title."""
         self._form = QFormLayout()
         self.memory = self._add_gauge(self.tr("Memory"), self.tr("Memory of the conversation"))
         self.frames = self._add_gauge(self.tr("Frames"), self.tr("Time budget of a frame"))
@@ -266,7 +272,7 @@ class LatencyView(QScrollArea):
         self.refresh()
 
     def _add_gauge(self, title: str, name: str = "") -> QProgressBar:
-        """Adds a labelled row of text, preceded by a progress bar if the bar's accessible `name` is given."""
+        """Adds a labelled row of text, with a progress bar before the text if `name`, its accessible name, is given."""
         bar = QProgressBar(self._body)
         bar.setAccessibleName(name)
         bar.setFixedWidth(GAUGE_PX)
@@ -308,7 +314,7 @@ class LatencyView(QScrollArea):
 
     @property
     def shown(self) -> Answer | None:
-        """The answer on display, or None if there are no answers yet."""
+        """The displayed answer, or None if there are no answers yet."""
         answers = self._stages.answers
         picked = next((a for a in reversed(answers[-MOST_BARS:]) if a.turn == self._picked), None)
         return picked or (answers[-1] if answers else None)
@@ -342,7 +348,7 @@ class LatencyView(QScrollArea):
         texts = (self.words.memory(context) if context else "", self.words.frames(frames), self._cost())
         for row, (label, text) in enumerate(zip(self.gauges.values(), texts, strict=True)):
             self._form.setRowVisible(row, bool(text))
-            if label.text() != text:  # the same text would be read out again, and a selection lost
+            if label.text() != text:  # setting the same text would clear a selection and make screen readers repeat it
                 label.setText(text)
 
     def as_text(self) -> str:
@@ -361,10 +367,10 @@ class LatencyView(QScrollArea):
         self.copy_button.setText(self.tr("Copied"))
         QTimer.singleShot(COPIED_MS, self.copy_button, lambda: self.copy_button.setText(self.tr("Co&py as text")))
 
-    # -- Qt's own events
+    # -- Qt events
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Switches between one column and two, depending on the width."""
+        """Switches between one and two columns, depending on the width."""
         super().resizeEvent(event)
         wide = event.size().width() >= self.fontMetrics().averageCharWidth() * TWO_COLUMNS_LETTERS
         directions = QBoxLayout.Direction

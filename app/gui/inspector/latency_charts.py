@@ -1,4 +1,4 @@
-"""Response time charts: one answer broken down into stages, and the newest answers side by side."""
+"""Response time charts: a breakdown of one answer into stages, and a comparison of the latest answers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ PIECE_COLOURS: dict[Piece, QColor] = {
     "voice": STATE_COLOURS["speaking"],
     "between": STATE_COLOURS["stopped"],
 }
-"""The same colours as the conversation states; white text is readable on each of them in both themes."""
+"""The colours of the conversation states. White text is readable on each of them in both themes."""
 
 SHOWN_SECONDS = 0.005
-"""Shorter pieces are left out, because they would read "0.00 s"."""
+"""Shorter pieces are omitted, because they would be displayed as "0.00 s"."""
 BAR_PX = 26
 MOST_BARS = 30
 LEAST_SCALE_SECONDS = 1.0
@@ -38,9 +38,9 @@ def piece_colour(piece: Piece, palette: QPalette) -> QColor:
 
 
 class LatencyBar(QWidget):
-    """A bar that divides one answer's wait into pieces, labelled with times where they fit.
+    """A stacked bar that divides the wait for one answer into pieces, each labelled with its duration if it fits.
 
-    The legend below the bar uses `names`.
+    `names`: the names of the pieces in the legend below the bar.
     """
 
     def __init__(self, names: Mapping[Piece, str], parent: QWidget | None = None) -> None:
@@ -53,7 +53,7 @@ class LatencyBar(QWidget):
         self.setAccessibleName(self.tr("What was waited for"))
 
     def show_wait(self, wait: Mapping[Piece, float]) -> None:
-        """Shows the wait for each piece, in seconds."""
+        """Shows `wait`, the duration of each piece in seconds."""
         shown = [piece for piece in PIECES if wait.get(piece, 0.0) >= SHOWN_SECONDS]
         self._pieces = [(piece, wait[piece], seconds_words(wait[piece])) for piece in shown]
         names = [f"{self._names[piece]} {time}" for piece, _, time in self._pieces]
@@ -81,7 +81,10 @@ class LatencyBar(QWidget):
 
 
 class LatencyStrip(QWidget):
-    """A bar chart of the newest answers. Emits `picked` with the turn of a bar selected by mouse or keyboard."""
+    """A bar chart of the latest answers' response times.
+
+    Emits `picked` with the turn of the bar that the user selects by mouse or keyboard.
+    """
 
     picked = Signal(int)
 
@@ -97,10 +100,10 @@ class LatencyStrip(QWidget):
         self.setToolTip(self.tr("One bar for each answer. Click one, or use the arrow keys, to see its stages."))
 
     def show_answers(self, answers: Sequence[Answer], slow: float, median: float, turn: int) -> None:
-        """Shows the newest of `answers`.
+        """Shows the last `MOST_BARS` of `answers`.
 
         - `slow`: answers that took longer than this many seconds are highlighted
-        - `median`: where to draw the median line, in seconds
+        - `median`: the position of the median line, in seconds
         - `turn`: the turn whose bar is marked as selected
         """
         self.answers, self.slow, self._median, self.turn = answers[-MOST_BARS:], slow, median, turn
@@ -119,7 +122,7 @@ class LatencyStrip(QWidget):
         return QRectF(left, 12, self.width() - left - 6, self.height() - 24)
 
     def bar_rect(self, place: int) -> QRectF:
-        """Returns the clickable area of the bar at index `place`, which spans the widget's full height."""
+        """Returns the clickable area of the bar at index `place`, which covers the widget's full height."""
         width = self._plot.width() / MOST_BARS
         return QRectF(self._plot.right() - (len(self.answers) - place) * width, 0, width, self.height())
 

@@ -15,22 +15,22 @@ from app.gui.inspector.things import Backend, Word
 Lane = Literal["you", "words", "backend", "secondary", "oracle", "kame", "trouble"]
 
 COMPACT_PX = 130
-"""Below this height, words and labels use a smaller font and a single row."""
+"""Below this height, the timeline uses a smaller font and a single row for words."""
 ROOMY_PX = 200
 GAP_PX = 2.0
 MOST_WIDTHS = 2_000
-"""Size of the text width cache, which would otherwise grow with every request number."""
+"""Size limit of the text width cache, which would otherwise grow with each new request number."""
 LATEST_PX = 60.0
-"""Maximum distance of a word from its audio; beyond that, it moves to another row or is replaced by "…"."""
+"""Maximum distance of a word from its audio. Beyond it, the word moves to another row or is replaced by "…"."""
 READY_PX = 22.0
-"""Maximum distance from its audio of a word that moves to another row."""
+"""Maximum distance of a word from its audio if it has moved to another row."""
 MORE = "…"
 
 
 class Colours:
-    """The timeline's colours by role; `backend` returns the colour of a model.
+    """The timeline's colours, named by role; `backend` returns the colour of a model.
 
-    Contrast with `ground` is at least 3:1, and at least 4.5:1 for text.
+    The contrast ratio against `ground` is at least 3:1, and at least 4.5:1 for text.
     """
 
     def __init__(self, palette: QPalette) -> None:
@@ -62,7 +62,7 @@ class Letters:
         size = max(7.0, font.pointSizeF() * (0.8 if compact else 0.88)) if font.pointSizeF() > 0 else 8.0
         self.font = QFont(font)
         self.font.setPointSizeF(size)
-        self.font.setStretch(QFont.Stretch.SemiCondensed)  # half a minute of words has to fit below its audio
+        self.font.setStretch(QFont.Stretch.SemiCondensed)  # so that half a minute of words fits below its audio
         self.italic = QFont(self.font)
         self.italic.setItalic(True)
         metrics = QFontMetricsF(self.font)
@@ -91,10 +91,10 @@ class Strip(NamedTuple):
 class Lanes:
     """Divides `height` pixels among the lanes, from top to bottom.
 
-    - `strips`: position of each lane; includes the secondary back-end's only if `has_secondary`
+    - `strips`: position of each lane, including that of the secondary back-end if `has_secondary`
     - `said`: position of the assistant's words, below its audio level
     - `axis`: position of the time axis
-    - `rows`: number of rows in each lane of requests or words
+    - `rows`: number of rows in each lane that shows requests or words
     """
 
     def __init__(self, height: float, letters: Letters, has_secondary: bool) -> None:
@@ -139,7 +139,7 @@ class Layout(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A word with its left edge in pixels and its row."""
+    """A word placed on the timeline. `x`: its left edge, in pixels."""
 
     x: float
     row: int
@@ -154,9 +154,9 @@ def flow(
 
     - `scale`: pixels per second
     - `width_of`: returns the width of a text in pixels
-    - `limit`: words that would extend beyond this pixel are left out
+    - `limit`: right boundary in pixels; words that would extend beyond it are omitted
 
-    Words that don't fit are replaced by "…". Placed words never move as further words arrive.
+    Words that don't fit are replaced by "…". Placed words never move when more words arrive.
     """
     space = width_of(" ")
     ends = [float("-inf")] * rows
@@ -168,7 +168,7 @@ def flow(
             row = 0
         at = max(x, ends[row] + space)
         if skipping or at - x > LATEST_PX:
-            # Resume only in a row with room for more than one word: isolated words make no sense.
+            # Resume only in a row with room for several words, as isolated ones would be meaningless.
             row = min(range(rows), key=lambda r: ends[r])
             at = max(x, ends[row] + space)
             skipping = at - x > READY_PX

@@ -1,8 +1,8 @@
-"""Paints a section of the timeline and records where each item is.
+"""Paints a section of the timeline and records the area of each item.
 
-A request is a bar, hatched until its first words arrive and solid while it streams. A thin tail extends it for as long
-as its words are still reaching the front-end. A superseded request is faded and struck through, with an arrow to the
-request that replaced it.
+Each request is drawn as a bar, hatched until the first words arrive and solid while the answer streams in. A thin tail
+extends the bar while its words are still being fed to the front-end. A superseded request is faded and struck through,
+with an arrow to its replacement.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from app.gui.inspector.things import Answer, RequestBar, Thing, UserTurn, betwee
 from app.gui.widgets.formats import clock_words
 
 SPILL_PX = 460
-"""How far labels and words can extend to the right of their item's start."""
+"""Maximum distance by which labels and words extend to the right of their item's start."""
 REACH_PX = 8
-"""How far marks can extend to the left of their time."""
+"""Maximum distance by which marks extend to the left of their time."""
 NEAR_PX = 5.0
-"""Horizontal tolerance when finding the item under the mouse."""
+"""Horizontal tolerance of hit testing."""
 LEAST_SCALE = 9.0
-"""Words aren't painted below this many pixels per second."""
+"""Minimum scale, in pixels per second, at which words are painted."""
 TALLEST_BAR_PX = 18.0
 LEAST_BAR_PX = 3.0
 TAIL_PX = 3.0
 TALLEST_LATE_MS = 160.0
 LOWEST_DB = -60.0
 LONGEST_GAP_SECONDS = 0.5
-"""Shorter gaps between levels are bridged: they only mean that the window was busy."""
+"""Shorter gaps in the levels are interpolated, because they only mean that the window was busy."""
 TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600)
 LEAST_TICK_PX = 76
 
 
 class Hit(NamedTuple):
-    """The area in which an item responds to the mouse."""
+    """An item's hit area, in pixels."""
 
     left: float
     top: float
@@ -51,7 +51,7 @@ class Hit(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A bar's position in pixels. `first`: where its first words arrived. `tail`: the right end of its tail."""
+    """A bar's position in pixels. `first`: where the first words arrived. `tail`: where its tail ends."""
 
     left: float
     first: float
@@ -66,7 +66,7 @@ class Place(NamedTuple):
 
 
 class TimelinePainter:
-    """Paints the timeline between the pixels `left` and `right`, where second 0 is at pixel 0."""
+    """Paints the timeline between the x coordinates `left` and `right`, in pixels from second 0."""
 
     def __init__(self, painter: QPainter, activity: Activity, layout: Layout, left: float, right: float) -> None:
         self.hits: list[Hit] = []
@@ -137,7 +137,7 @@ class TimelinePainter:
     # -- speech
 
     def _paint_speech(self, speech: UserTurn | Answer, strip: Strip, bottom: float, colour: QColor) -> None:
-        """Paints a band, hatched where the speaker paused."""
+        """Paints a turn or answer as a band, hatched during pauses."""
         colours, now = self._colours, self._activity.now
 
         def band(start: float, end: float, brush: QColor | QBrush) -> QRectF:
@@ -206,7 +206,7 @@ class TimelinePainter:
         self._painter.setFont(letters.font)
 
     def _paint_break(self, answer: Answer, following: Answer | None) -> None:
-        """Marks where the user interrupted an answer."""
+        """Marks the point where the user interrupted an answer."""
         if not answer.interrupted or answer.end is None:
             return
         letters, strip, colours = self._letters, self._lanes.strips["kame"], self._colours
@@ -219,7 +219,7 @@ class TimelinePainter:
     # -- moments
 
     def _paint_partials(self) -> None:
-        """Marks when each transcript arrived, with a full-height line for a final."""
+        """Marks the arrival of each transcript; the mark has the full height if the transcript is final."""
         strip, colours = self._lanes.strips["words"], self._colours
         for partial in between(self._activity.partials, self._earliest, self._latest):
             x = self._x(partial.start) + 0.5
@@ -228,7 +228,7 @@ class TimelinePainter:
             self._hit(x - NEAR_PX / 2, strip.top, x + NEAR_PX / 2, strip.bottom, partial)
 
     def _paint_feed(self) -> None:
-        """Paints the words fed to the front-end, and below them the tokens it consumed."""
+        """Paints the words fed to the front-end and, below them, the tokens it consumed."""
         activity, strip, colours = self._activity, self._lanes.strips["oracle"], self._colours
         words_tall = strip.height * (0.55 if activity.taken else 1.0) - 1
         wide = max(1.5, min(4.0, 0.08 * self._scale - 1))
@@ -245,7 +245,7 @@ class TimelinePainter:
             self._hit(x - NEAR_PX, top, x + NEAR_PX, strip.bottom, taken)
 
     def _paint_troubles(self) -> None:
-        """Paints a bar for each late frame, with its height showing the lateness, and a diamond for other faults."""
+        """Paints each late frame as a bar whose height indicates the lateness, and each other fault as a diamond."""
         strip, colours = self._lanes.strips["trouble"], self._colours
         half, middle = min(strip.height / 2, 5.0), strip.middle
         for trouble in between(self._activity.troubles, self._earliest, self._latest):
@@ -259,7 +259,7 @@ class TimelinePainter:
                 self._polygon(colour, (x, middle - half), (x + half, middle), (x, middle + half), (x - half, middle))
 
     def _paint_swaps(self) -> None:
-        """Paints a line through all lanes at each change of model or front-end, with a flag showing the new name."""
+        """Paints each change of model or front-end as a line through all lanes, with a flag that shows the new name."""
         letters, strip = self._letters, self._lanes.strips["you"]
         for swap in between(self._activity.swaps, self._before, self._latest):
             x, text = self._x(swap.start) + 0.5, f"→ {swap.name}"
@@ -316,7 +316,7 @@ class TimelinePainter:
             self._line(place.right - 1, place.top - 1, place.top + place.height + 1, QPen(colours.bad, 2))
 
     def _paint_label(self, bar: RequestBar, place: Place, room: float) -> None:
-        """Writes the request number inside or after the bar, with the model if it changed and there is room."""
+        """Labels a bar with the request number, and with the model if it has changed and there is room."""
         letters, colours = self._letters, self._colours
         number, model = str(bar.request.number), bar.request.model or bar.request.backend
         y = place.top + (place.height + letters.height) / 2 - letters.descent
@@ -338,7 +338,7 @@ class TimelinePainter:
         self._hit(place.left - NEAR_PX, place.top - 2, right, place.top + place.height + 2, bar)
 
     def _paint_superseded(self, bar: RequestBar, place: Place, newer: Place | None) -> None:
-        """Strikes a bar through, with an arrow to the newer one if it is in another row."""
+        """Strikes through a superseded bar and draws an arrow to its replacement if that is in another row."""
         y, at = round(place.middle) + 0.5, bar.request.superseded_at
         self._painter.setPen(QPen(self._colours.dim, 1))
         self._painter.drawLine(QLineF(place.left - 2, y, place.right + 2, y))

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 REFRESH_MS = 300
 ENOUGH_ANSWERS = 3
-"""With fewer answers, the status line shows no distribution."""
+"""Minimum number of answers for the status line to show their distribution."""
 
 
 class InspectorPane(QWidget):
-    """The inspector's tabs and the data behind them: `activity` and the answers' `stages`.
+    """The inspector's tabs and their data: `activity`, and `stages` with the latency of each answer.
 
     Call `attach` first. Then call `begin` when a session starts, `apply` with each event, `settle` after each batch of
     events, and `end` when the session ends.
@@ -72,14 +72,14 @@ class InspectorPane(QWidget):
     # -- the session
 
     def begin(self, *, first: bool) -> None:
-        """Starts a session; `first`: it belongs to a different conversation than the one shown so far."""
+        """Starts a session. `first`: whether it is the first session of a different conversation."""
         self.stages.begin()
         if self.latency is not None:
             self.latency.pick(0)  # turns are numbered from 1 again
         self._empty(first=first)
 
     def forget(self) -> None:
-        """Clears the timeline and requests because another conversation is shown; the session may still be running."""
+        """Clears the timeline and requests to show another conversation; the session may still be running."""
         self._empty(first=True)
         self.end()
 
@@ -94,7 +94,7 @@ class InspectorPane(QWidget):
         self.timeline.view.end()
 
     def apply(self, event: e.Event, *, shown: bool = True) -> None:
-        """Processes one event; `shown`: whether the session's conversation is the one on display."""
+        """Processes an event. `shown`: whether the session's conversation is currently displayed."""
         self.stages.apply(event)
         if shown:
             self.activity.apply(event)
@@ -117,7 +117,7 @@ class InspectorPane(QWidget):
             self._timer.start()
 
     def _refresh(self) -> None:
-        """Refreshes the visible page; the timeline refreshes itself."""
+        """Refreshes the visible page, except for the timeline, which updates itself."""
         for page in (self.latency, self.requests):
             if page is not None and page.isVisible():
                 page.refresh()
@@ -125,7 +125,7 @@ class InspectorPane(QWidget):
     # -- the pages
 
     def add_page(self, key: str, title: str, make: Callable[[], QWidget]) -> None:
-        """Adds a tab. `make` builds its page when it is first shown."""
+        """Adds a tab. `make` is called to build its page the first time it is shown."""
         self._makers[key] = make
         self.tabs.addTab(title)
 
@@ -141,14 +141,14 @@ class InspectorPane(QWidget):
         self._show_page()
 
     def toggle_at(self, key: str) -> None:
-        """Shows a page, or closes the pane if that page is already showing."""
+        """Shows a page, or closes the pane if that page is already visible."""
         if self.isVisible() and self.current == key:
             self._action.setChecked(False)
         else:
             self.open_at(key)
 
     def open_latency(self) -> None:
-        """Opens the Latency page and focuses it."""
+        """Opens the Latency page and gives it the focus."""
         self.open_at("latency")
         if self.latency is not None:
             self.latency.take_focus()

@@ -26,12 +26,12 @@ from app.gui.widgets.formats import dollars, wait
 from app.gui.widgets.panel import Quiet
 
 MODEL, END = 2, 9
-"""The left-aligned columns."""
+"""Indices of the left-aligned columns."""
 UNKNOWN = "–"
 SORT_ROLE = Qt.ItemDataRole.UserRole
 SWATCH_PX = 10
 MODEL_LETTERS, NUMBER_LETTERS = 22, 6
-"""Minimum column widths in characters; a longer title makes its column wider."""
+"""Minimum column widths in characters. A column is wider if its title requires it."""
 
 
 class Cell(NamedTuple):
@@ -42,7 +42,7 @@ class Cell(NamedTuple):
 
 
 class RequestsPage(QWidget):
-    """A table of the requests in `activity`. Call `refresh` after any possible change."""
+    """A table of the requests in `activity`. Call `refresh` whenever they may have changed."""
 
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,7 +80,7 @@ class RequestsPage(QWidget):
         for place, (title, help_) in enumerate(self._columns):
             head = QStandardItem(title)
             set_tip(head, help_)
-            # Not right-aligned: the sort arrow is painted there.
+            # Not right-aligned, because the sort arrow is painted on the right.
             side = Qt.AlignmentFlag.AlignLeft if place in (MODEL, END) else Qt.AlignmentFlag.AlignHCenter
             head.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             self._model.setHorizontalHeaderItem(place, head)
@@ -101,7 +101,7 @@ class RequestsPage(QWidget):
         self._model.removeRows(0, gone)
         self._requests, self._states = list(requests), self._states[gone:]
         for row, request in enumerate(requests):
-            # The state changes whenever a row's texts do.
+            # Changes whenever any of the row's texts does.
             state = (request.status, request.spoken, request.secondary, len(request.text), request.counted is None)
             if row == len(self._states):
                 self._states.append(())
@@ -125,7 +125,7 @@ class RequestsPage(QWidget):
             self._model.setItem(row, place, item)
 
     def copy(self) -> None:
-        """Copies the selected rows, or all rows if none is selected, in the displayed order and tab-separated."""
+        """Copies the selected rows, or all if none is selected, as tab-separated text in the displayed order."""
         rows = sorted(index.row() for index in self.view.selectionModel().selectedRows())
         lines = [[title for title, _ in self._columns]]
         for row in rows or range(self._sorted.rowCount()):
@@ -133,7 +133,7 @@ class RequestsPage(QWidget):
         QGuiApplication.clipboard().setText("".join("\t".join(line) + "\n" for line in lines))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handles the Copy shortcut in the table, taking precedence over the menu's."""
+        """Handles the Copy shortcut while the table has the focus, overriding the menu's action."""
         if not (isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Copy)):
             return False
         if event.type() == QEvent.Type.KeyPress:
@@ -142,7 +142,7 @@ class RequestsPage(QWidget):
         return True
 
     def changeEvent(self, event: QEvent) -> None:
-        """Adapts to changes of font and palette."""
+        """Updates column widths when the font changes, and colours when the palette changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "copy_button"):
             self._set_sizes()
@@ -150,7 +150,7 @@ class RequestsPage(QWidget):
             self._states = [()] * len(self._states)
             self.refresh()
 
-    # -- words
+    # -- texts
 
     def _titles(self) -> list[tuple[str, str]]:
         """Returns the column titles, each with help text (empty if the title is self-explanatory)."""

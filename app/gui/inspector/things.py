@@ -1,4 +1,7 @@
-"""The timeline's items: turns, requests, words, faults and levels, timed in seconds of the session. No Qt."""
+"""The timeline's items: turns, requests, words, faults and levels. No Qt.
+
+All times are in seconds since the start of the session.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,20 @@ from app.conversation.frame import FRAME_MS, FRAME_SECONDS
 from app.conversation.revisions import Revision
 
 Backend = tuple[str, str]
-"""A back-end and model."""
+"""The names of a back-end and its model."""
 
 Fault = Literal["late", "dropped", "lost", "underrun", "skipped", "failure"]
 
 ROWS = (1, 2, 3)
-"""The possible numbers of rows in a request lane, which depend on its height."""
+"""The possible row counts of a request lane; its height determines which is used."""
 
 DRIFT_SECONDS = 10.0
-"""The minimum lateness within this window is attributed to drift of the sound card's clock."""
+"""Length of the sliding window whose minimum lateness is attributed to drift of the sound card's clock."""
 
 
 @dataclass(slots=True)
 class Word:
-    """A word and its time. Until it is `settled`, it may still change."""
+    """A word and its estimated time. It may still change unless it is `settled`."""
 
     at: float
     text: str
@@ -36,10 +39,10 @@ class Word:
 
 @dataclass(slots=True, eq=False)
 class Speech:
-    """What one side said while it held the floor.
+    """A turn of either speaker.
 
-    `gaps`: start and end of each pause; the last one may still be open.
-    `known_until`: the second up to which its words are known.
+    `gaps`: start and end of each pause; the last pause may still be open.
+    `known_until`: the time up to which its words are known.
     """
 
     turn: int
@@ -51,23 +54,23 @@ class Speech:
 
     @property
     def text(self) -> str:
-        """All words so far."""
+        """All words so far, separated by spaces."""
         return " ".join(word.text for word in self.words)
 
     def close_gap(self, at: float) -> None:
-        """Ends the last gap, if it is open."""
+        """Ends the last gap if it is still open."""
         if self.gaps and self.gaps[-1][1] is None:
             self.gaps[-1] = (self.gaps[-1][0], at)
 
     def close(self, at: float) -> None:
-        """Ends the speech and its last gap."""
+        """Ends the turn and any open gap."""
         self.close_gap(at)
         self.end = max(at, self.start)
 
 
 @dataclass(slots=True, eq=False)
 class UserTurn(Speech):
-    """A turn of the user. `reason`: why it ended."""
+    """A user turn. `reason`: why it ended, or empty."""
 
     speech_end: float | None = None
     reason: str = ""
@@ -76,7 +79,7 @@ class UserTurn(Speech):
 
 @dataclass(slots=True, eq=False)
 class Answer(Speech):
-    """A turn of the assistant. `corrections`: the time, new revision and kind of each switch of revision."""
+    """An assistant turn. `corrections`: the time, new revision and kind of each switch between revisions."""
 
     interrupted: bool = False
     corrections: list[tuple[float, int, str]] = field(default_factory=list)
@@ -86,7 +89,7 @@ class Answer(Speech):
 class Request(Revision):
     """A request to a model.
 
-    `spoken`: whether any part of its answer has been spoken. `place`: its sequence number over all sessions.
+    `spoken`: whether any part of its answer has been spoken. `place`: its sequence number across all sessions.
     """
 
     spoken: bool = False
@@ -95,9 +98,9 @@ class Request(Revision):
 
 @dataclass(slots=True, eq=False)
 class RequestBar:
-    """The period that a request spent on one of the two lanes.
+    """The period during which a request was active in one of the two lanes.
 
-    A secondary request that is handed over has two bars, one on each lane; `handed_over` marks the first one.
+    A secondary request that is handed over has a bar in each lane; `handed_over` is set on the first one.
 
     - `fed_until`: when its newest words reached the front-end
     - `named`: whether its model differs from the previous bar's
@@ -124,7 +127,7 @@ class RequestBar:
 
     @property
     def first(self) -> float | None:
-        """When its first words arrived on this lane, or None if none did."""
+        """The time from which the answer's words were available in this lane, or None if they never were."""
         at = self.request.first_words_at
         if at is None or (self.handed_over and self.end is not None and at > self.end):
             return None
@@ -151,7 +154,7 @@ class Moment:
 
 @dataclass(slots=True, eq=False)
 class Partial(Moment):
-    """A partial or `final` transcript."""
+    """A partial transcript, or the final one if `final` is set."""
 
     stable: str
     unstable: str
@@ -160,7 +163,7 @@ class Partial(Moment):
 
 @dataclass(slots=True, eq=False)
 class Fed(Moment):
-    """Words of a revision that reached the front-end in this frame."""
+    """The number of a revision's words that reached the front-end in one frame, and how long they had waited."""
 
     revision: int
     backend: Backend
@@ -170,7 +173,10 @@ class Fed(Moment):
 
 @dataclass(slots=True, eq=False)
 class Taken(Moment):
-    """Tokens that the front-end consumed in this frame: `tokens` new ones, `taken` in total, `waiting` still queued."""
+    """Tokens of a revision that the front-end consumed in one frame.
+
+    `tokens`: consumed in this frame. `taken`: consumed in total. `waiting`: still queued.
+    """
 
     revision: int
     backend: Backend
@@ -190,7 +196,7 @@ class Swap(Moment):
 
 @dataclass(slots=True, eq=False)
 class Trouble(Moment):
-    """A fault. `amount`: milliseconds or a count; 0 for a failure, which has a user-facing `sentence`."""
+    """A fault. `amount`: milliseconds or a count. A failure has an amount of 0 and a user-facing `sentence`."""
 
     what: Fault
     amount: float
@@ -207,13 +213,13 @@ by_start = attrgetter("start")
 def between(things: list[T], earliest: float, latest: float) -> list[T]:
     """Returns the `things` that overlap the interval from `earliest` to `latest`. `things` must be sorted by start."""
     last = bisect_right(things, latest, key=by_start)
-    if things and isinstance(things[0], Moment):  # half an hour has tens of thousands of them
+    if things and isinstance(things[0], Moment):  # there are tens of thousands of them in half an hour
         return things[bisect_left(things, earliest, hi=last, key=by_start) : last]
     return [thing for thing in things[:last] if thing.end is None or thing.end >= earliest]
 
 
 class Levels:
-    """A ring buffer with both sides' levels in dBFS for the last `frames` frames."""
+    """A ring buffer of both speakers' levels in dBFS over the last `frames` frames."""
 
     def __init__(self, frames: int) -> None:
         self._frames = np.full(frames, -1)
@@ -229,8 +235,9 @@ class Levels:
             self._levels[:, frame % size] = user_dbfs, assistant_dbfs
 
     def between(self, earliest: float, latest: float) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the midpoints in seconds, shape (n,), and the user's and assistant's levels, shape (2, n), of the
-        known frames in an interval.
+        """Returns the midpoints (n,), in seconds, and levels (2, n), in dBFS, of the known frames in an interval.
+
+        The first row of levels is the user's, the second the assistant's.
         """
         first = max(0, self._newest - len(self._frames) + 1, int(earliest / FRAME_SECONDS))
         frames = np.arange(first, min(self._newest, int(latest / FRAME_SECONDS)) + 1)
@@ -239,7 +246,7 @@ class Levels:
 
 
 class Lateness:
-    """Detects late frames, whose processing finished after the next frame was due.
+    """Detects late frames: those whose processing finished after the next frame was due.
 
     `LevelMeasured.late_ms` is relative to the session's clock, which is aligned with the audio only once, at the first
     frame. The sound card's clock drifts relative to the computer's, so the minimum lateness changes over minutes
@@ -250,10 +257,10 @@ class Lateness:
         self._first: float | None = None
         self._usual = float("inf")
         self._lately: deque[tuple[float, float]] = deque()
-        """Time and lateness pairs in ascending order; the first is the minimum of the last `DRIFT_SECONDS`."""
+        """(time, lateness) pairs, ascending in both; the first has the minimum lateness of the last `DRIFT_SECONDS`."""
 
     def over(self, at: float, late_ms: float) -> float:
-        """Returns by how many milliseconds the frame at `at` delayed the next one; 0 or less if it was on time."""
+        """Returns how many milliseconds the frame at `at` delayed the next one; 0 or negative if it was on time."""
         while self._lately and self._lately[-1][1] >= late_ms:
             self._lately.pop()
         self._lately.append((at, late_ms))

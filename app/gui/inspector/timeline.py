@@ -1,6 +1,6 @@
 """The timeline plot, which follows the conversation, scrolls and zooms, and describes the item under the pointer.
 
-The lanes are painted to a pixmap when the events, size or scale change, about once per audio frame. In between, the
+The lanes are rendered to a pixmap when the events, size or scale change, about once per audio frame. In between, the
 pixmap is only shifted, which keeps scrolling smooth and cheap.
 """
 
@@ -38,24 +38,25 @@ TICK_MS = 16
 LEAST_HEIGHT_PX = 80
 MARGIN_PX = 6.0
 SPARE_PX = 96
-"""How much wider the pixmap is than the view, so that it can be shifted until the next repaint."""
+"""Extra width of the pixmap, so that it can be shifted until it is rendered again."""
 ZOOM_STEP = 1.5
 NOTCH = 120
 SCROLL_SHARE = 0.1
-"""Fraction of the width that one notch of the wheel scrolls."""
+"""Fraction of the visible time span scrolled per mouse wheel notch."""
 WHEEL_ZOOM = 1.2
 FINER = 2
-"""Scale factor of saved images relative to the widget's size."""
+"""Size of saved images relative to the widget."""
 
 
 class TimelineView(QWidget):
-    """Shows `activity`. Call `begin` and `end` around a session, and `settle` after each batch of events.
+    """The timeline plot of `activity`.
 
-    Dragging or the wheel scrolls, Ctrl and the wheel zoom. The keyboard can also step through the items.
+    Call `begin` and `end` around each session, and `settle` after each batch of events. The user scrolls by dragging or
+    with the mouse wheel, zooms with Ctrl and the wheel, and steps through the items with the keyboard.
     """
 
     told = Signal(str)
-    """Emitted with a description of the item under the mouse or keyboard cursor, or an empty string."""
+    """Emitted with a description of the item under the mouse or selected with the keyboard; empty if none."""
     following_changed = Signal(bool)
 
     def __init__(self, activity: Activity, edge: LiveEdge, parent: QWidget | None = None) -> None:
@@ -69,13 +70,13 @@ class TimelineView(QWidget):
         """The item selected with the keyboard."""
         self.readout = ""
         self.hits: list[Hit] = []
-        """Item areas in the pixmap; second 0 is at pixel 0."""
+        """Hit areas of the items in the pixmap, in pixels from second 0."""
         self._picture = QPixmap()
         self._picture_left = 0.0
         self._picture_of: tuple[object, ...] = ()
         self._export = False
         self.reduced_motion = False
-        """Whether the view moves once per batch of events instead of continuously."""
+        """Whether to scroll once per batch of events instead of continuously."""
         self._mouse: QPointF | None = None
         self._dragged_from: QPointF | None = None
         self._help = self.tr(
@@ -90,7 +91,7 @@ class TimelineView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.timer = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.PreciseTimer)
-        """Runs only while the view is visible and follows a session."""
+        """Runs only while the view is visible and follows a running session."""
         self.timer.timeout.connect(self.advance)
         self._restyle()
 
@@ -104,7 +105,7 @@ class TimelineView(QWidget):
         self._tell("")
 
     def end(self) -> None:
-        """Ends the session: the view stops moving but keeps showing it."""
+        """Ends the session. The view stops scrolling but still shows it."""
         self.running = False
         self.watch()
         self.update()
@@ -124,11 +125,11 @@ class TimelineView(QWidget):
         self.range.advance()
         self.update()
 
-    # -- what is in view
+    # -- the visible range
 
     @property
     def box(self) -> QRectF:
-        """The area of the lanes, to the right of their names."""
+        """The plot area, to the right of the lane names."""
         return QRectF(self.gutter, 0, max(1, self.width() - self.gutter), self.height())
 
     @property
@@ -140,7 +141,7 @@ class TimelineView(QWidget):
     def left(self) -> float:
         """The left edge of the lanes, in pixels from second 0.
 
-        Aligns second 0 to a device pixel, so that text stays crisp.
+        Chosen so that second 0 falls on a device pixel, which keeps text crisp.
         """
         origin = (self.gutter - self.range.left * self.scale) * self._ratio
         return self.gutter - math.ceil(origin - 1e-6) / self._ratio
@@ -158,7 +159,7 @@ class TimelineView(QWidget):
         return Layout(self.colours, letters, lanes, self.scale, self._ratio, self.words.interrupted())
 
     def follow(self, seconds: float | None = None) -> None:
-        """Returns to the live edge and follows it. `seconds`: the duration to show, if it should change."""
+        """Jumps to the live edge and follows it. `seconds`: the new visible duration; None leaves it unchanged."""
         self._move(lambda: self.range.follow(seconds))
 
     def pause(self) -> None:
@@ -166,7 +167,10 @@ class TimelineView(QWidget):
         self._move(self.range.pause)
 
     def zoom(self, factor: float, at_px: float | None = None) -> None:
-        """Shows `factor` times as many seconds. While paused, the time at pixel `at_px` of the box stays in place."""
+        """Multiplies the visible duration by `factor`.
+
+        While paused, the time at `at_px` pixels from the left of the box stays in place.
+        """
         share = 0.5 if at_px is None else at_px / self.box.width()
         self._move(lambda: self.range.zoom(factor, share))
 
@@ -191,7 +195,7 @@ class TimelineView(QWidget):
         self.watch()
 
     def watch(self) -> None:
-        """Starts or stops the timer as needed, for example after the window was minimised."""
+        """Starts or stops the timer as needed, for example when the window is minimised."""
         seen = self.isVisible() and not self.window().isMinimized()
         needed = seen and self.range.following and self.running and not self.reduced_motion
         if needed and not self.timer.isActive():
@@ -212,11 +216,11 @@ class TimelineView(QWidget):
         self._letters, self._small_letters = Letters(self.font(), False), Letters(self.font(), True)
         self._names = self.words.lanes()
         self.gutter = math.ceil(max(map(self._letters.width, self._names.values())) + 2 * MARGIN_PX)
-        """Width of the column with the lanes' names."""
+        """Width of the column of lane names."""
         self._picture_of = ()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        # Events within an audio frame are painted at the end of the frame, along with its levels.
+        # Events within an audio frame are painted when the frame ends, along with its levels.
         shown = int(self.activity.now / FRAME_SECONDS) if self.running else self.activity.changes
         picture_of = (self.running, shown, self.scale, self.height(), self._ratio)
         right = self._picture_left + self._picture.deviceIndependentSize().width()
@@ -245,7 +249,7 @@ class TimelineView(QWidget):
         painter.end()
 
     def _paint_lanes(self) -> None:
-        """Paints the lanes to the pixmap, starting at the view's left edge."""
+        """Renders the lanes to the pixmap, starting at the view's left edge."""
         self._picture_left, wide = self.left, self.box.width() + SPARE_PX
         self._picture = QPixmap(math.ceil(wide * self._ratio), math.ceil(self.height() * self._ratio))
         self._picture.setDevicePixelRatio(self._ratio)
@@ -264,14 +268,14 @@ class TimelineView(QWidget):
         for lane, strip in lanes.strips.items():
             middle = strip.middle if lane != "kame" else (strip.top + lanes.said.bottom) / 2
             y = max(letters.ascent, middle + (letters.ascent - letters.descent) / 2)
-            if y - above >= letters.ascent:  # some names don't fit in a low pane
+            if y - above >= letters.ascent:  # skip names that don't fit when the pane is short
                 painter.setPen(special.get(lane, colours.dim))
                 painter.drawText(QPointF(MARGIN_PX, y), self._names[lane])
                 above = y
         painter.fillRect(QRectF(self.gutter - 1, 0, 1, self.height()), colours.line)
 
     def save(self, path: Path | str) -> None:
-        """Saves the visible part as an image in the format that the file's extension implies. Raises OSError."""
+        """Saves the view as an image in the format implied by the file extension. Raises OSError on failure."""
         image = QPixmap(self.size() * FINER)
         image.setDevicePixelRatio(FINER)
         self._export = True
@@ -281,10 +285,13 @@ class TimelineView(QWidget):
         if not writer.write(image.toImage()):
             raise OSError(writer.errorString())
 
-    # -- explaining
+    # -- descriptions
 
     def explain(self, point: QPointF) -> str:
-        """Returns a description of the item at a point of the widget, or an empty string outside the timeline."""
+        """Returns a description of the item at a point of the widget, or of the levels if there is none.
+
+        Returns an empty string outside the timeline.
+        """
         x, y = point.x() - self.gutter + self.left, point.y()
         if not self.box.contains(point) or not 0 <= x <= self.activity.now * self.scale + NEAR_PX:
             return ""
@@ -328,7 +335,7 @@ class TimelineView(QWidget):
         self._dragged_from = None
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scrolls, or zooms around the mouse if Ctrl is held."""
+        """Scrolls, or zooms around the pointer if Ctrl is held."""
         notches = (event.angleDelta().y() or event.angleDelta().x()) / NOTCH
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.zoom(WHEEL_ZOOM**-notches, event.position().x() - self.gutter)
@@ -343,7 +350,7 @@ class TimelineView(QWidget):
         self._tell("" if self.cursor_thing is None else self.words.thing(self.cursor_thing, self.activity))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Steps through the items with Left and Right (with Shift also through small ones), scrolls and zooms."""
+        """Handles stepping through items (Left, Right; Shift includes small ones), pausing, scrolling and zooming."""
         keys, page = Qt.Key, self.range.seconds * 0.9
         small = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         acts: dict[int, Callable[[], None]] = {
@@ -362,7 +369,7 @@ class TimelineView(QWidget):
             acts[keys.Key_Escape] = lambda: self._pick(None)
         if event.key() in acts:
             acts[event.key()]()
-        event.setAccepted(event.key() in acts)  # leave the others to the talk button and the menu
+        event.setAccepted(event.key() in acts)  # other keys go to the talk button and the menu
 
     def _step(self, *, forward: bool, small: bool) -> None:
         found = self.activity.step(self.cursor_thing, forward=forward, small=small)

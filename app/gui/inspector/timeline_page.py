@@ -26,15 +26,15 @@ from app.gui.widgets.formats import backend_words
 MOST_IN_LEGEND = 4
 MINI_SECONDS = 60.0
 MINI_STEP_SECONDS = 0.25
-"""The mini timeline is repainted each time the session has advanced by this much."""
+"""Session time between repaints of the mini timeline."""
 BAR_PX, THIN_PX = 4.0, 2.0
 
 
 class TimelinePage(QWidget):
-    """Shows `activity`. `clock`: any monotonic clock, in seconds."""
+    """The Timeline page, which plots `activity`. `clock`: any monotonic clock, in seconds."""
 
     failed = Signal(str)
-    """Emitted with a user-facing message if an image can't be saved."""
+    """Emitted with a user-facing message if saving an image fails."""
 
     def __init__(
         self, activity: Activity, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter
@@ -93,7 +93,7 @@ class TimelinePage(QWidget):
         set_tip(self.follow_button, name)
 
     def _show_legend(self) -> None:
-        """Lists as many of the newest models as fit, each in its colour."""
+        """Lists the models in their colours, omitting the oldest ones if there isn't enough room."""
         colours, backends, room = self.view.colours, self._activity.backends, self.legend.width()
         if self._legend_of != (colours, backends, room):
             self._legend_of = (colours, list(backends), room)
@@ -111,12 +111,12 @@ class TimelinePage(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            QTimer.singleShot(0, self, self._show_legend)  # the view gets its event after this one
+            QTimer.singleShot(0, self, self._show_legend)  # the view receives its own event after this one
 
     # -- saving an image
 
     def export(self) -> None:
-        """Asks for a path and saves the visible part of the timeline there as an image."""
+        """Opens a file dialog and saves the visible part of the timeline to the chosen path."""
         if self.dialog is None:
             places = QStandardPaths.StandardLocation
             folder = QStandardPaths.writableLocation(places.PicturesLocation) or QDir.homePath()
@@ -129,7 +129,7 @@ class TimelinePage(QWidget):
         self.dialog.open()
 
     def save(self, path: Path | str) -> None:
-        """Saves the visible part of the timeline as an image; emits `failed` on an error."""
+        """Saves the visible part of the timeline as an image. Emits `failed` on error."""
         try:
             self.view.save(path)
         except OSError as error:
@@ -151,7 +151,7 @@ class MiniTimeline(QAbstractButton):
         self.setMinimumWidth(40)
 
     def settle(self) -> None:
-        """Repaints if anything has changed."""
+        """Repaints if anything visible has changed."""
         now = (self._activity.now // MINI_STEP_SECONDS, len(self._activity.bars))
         if now != self._painted:
             self._painted = now

@@ -30,7 +30,7 @@ class TimelineWords(QObject):
         return self.tr("interrupted")
 
     def sound(self, activity: Activity, second: float) -> str:
-        """Returns both sides' levels at a second, or only the time if the levels are unknown."""
+        """Returns a text with the time and both speakers' levels, or only the time if the levels are unknown."""
         at, (times, levels) = clock_words(second, tenths=True), activity.levels.between(second, second)
         if not len(times):
             return at
@@ -125,7 +125,7 @@ class TimelineWords(QObject):
         else:
             parts.append(self.tr("no words"))
         if bar.handed_over:
-            pass  # the rest belongs to its other bar
+            pass  # the remaining details belong to its other bar
         elif request.superseded_at is not None:
             at = clock_words(request.superseded_at, tenths=True)
             parts.append(self.tr("replaced by {0} at {1}").format(request.by, at))

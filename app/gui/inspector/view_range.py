@@ -1,6 +1,7 @@
-"""Determines which part of a conversation the timeline shows. No Qt.
+"""The part of a session that the timeline shows. No Qt.
 
-`LiveEdge` estimates the current time between events. `ViewRange` follows it, or stays where the user has scrolled to.
+`LiveEdge` estimates the current session time between events. `ViewRange` follows it, or stays where the user has
+scrolled to.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from app.gui.inspector.activity import Activity
 from app.gui.widgets.formats import SessionTime
 
 LAG_SECONDS = 0.085
-"""The edge trails the session by about one frame, so that everything before it is already known."""
+"""How far the live edge trails the session: about one frame, so that all events before the edge are known."""
 
 USUAL_SECONDS = 30.0
 LEAST_SECONDS, MOST_SECONDS = 2.0, 600.0
 AHEAD_SHARE = 0.08
-"""Space to the right of the live edge, as a fraction of the seconds left of it; recent words extend into it."""
+"""Free space to the right of the live edge, for recent words, as a fraction of the duration to its left."""
 
 
 class LiveEdge:
@@ -32,11 +33,11 @@ class LiveEdge:
     def begin(self) -> None:
         """Restarts at 0 for a new session."""
         self.at = 0.0
-        """The edge, in seconds of the session."""
+        """The session time at the edge, in seconds."""
         self.time.begin()
 
     def update(self, at: float) -> None:
-        """Records the session time of an event that has just arrived."""
+        """Records `at`, the session time of an event that has just arrived."""
         self.time.update(at)
 
     def move(self) -> None:
@@ -45,40 +46,40 @@ class LiveEdge:
 
 
 class ViewRange:
-    """The visible seconds of `activity`, between the oldest second kept and the live edge."""
+    """The visible time range of `activity`, which lies between the oldest time kept and the live edge."""
 
     def __init__(self, activity: Activity, edge: LiveEdge) -> None:
         self._activity = activity
         self._edge = edge
         self.following = True
         self.seconds = USUAL_SECONDS
-        """Visible duration to the left of the live edge."""
+        """Visible duration, not counting the free space to the right of the live edge."""
         self.right = USUAL_SECONDS * AHEAD_SHARE
-        """The second at the right edge of the view."""
+        """The session time at the right edge of the view."""
 
     @property
     def whole(self) -> float:
-        """Seconds from the left to the right edge of the view."""
+        """The total visible duration in seconds, including the free space."""
         return self.seconds * (1 + AHEAD_SHARE)
 
     @property
     def left(self) -> float:
-        """The second at the left edge of the view."""
+        """The session time at the left edge of the view."""
         return self.right - self.whole
 
     @property
     def live_right(self) -> float:
-        """The second at the right edge while following."""
+        """The session time at the right edge while following."""
         return self._edge.at + self.seconds * AHEAD_SHARE
 
     def advance(self) -> None:
-        """Moves the live edge to the current time and, while following, the range with it."""
+        """Moves the live edge to the current time and, while following, moves the range along with it."""
         self._edge.move()
         if self.following:
             self.show(self.live_right, self.seconds)
 
     def follow(self, seconds: float | None = None) -> None:
-        """Returns to the live edge and follows it. `seconds`: the duration to show, if it should change."""
+        """Jumps to the live edge and follows it. `seconds`: the new visible duration; None leaves it unchanged."""
         self.following, self.seconds = True, seconds or self.seconds
         self.advance()
 
@@ -87,7 +88,10 @@ class ViewRange:
         self.following = False
 
     def zoom(self, factor: float, share: float = 0.5) -> None:
-        """Shows `factor` times as many seconds. While paused, the time at this `share` of the width stays in place."""
+        """Multiplies the visible duration by `factor`.
+
+        While paused, the time at `share` of the width, from 0 (left) to 1 (right), stays in place.
+        """
         seconds = min(MOST_SECONDS, max(LEAST_SECONDS, self.seconds * factor))
         if self.following:
             right = self._edge.at + seconds * AHEAD_SHARE
@@ -96,7 +100,7 @@ class ViewRange:
         self.show(right, seconds)
 
     def scroll(self, seconds: float) -> None:
-        """Scrolls by `seconds` and pauses, or resumes following if that reaches the live edge."""
+        """Scrolls by `seconds` and pauses, or resumes following on reaching the live edge."""
         right = self.right + seconds
         if seconds > 0 and right >= self.live_right:
             self.follow()
@@ -105,18 +109,18 @@ class ViewRange:
         self.show(right, self.seconds)
 
     def to_start(self) -> None:
-        """Scrolls to the oldest second kept, and pauses."""
+        """Scrolls to the oldest time kept and pauses."""
         self.pause()
         self.show(self._activity.oldest + self.seconds, self.seconds)
 
     def reveal(self, second: float) -> None:
-        """Scrolls to `second` and pauses, unless it is already visible."""
+        """Scrolls to `second` and pauses, unless that time is already visible."""
         if not self.left <= second <= self.right:
             self.pause()
             self.show(second + self.seconds / 2, self.seconds)
 
     def show(self, right: float, seconds: float) -> None:
-        """Shows `seconds` seconds ending at `right`, clamped to the range that has content."""
+        """Shows `seconds` seconds ending at `right`, clamped to the range that contains data."""
         latest = self._edge.at + seconds * AHEAD_SHARE
         earliest = min(latest, self._activity.oldest + seconds)
         self.seconds, self.right = seconds, min(latest, max(earliest, right))

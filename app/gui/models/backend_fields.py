@@ -18,9 +18,9 @@ WIDEST_LIST_PX = 460
 
 
 class ModelField(QComboBox):
-    """An editable combo box listing the models that `lists` has for a choice.
+    """An editable combo box that offers the models in `lists`.
 
-    `refresh`, the button that reloads the list, has to be placed by the caller.
+    The caller must add `refresh`, the button that reloads the list, to a layout.
     """
 
     def __init__(self, lists: ModelLists, parent: QWidget) -> None:
@@ -45,14 +45,14 @@ class ModelField(QComboBox):
         return edit
 
     def show_model(self, model: str) -> None:
-        """Shows a model's name, even if it isn't in the list."""
+        """Shows a model's name, whether or not it is in the list."""
         with QSignalBlocker(self), QSignalBlocker(self.edit):
             self.setCurrentIndex(self.findText(model, Qt.MatchFlag.MatchExactly) if model else -1)
             self.setEditText(model)
             self.edit.setCursorPosition(0)
 
     def offer(self, choice: BackendChoice) -> None:
-        """Lists the models known for a choice's provider and server, without disturbing text being typed."""
+        """Lists the known models of a choice's provider and server. Doesn't interfere with text being typed."""
         models = self._lists.offered(choice)
         if [self.itemText(place) for place in range(self.count())] != list(models):
             modified, cursor = self.edit.isModified(), self.edit.cursorPosition()
@@ -67,12 +67,12 @@ class ModelField(QComboBox):
         self.show_state(choice)
 
     def fetch(self, choice: BackendChoice, *, fresh: bool = False) -> None:
-        """Fetches the model list for a choice in the background. `fresh`: even if it is already known."""
+        """Fetches a choice's model list in the background. `fresh`: whether to fetch it even if it is cached."""
         self._lists.ask(choice, fresh=fresh)
         self.show_state(choice)
 
     def show_state(self, choice: BackendChoice) -> None:
-        """Updates the tooltips with the number of models, or why there are none."""
+        """Updates the tooltips with the number of models or the state of the fetch, including any error."""
         busy, trouble, number = self._lists.busy(choice), self._lists.trouble(choice), self.count()
         if trouble:
             state = self.tr("The list of models could not be fetched: {0}").format(trouble)
@@ -91,13 +91,13 @@ class ModelField(QComboBox):
 
 
 class BackendFields(QObject):
-    """The model and server fields, for one provider at a time.
+    """The fields for the model and server of one provider at a time.
 
-    `recall` returns the choice last used for a provider.
+    `recall`: returns the choice last used for a provider.
     """
 
     changed = Signal()
-    """The choice has changed, and possibly which fields are visible."""
+    """Emitted when the choice, and possibly the set of visible fields, has changed."""
 
     def __init__(self, parent: QWidget, lists: ModelLists, recall: Callable[[str], BackendChoice]) -> None:
         super().__init__(parent)
@@ -132,14 +132,14 @@ class BackendFields(QObject):
 
     @property
     def fault(self) -> str:
-        """A user-facing message if the server's address is missing, otherwise an empty string."""
+        """A user-facing message if the server's address is missing, else an empty string."""
         choice = self.choice
         view = self._lists.views.get(choice.provider)
         complete = view is not None and (view.url != "" or bool(choice.base_url))
         return "" if complete else self.tr("Enter the server's address first.")
 
     def show_choice(self, choice: BackendChoice) -> None:
-        """Shows a choice, discarding any typed text."""
+        """Fills in a choice, overwriting any typed text."""
         self.provider = choice.provider
         self.url.setText(choice.base_url)
         self.url.setCursorPosition(0)
@@ -149,7 +149,7 @@ class BackendFields(QObject):
         self._shape()
 
     def turn_to(self, provider: str) -> None:
-        """Switches to a provider, showing the choice last used for it."""
+        """Switches to a provider and restores the choice last used for it."""
         known = self._recall(provider)
         if not known.base_url and provider in LOCATED:
             known = BackendChoice(provider, known.model, self._lists.views[provider].url or "")
@@ -157,11 +157,11 @@ class BackendFields(QObject):
         self.ask()
 
     def ask(self) -> None:
-        """Fetches the model list in the background, unless it is already known."""
+        """Fetches the model list in the background, unless it is cached."""
         self.model.fetch(self.choice)
 
     def grid(self) -> QGridLayout:
-        """Returns a layout with the labelled fields."""
+        """Returns a layout that contains the fields and their labels."""
         layout = grid(8, 6, stretch=1)
         layout.addWidget(self.model_label, 0, 0)
         layout.addWidget(self.model, 0, 1)

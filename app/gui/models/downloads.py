@@ -19,7 +19,7 @@ from app.services.model_service import ModelService, VoiceView
 from app.session.errors import UserError
 
 STEP = 0.002
-"""Minimum progress between reports, as a fraction of the whole."""
+"""Minimum progress between two reports, as a fraction of the whole."""
 
 Report = Callable[[str, float], None]
 _log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 class FetchController(QObject):
     """Base class for download controllers.
 
-    `progressed` emits a status text and the completed fraction (-1 if unknown). `failed` emits a user-facing message.
+    `progressed` emits a status message and the completed fraction (-1 if unknown). `failed` emits an error message.
     """
 
     progressed = Signal(str, float)
@@ -42,23 +42,23 @@ class FetchController(QObject):
         self._last = -2.0
         self.busy = False
         """Whether a download is running."""
-        # Reports come from the download's thread; the signal delivers them to this thread.
+        # Reports come from the download thread; the signal delivers them to this one.
         self._reported.connect(self._throttle)
 
     def stop(self) -> None:
-        """Stops the download, keeping the part already downloaded."""
+        """Stops the download. The data downloaded so far is kept."""
         self._cancelled.set()
 
     async def close(self) -> None:
-        """Stops the download and waits up to 5 s for its thread."""
+        """Stops the download and waits up to 5 s for its thread to finish."""
         self.stop()
         if self._task is not None:
             await asyncio.wait([self._task], timeout=5)
 
     def _start(self, work: Callable[[Report, threading.Event], None], done: Callable[[], None]) -> None:
-        """Runs `work` in a thread, then calls `done` or, on an error, emits `failed`.
+        """Runs `work` in a thread. Calls `done` on success and emits `failed` on error.
 
-        Does nothing if a download is already running.
+        No-op if a download is already running.
         """
         if self.busy:
             return
@@ -83,7 +83,7 @@ class FetchController(QObject):
             done()
 
     def _report(self, words: str, share: float) -> None:
-        with contextlib.suppress(RuntimeError):  # the window is gone
+        with contextlib.suppress(RuntimeError):  # the window has been destroyed
             self._reported.emit(words, share)
 
     @Slot(str, float)
@@ -96,7 +96,7 @@ class FetchController(QObject):
 class ModelsController(FetchController):
     """Downloads models from the catalogue.
 
-    `started` and `arrived` emit a model's key. `arrived` is emitted once the model's speed has been measured.
+    `started` and `arrived` emit a model's key. `arrived` follows once the model is installed and its speed measured.
     """
 
     arrived = Signal(str)
@@ -113,7 +113,7 @@ class ModelsController(FetchController):
         return self._key if self.busy else ""
 
     def voices(self) -> list[VoiceView]:
-        """Returns the voices installed on this machine. Reads the disk; thread-safe."""
+        """Returns the voices installed on this machine. Thread-safe; performs disk I/O."""
         found: list[VoiceView] = []
         for model in self.service.models():
             if model.kind == "tts" and model.usable:
@@ -121,7 +121,7 @@ class ModelsController(FetchController):
         return found
 
     def get(self, key: str) -> None:
-        """Starts or resumes the download of a model. Does nothing if a download is already running."""
+        """Starts or resumes the download of a model. No-op if a download is already running."""
         if self.busy:
             return
         self._key = key
@@ -130,11 +130,11 @@ class ModelsController(FetchController):
 
 
 class GraphicsController(FetchController):
-    """Installs graphics card support, and restarts the app to use it.
+    """Installs graphics card support and restarts the app to use it.
 
-    - `done`: the installation is complete
-    - `arrived_unseen`, `failed_unseen`: emitted in addition to `done` or `failed` while `watched` is False
-    - `restarting`: the app must close now; it will be started again automatically
+    - `done`: emitted when the installation is complete
+    - `arrived_unseen`, `failed_unseen`: emitted along with `done` or `failed` if `watched` is False
+    - `restarting`: emitted when the app must quit; it is then relaunched automatically
     """
 
     done = Signal()
@@ -146,7 +146,7 @@ class GraphicsController(FetchController):
         super().__init__(parent)
         self._service = service
         self.watched = False
-        """Whether the progress is visible to the user."""
+        """Whether the progress is currently visible to the user."""
         self.failed.connect(self._on_failed)
 
     def install(self) -> None:
@@ -154,7 +154,7 @@ class GraphicsController(FetchController):
         self._start(self._service.install, self._installed)
 
     def restart(self) -> None:
-        """Schedules a restart and emits `restarting`, or `failed` on an error."""
+        """Schedules a restart and emits `restarting`, or emits `failed` on error."""
         try:
             self._service.restart()
         except UserError as error:

@@ -14,12 +14,12 @@ from app.gui.models.model_lists import ModelLists
 from app.session.control import BackendChoice
 
 MAX_FAVOURITES = 9
-"""Limited by the shortcuts, Alt+1 to Alt+9."""
+"""One for each of the shortcuts Alt+1 to Alt+9."""
 
 
 def read_rows(rows: Iterable[Any], providers: Iterable[str]) -> list[BackendChoice]:
     """Returns the favourites in `rows`, skipping malformed entries and unknown providers."""
-    known = list(providers)  # not a set: a provider read from a file may be unhashable
+    known = list(providers)  # not a set, as a provider read from a file may be unhashable
     return [
         BackendChoice(*(str(row.get(key, "")) for key in ("provider", "model", "base_url")))
         for row in rows
@@ -31,7 +31,7 @@ class Favourites(QObject):
     """An ordered list of favourites, each with a shortcut that works anywhere in `window`."""
 
     picked = Signal(object)
-    """Emits the `BackendChoice` whose shortcut was pressed."""
+    """Emits a `BackendChoice` when its shortcut is pressed."""
     changed = Signal()
     """Emitted when a favourite is added or removed."""
 
@@ -42,25 +42,25 @@ class Favourites(QObject):
         self._window = window
         self._current = BackendChoice()
         self.picks: list[QAction] = []
-        """The favourites' actions, with their shortcuts."""
+        """The favourites' actions, in order, which hold the shortcuts."""
         self._group = QActionGroup(self)
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """The favourites in the form saved with the window's state."""
+        """The favourites in the format that is saved with the window's state."""
         return [{"provider": b.provider, "model": b.model, "base_url": b.base_url} for b in self.backends]
 
     def show_rows(self, rows: Iterable[Any]) -> None:
-        """Restores the favourites from the window's state."""
+        """Restores favourites that were saved with the window's state."""
         self.show_backends(read_rows(rows, self._lists.views))
 
     def show_backends(self, backends: Iterable[BackendChoice]) -> None:
-        """Replaces the favourites, dropping duplicates and any beyond `MAX_FAVOURITES`."""
+        """Replaces the favourites. Drops duplicates and any beyond `MAX_FAVOURITES`."""
         self.backends = tuple(dict.fromkeys(backends))[:MAX_FAVOURITES]
         self._fill()
 
     def show_backend(self, choice: BackendChoice) -> None:
-        """Marks the current back-end's action as checked."""
+        """Checks the action of the current back-end, if it is a favourite."""
         if choice != self._current:
             self._current = choice
             for action, backend in zip(self.picks, self.backends, strict=True):
@@ -72,7 +72,7 @@ class Favourites(QObject):
         return f"{choice.model} ({label})" if choice.model else label
 
     def toggle(self, choice: BackendChoice) -> None:
-        """Adds a back-end, or removes it if it is a favourite. Does nothing if the list is full."""
+        """Adds a back-end, unless the list is full, or removes it if it is already a favourite."""
         rest = tuple(one for one in self.backends if one != choice)
         if len(rest) == len(self.backends) >= MAX_FAVOURITES:
             return
@@ -83,7 +83,7 @@ class Favourites(QObject):
         for action in self.picks:
             self._window.removeAction(action)
             self._group.removeAction(action)
-            action.deleteLater()  # deferred, because it may be the action being triggered
+            action.deleteLater()  # deferred, as this may be the action being triggered
         self.picks = []
         for number, choice in enumerate(self.backends, 1):
             action = QAction(verbatim(self.words(choice)), self)

@@ -1,4 +1,4 @@
-"""A bar showing whether a front-end's weights are installed, and how full its context is."""
+"""A bar that shows which weights a front-end is missing and how much of its context is in use."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from app.settings.declarations import Settings
 
 
 class FrontEndBar(QWidget):
-    """The weights and context use of the front-end in the settings. Hidden if that front-end has no weights.
+    """Shows the weights and context use of the front-end in the settings. Hidden if that front-end has no weights.
 
     - `weighty`: the front-ends that have weights
-    - `missing`: returns a message about a front-end's missing weights, or an empty string if they are complete
-    - `models`: downloads weights like other models; None if downloads aren't available
+    - `missing`: returns a message about a front-end's missing weights, or an empty string if none are missing
+    - `models`: the controller that downloads weights; None if downloads aren't available
     """
 
     download_wanted = Signal(str)
-    """Emits the front-end whose weights the user wants to download."""
+    """Emits the key of the front-end whose weights the user wants to download."""
     arrived = Signal()
     """Emitted when the weights of the front-end in the settings have been downloaded."""
 
@@ -66,7 +66,7 @@ class FrontEndBar(QWidget):
         return not self.get_button.isHidden()
 
     def refresh(self) -> None:
-        """Updates the bar after a change of front-end or of its weights."""
+        """Updates the bar after the front-end or its weights have changed."""
         frontend = self._settings.frontend
         has_weights = frontend in self._weighty
         missing = self._missing(frontend) if has_weights else ""

@@ -20,12 +20,12 @@ from app.services.model_service import ModelKind, ModelView, VoiceView
 KEY = Qt.ItemDataRole.UserRole
 VOICE = Qt.ItemDataRole.UserRole + 1
 USABLE_KINDS: tuple[ModelKind, ...] = ("llm", "stt", "tts", "frontend")
-"""The kinds for which the user selects a model."""
+"""The kinds for which the user can choose a model."""
 LIST, WORK, PLAY = "models: list", "models: check or remove", "models: play a sample"
 
 
 class ModelTable(QTreeWidget):
-    """A tree with a group per kind, a row per model and, below it, a row per voice."""
+    """A tree with a group per kind, a row per model and a child row per voice."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -49,7 +49,7 @@ class ModelTable(QTreeWidget):
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
 
     def show_models(self, views: Sequence[ModelView], used: Mapping[str, str]) -> None:
-        """Fills the table, keeping the selection. `used`: the models in the settings, by kind."""
+        """Fills the table and preserves the selection. `used`: the models in the settings, keyed by kind."""
         chosen, voice = self.chosen, self.chosen_voice
         self.views = {view.key: view for view in views}
         titles: dict[ModelKind, str] = {
@@ -95,7 +95,7 @@ class ModelTable(QTreeWidget):
 
     @property
     def chosen_name(self) -> str:
-        """The name in the selected row."""
+        """The name displayed in the selected row."""
         item = self.currentItem()
         return item.text(0) if item is not None else ""
 
@@ -141,11 +141,11 @@ def _children(item: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
 class LocalModels(QWidget):
     """The model table and its buttons.
 
-    `play`: plays mono float32 audio at 24 kHz; None if voice samples can't be played.
+    `play`: plays mono float32 audio at 24 kHz; None if samples of the voices can't be played.
     """
 
     use_wanted = Signal(str, str)
-    """Emits a kind and the key of the model or voice to use for it. With an empty key, the app chooses."""
+    """Emits a kind and the key of the model or voice to use for it, or an empty key to let the app choose."""
 
     def __init__(
         self,
@@ -180,22 +180,22 @@ class LocalModels(QWidget):
         self._shape()
 
     def open_with(self, used: Mapping[str, str], language: str = "auto", chosen: str = "") -> None:
-        """Lists the models with their current states.
+        """Loads the models and their states into the table.
 
-        - `used`: the models in the settings, by kind
-        - `language`: the language of conversations as a two-letter code, or "auto"
+        - `used`: the models in the settings, keyed by kind
+        - `language`: the conversation language as a two-letter code, or "auto"
         - `chosen`: the key of the model to select in the table, if any
         """
         self._used, self._language = dict(used), language
         self.refresh(chosen)
 
     def show_machine(self, view: MachineView) -> None:
-        """Updates which front-ends fit this machine."""
+        """Applies the result of a machine check, which determines the front-ends that can be used."""
         self._machine = view
         self._shape()
 
     def refresh(self, chosen: str = "") -> None:
-        """Reloads the table in the background and selects the model `chosen`, if given."""
+        """Reloads the table in the background. `chosen`: the key of the model to select, if any."""
 
         def show(views: Sequence[ModelView]) -> None:
             self.list.show_models(views, self._used)
@@ -207,7 +207,7 @@ class LocalModels(QWidget):
         self._background.run(self, LIST, lambda: asyncio.to_thread(models), show, self.said.setText)
 
     def _shape(self) -> None:
-        """Enables the buttons that apply to the selected model, and describes the model."""
+        """Updates the buttons and the description to match the selected model."""
         view, fetching = self.list.chosen, self._controller.busy
         working = self._background.busy(WORK)
         usable = view is not None and view.usable
@@ -229,7 +229,7 @@ class LocalModels(QWidget):
         self.words.say(self._about(view) if view is not None else "")
 
     def _can_use(self, view: ModelView) -> bool:
-        """Returns whether the selected model or voice supports the conversation language and fits this machine."""
+        """Returns whether the selected model or voice runs on this machine and supports the conversation language."""
         fits = self._machine.fits_of(view.key) if self._machine is not None else ()
         if view.kind not in USABLE_KINDS or (fits and not any(fit.fits for fit in fits)):
             return False
@@ -243,7 +243,7 @@ class LocalModels(QWidget):
         best = next((fit for fit in fits if fit.fits), fits[0] if fits else None)
         return " ".join(filter(None, (note, view.fits, best.sentence if best is not None else "")))
 
-    # -- what the user does
+    # -- user actions
 
     def _get(self) -> None:
         if (view := self.list.chosen) is not None:
@@ -294,18 +294,18 @@ class LocalModels(QWidget):
 
         def removed(sentence: str) -> None:
             if self._used.get(view.kind, "").partition("/")[0] == view.key:
-                self._use_key(view.kind, "")  # no conversation may try to load it
+                self._use_key(view.kind, "")  # so that no conversation tries to load it
             self._refresh_and_say(sentence)
 
         self.said.setText("")
         self._work(self._controller.service.remove, view, removed)
 
     def _work(self, action: Callable[[str], str], view: ModelView, done: Callable[[str], None]) -> None:
-        """Runs `action` on a model in a thread and passes the message it returns to `done`."""
+        """Runs `action` on a model in a thread and passes the resulting message to `done`."""
         self._background.run(self, WORK, lambda: asyncio.to_thread(action, view.key), done, self._refresh_and_say)
         self._shape()
 
-    # -- what happens
+    # -- results
 
     def _progressed(self, words: str, share: float) -> None:
         set_share(self.bar, share)
@@ -324,7 +324,7 @@ class LocalModels(QWidget):
         self.said.setText(sentence)
         self._shape()
 
-    # -- building
+    # -- construction
 
     def _lay_out(self) -> None:
         buttons = row(

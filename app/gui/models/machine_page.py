@@ -21,7 +21,7 @@ CHECK = "check the machine"
 
 
 class Mark(PlainLabel):
-    """An icon for the state of a finding, with an accessible name."""
+    """An icon that indicates the state of a finding, with an accessible name."""
 
     def __init__(self, state: State, parent: QWidget) -> None:
         super().__init__(parent=parent)
@@ -35,9 +35,9 @@ class Mark(PlainLabel):
 
 
 class GraphicsStrip(Boxed):
-    """Offers to install graphics card support, shows progress, and restarts the app to use it.
+    """Offers to install graphics card support, shows the progress, and offers to restart the app afterwards.
 
-    Hidden if there is nothing to offer. A running installation continues while the strip is hidden.
+    Hidden if there is nothing to install. A running installation continues while the strip is hidden.
     """
 
     def __init__(self, controller: GraphicsController | None, parent: QWidget) -> None:
@@ -65,7 +65,7 @@ class GraphicsStrip(Boxed):
         self._show()
 
     def show_offer(self, offer: GraphicsOffer | None) -> None:
-        """Shows an offer, unless an installation is running."""
+        """Shows an offer, or hides the strip if it is None. No-op during an installation."""
         if not self._busy:
             self._offer, self._trouble = offer, ""
             self._installed = offer is not None and offer.state == "waiting"
@@ -140,7 +140,10 @@ class GraphicsStrip(Boxed):
         self._end(self._trouble, self.restart_button)
 
     def _end(self, trouble: str, follow: QWidget) -> None:
-        """Shows the end of an installation. If the stop button had the focus, moves it to `follow`."""
+        """Shows that an installation has ended. If the stop button had the focus, `follow` receives it.
+
+        `trouble`: the error message if it failed, else empty.
+        """
         focused = self.stop_button.hasFocus()
         self._trouble, self._stopping = trouble, False
         self._show()
@@ -156,13 +159,16 @@ class GraphicsStrip(Boxed):
         self._watch(False)
 
     def _watch(self, watched: bool) -> None:
-        """Sets whether the progress is visible here; otherwise the window has to report the outcome."""
+        """Sets whether the progress is visible here. If it isn't, the window must report the outcome."""
         if self._controller is not None:
             self._controller.watched = watched
 
 
 class MachinePage(QWidget):
-    """Checks the machine in the background when first shown, and again on request. `found` emits a `MachineView`."""
+    """A page that checks the machine in the background when first shown, and again on request.
+
+    `found` emits the resulting `MachineView`.
+    """
 
     found = Signal(object)
 
@@ -246,7 +252,7 @@ class MachinePage(QWidget):
         self.progress.setVisible(True)
 
     def _show(self, *, busy: bool) -> None:
-        """Shows progress and disables the button during a check; afterwards, restores the button's focus."""
+        """Shows the progress bar and disables the button during a check, then gives the button its focus back."""
         self.bar.setVisible(busy)
         self.progress.setVisible(busy)
         self.box.setVisible(bool(self.advice.text()))

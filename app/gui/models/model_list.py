@@ -1,4 +1,4 @@
-"""The model list in the popover, grouped into sections by where the models run, and its view."""
+"""The model list, grouped into sections by where the models run, and its view."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from app.session.control import ROUTER, BackendChoice
 Section = Literal["chosen", "favourites", "here", "network", "cloud", "router", "download"]
 SECTIONS: tuple[Section, ...] = ("chosen", "favourites", "here", "network", "cloud", "router", "download")
 MOST_OF_A_PROVIDER = 6
-"""Maximum number of models listed per provider while there is no search text."""
+"""Maximum number of models listed per provider if the search field is empty."""
 ROW_PX, HEADING_PX, PAD_PX, STAR_PX, DOT_PX = 36, 28, 10, 16, 8
-"""At the default text size."""
+"""Dimensions at the default text size."""
 
 _Index = QModelIndex | QPersistentModelIndex
 _NONE = QModelIndex()
@@ -48,9 +48,9 @@ _NONE = QModelIndex()
 class ModelRow:
     """A selectable model.
 
-    - `detail`: its provider, or its download size
-    - `keys`: its keyboard shortcut
-    - `download`: its catalogue key if it has to be downloaded first, otherwise empty
+    - `detail`: its provider or download size
+    - `keys`: its keyboard shortcut, if any
+    - `download`: its catalogue key if it must be downloaded first, else empty
     """
 
     section: Section
@@ -61,7 +61,7 @@ class ModelRow:
     download: str = ""
 
     def matches(self, words: Sequence[str]) -> bool:
-        """Returns whether every word in `words` (lowercase) occurs in the name or detail."""
+        """Returns whether the name and detail contain all `words`, which must be lowercase."""
         text = f"{self.name} {self.detail}".lower()
         return all(word in text for word in words)
 
@@ -74,12 +74,12 @@ def model_rows(
     recall: Callable[[str], BackendChoice],
     search: str = "",
 ) -> list[ModelRow]:
-    """Returns the rows that match `search`, in the order of their sections.
+    """Returns the rows that match `search`, sorted by section.
 
-    - `lists`: the models that each provider offers
-    - `catalogue`: models that are installed or can be downloaded
-    - `favourites`: listed with their shortcuts
-    - `current`: the choice in use, listed separately if it is in no other section
+    - `lists`: the models offered by each provider
+    - `catalogue`: local models, installed or available for download
+    - `favourites`: the favourites, in the order of their shortcuts
+    - `current`: the current choice, which gets its own section if no other section contains it
     - `recall`: returns the choice last used for a provider
     """
     words = search.lower().split()
@@ -117,7 +117,7 @@ def _embedded(models: Sequence[ModelView], lists: ModelLists, current: BackendCh
         choice = current if current.provider == "embedded" else BackendChoice("embedded")
         return [ModelRow("here", choice, choice.model or label, label if choice.model else "")]
     rows = [ModelRow("here", BackendChoice("embedded", model.key), model.label, label) for model in here]
-    if current == BackendChoice("embedded"):  # the app selects the model
+    if current == BackendChoice("embedded"):  # the app picks the model
         rows.insert(0, ModelRow("here", current, label))
     return rows
 
@@ -128,7 +128,7 @@ def _of_provider(provider: str, lists: ModelLists, known: BackendChoice, *, ever
     if provider in LOCATED and not known.base_url:
         place = BackendChoice(provider, known.model, view.url or "")
         if not place.base_url:
-            return []  # a custom server whose address isn't known yet
+            return []  # a custom server without an address
     section: Section = "cloud"
     if provider in LOCATED:
         section = "here" if is_local(place.base_url) else "network"
@@ -141,7 +141,7 @@ def _of_provider(provider: str, lists: ModelLists, known: BackendChoice, *, ever
 
 
 def is_local(url: str) -> bool:
-    """Returns whether a URL points to this machine."""
+    """Returns whether a URL's host is this machine: "localhost" or a loopback address."""
     try:
         host = urllib.parse.urlsplit(url).hostname or ""
     except ValueError:
@@ -163,7 +163,7 @@ def _detail(choice: BackendChoice, lists: ModelLists) -> str:
 
 
 class ModelListModel(QAbstractListModel):
-    """The model rows, with a heading before each section."""
+    """A Qt list model of the model rows, with a heading before each section."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -216,14 +216,14 @@ class ModelListModel(QAbstractListModel):
 class ModelListView(QListView):
     """A view of the model list.
 
-    - `picked`: emits a `ModelRow` on a click or Enter
-    - `starred`: emitted on a click on the star or Ctrl+D
+    - `picked`: emits the `ModelRow` that was clicked or activated with Enter
+    - `starred`: emitted when a row's star is clicked or Ctrl+D is pressed
     - `left_above`: emitted when Up is pressed on the first model
     """
 
     picked = Signal(object)
     starred = Signal(object)
-    """Emits the row's `BackendChoice`."""
+    """Emits the `BackendChoice` of the row."""
     left_above = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -239,18 +239,18 @@ class ModelListView(QListView):
         self.current = BackendChoice("")
         self.favourites: Collection[BackendChoice] = ()
         self.busy_words = ""
-        """Progress text of the running download, shown in its row."""
+        """Progress text of the running download, shown in the row of the model with the key `busy_key`."""
         self.busy_key = ""
 
     def highlight_first(self) -> None:
-        """Highlights the current model or, if it isn't listed, the first one."""
+        """Highlights the current model, or the first one if the current model isn't listed."""
         models = [place for place, row in enumerate(self.rows.rows) if isinstance(row, ModelRow)]
         current = [place for place in models if self._choice(place) == self.current]
         if models:
             self.setCurrentIndex(self.rows.index((current or models)[0]))
 
     def wanted_height(self) -> int:
-        """Returns the height needed to show all rows."""
+        """Returns the height needed to show all rows, in pixels."""
         items = self.itemDelegate()
         option = QStyleOptionViewItem()
         return 8 + sum(items.sizeHint(option, self.rows.index(place)).height() for place in range(len(self.rows.rows)))
@@ -260,7 +260,7 @@ class ModelListView(QListView):
         return row.choice if isinstance(row, ModelRow) else None
 
     def star_box(self, rect: QRect) -> QRect:
-        """Returns the rectangle of a row's star, given the row's rectangle."""
+        """Returns the rectangle of the star in a row that occupies `rect`."""
         return QRect(rect.right() - PAD_PX - STAR_PX, rect.center().y() - STAR_PX // 2, STAR_PX, STAR_PX)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -293,7 +293,7 @@ class ModelListView(QListView):
 
 
 class _Rows(QStyledItemDelegate):
-    """Paints headings and model rows."""
+    """An item delegate that paints headings and model rows."""
 
     def __init__(self, view: ModelListView) -> None:
         super().__init__(view)
@@ -343,7 +343,7 @@ class _Rows(QStyledItemDelegate):
         )
 
     def _paint_right(self, painter: QPainter, rect: QRect, row: ModelRow, lit: bool) -> int:
-        """Paints the star or download icon and the shortcut, and returns the x coordinate left of them."""
+        """Paints the star or download icon, and the shortcut or progress. Returns the x at which the name must end."""
         shown, view = tokens(), self._view
         star = view.star_box(rect)
         kept = row.choice in view.favourites

@@ -1,4 +1,4 @@
-"""The models that each provider offers: built-in suggestions first, then lists fetched in the background."""
+"""The models offered by each provider: built-in suggestions until a list has been fetched in the background."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _Place = tuple[str, str]
 
 
 class ModelLists(QObject):
-    """Fetches and caches model lists by provider and URL.
+    """Fetches and caches model lists, keyed by provider and URL.
 
-    Emits `changed` with both when a list has been fetched or its fetch has failed.
+    Emits `changed` with the provider and URL when a fetch succeeds or fails.
     """
 
     changed = Signal(str, str)
@@ -34,7 +34,7 @@ class ModelLists(QObject):
         super().__init__(parent)
         self.views = {view.key: replace(view, label=said(view.label)) for view in views}
         self.awake = False
-        """Whether the event loop is running, which fetching requires."""
+        """Whether the event loop is running. Until then, `ask` is a no-op."""
         self._service = service
         self._background = background
         self._found: dict[_Place, tuple[str, ...]] = {}
@@ -46,27 +46,27 @@ class ModelLists(QObject):
         return view.label if view is not None else provider
 
     def offered(self, choice: BackendChoice) -> tuple[str, ...]:
-        """Returns the fetched models, or the provider's suggestions if none have been fetched yet."""
+        """Returns the fetched models, or the provider's suggestions until its list has been fetched."""
         view = self.views.get(choice.provider)
         return self._found.get(choice.place, view.suggestions if view is not None else ())
 
     def trouble(self, choice: BackendChoice) -> str:
-        """Returns a message explaining why the last fetch failed, or an empty string."""
+        """Returns the error message of the last fetch, or an empty string if it didn't fail."""
         return self._trouble.get(choice.place, "")
 
     def can_ask(self, choice: BackendChoice) -> bool:
-        """Returns whether this provider and server can be queried for models."""
+        """Returns whether a choice's server can be queried for its models."""
         view = self.views.get(choice.provider)
         if self._service is None or view is None or choice.provider not in MODELLED:
             return False
         return bool(choice.base_url) or view.url != ""
 
     def busy(self, choice: BackendChoice) -> bool:
-        """Returns whether the list is being fetched."""
+        """Returns whether a choice's list is being fetched."""
         return self._background.busy(_task(choice))
 
     def ask(self, choice: BackendChoice, *, fresh: bool = False) -> None:
-        """Fetches the list in the background if possible. Skips a known list unless `fresh` is True."""
+        """Fetches a choice's list in the background if possible. `fresh`: whether to bypass the cache."""
         service, place = self._service, choice.place
         if service is None or not self.awake or not self.can_ask(choice) or self.busy(choice):
             return

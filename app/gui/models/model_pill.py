@@ -1,4 +1,4 @@
-"""The pill in the top bar that shows the model and its colour, and opens the model list."""
+"""The pill-shaped button in the top bar that shows the current model and opens the model list."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from app.gui.design.theme import tokens
 PAD_PX, DOT_PX, CHEVRON_PX, GAP_PX = 12, 10, 14, 8
 LEAST_PX, MOST_PX = 96, 360
 ROUNDING_PX = 4
-"""Allowance for rounded text widths: one pixel too few would elide the last letters."""
+"""Extra width to absorb rounding of text widths; a single missing pixel would elide the name."""
 
 
 class ModelPill(QAbstractButton):
-    """A button with the model's name and, if there is room, its provider."""
+    """A button with the model's colour, its name and, if there is room, its provider."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,7 +32,7 @@ class ModelPill(QAbstractButton):
         self.setAccessibleDescription(self.tr("Opens the list of models."))
 
     def show_model(self, provider: str, name: str, detail: str) -> None:
-        """Shows a model's name, followed by `detail` (its provider's name)."""
+        """Shows a model's name, followed by `detail`, the display name of its provider."""
         if (provider, name, detail) == (self._provider, self.text(), self._detail):
             return
         self._provider, self._detail = provider, detail
@@ -43,7 +43,7 @@ class ModelPill(QAbstractButton):
         self.update()
 
     def colour(self) -> QColor:
-        """The model's colour."""
+        """Returns the model's colour."""
         return model_colour(self._provider, self.text(), tokens().dark)
 
     def sizeHint(self) -> QSize:

@@ -1,4 +1,4 @@
-"""A dialog that asks the user for a model, and the dialog that edits the router's table."""
+"""A dialog for picking a model, and a dialog for editing the router's table."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from app.session.control import BackendChoice
 
 Then = Callable[[BackendChoice], object]
 Ask = Callable[[str, str, BackendChoice, Then], None]
-"""Opens a `ModelQuestion`, given its title, explanation, proposed model and callback for the answer."""
+"""A function that opens a `ModelQuestion`: takes a title, explanation, proposed model and result callback."""
 
 
 class ModelQuestion(Panel):
-    """A dialog that asks for a model. Each call of `ask` sets its own question."""
+    """A dialog for picking a model. Can be reused: each call of `ask` sets the title and text."""
 
     models_wanted = Signal()
-    """Emitted if the user wants a model that isn't in the list."""
+    """Emitted when the user asks for models that aren't in the list."""
 
     def __init__(self, make_search: Callable[[QWidget], ModelSearch], parent: QWidget) -> None:
         super().__init__(parent)
@@ -37,16 +37,16 @@ class ModelQuestion(Panel):
         self.models_button = self.button(self.tr("&Models and servers…"))
         self.close_button = self.button(self.tr("Cancel"))
         self.foot(self.close_button, self.models_button)
-        self.close_button.setDefault(False)  # Enter picks a model
+        self.close_button.setDefault(False)  # Enter must pick a model instead
         self.models.picked.connect(self._pick)
         self.models.reshaped.connect(self.fit)
         self.models_button.clicked.connect(self._want_models)
         self.close_button.clicked.connect(self.close)
 
     def ask(self, title: str, words: str, proposed: BackendChoice, then: Then) -> None:
-        """Opens the dialog with a proposed model, and calls `then` with the model that the user picks.
+        """Opens the dialog with `proposed` marked as current.
 
-        `then` is not called if the user cancels.
+        Calls `then` with the model that the user picks, unless they cancel.
         """
         self._then = then
         self.set_panel_title(title)
@@ -65,7 +65,10 @@ class ModelQuestion(Panel):
 
 
 class RoutesDialog(Panel):
-    """Edits the router's table. `changed` emits a dict that maps each kind of question to a `BackendChoice`."""
+    """A dialog for editing the router's table.
+
+    `changed` emits a dict that maps each kind of question to a `BackendChoice`.
+    """
 
     changed = Signal(object)
 
@@ -103,7 +106,7 @@ class RoutesDialog(Panel):
         self.close_button.clicked.connect(self.close)
 
     def open_with(self, table: Mapping[str, BackendChoice], otherwise: BackendChoice) -> None:
-        """Opens the dialog with the current table, using `otherwise` for kinds missing from it."""
+        """Opens the dialog with the current table. Kinds missing from `table` default to `otherwise`."""
         for kind in KINDS:
             self._show(kind, table.get(kind, otherwise))
         self.appear()

@@ -1,4 +1,4 @@
-"""A model list with a search field, for the popover and for dialogs that ask for a model."""
+"""A model list with a search field, for the popover and the dialogs for picking a model."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Catalogue = Callable[[], Sequence[ModelView]]
 
 
 class ModelSearch(QWidget):
-    """Lists the models that match the search text.
+    """A search field and a list of the matching models.
 
-    `catalogue` returns the models of this app's catalogue, installed or not. `plain` leaves out the router and models
-    that have to be downloaded first.
+    `catalogue`: returns all models in the catalogue, installed or not. `plain`: omits the router and models that must
+    be downloaded first.
     """
 
     picked = Signal(object)
-    """Emits a `ModelRow`."""
+    """Emits the selected `ModelRow`."""
     reshaped = Signal()
 
     def __init__(
@@ -69,7 +69,7 @@ class ModelSearch(QWidget):
         lists.changed.connect(lambda *_: self.refresh() if self.isVisible() else None)
 
     def open_with(self, current: BackendChoice) -> None:
-        """Clears the search, marks `current` and fetches each provider's list that isn't known yet."""
+        """Clears the search, marks `current`, and fetches the lists of all providers that aren't cached."""
         with QSignalBlocker(self.field):
             self.field.clear()
         for provider in self._lists.views:
@@ -82,7 +82,7 @@ class ModelSearch(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Rebuilds the list."""
+        """Rebuilds the list from the search text, preserving the scroll position."""
         view = self.list
         view.current, view.favourites = self._current, self._favourites.backends
         rows = model_rows(
@@ -100,7 +100,7 @@ class ModelSearch(QWidget):
         self.reshaped.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handles keys in the search field: Down moves to the list, Enter picks the highlighted model."""
+        """Handles keys in the search field: Down moves the focus to the list, Enter picks the highlighted model."""
         if watched is self.field and event.type() == QEvent.Type.KeyPress:
             assert isinstance(event, QKeyEvent)
             if event.key() == Qt.Key.Key_Down:

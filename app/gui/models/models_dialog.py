@@ -16,15 +16,15 @@ from app.gui.widgets.side_list import SideList
 from app.session.control import ROUTER, BackendChoice
 
 LOCAL, MACHINE = "embedded", "machine"
-"""Keys of the places that aren't servers: the models on this machine, and the machine check."""
+"""Keys of the places other than providers: the models on this machine, and the machine check."""
 SIZE_PX = 940, 600
 PLACE = Qt.ItemDataRole.UserRole
 
 
 class ModelsDialog(Panel):
-    """A list of places with the selected place's page next to it.
+    """A list of places next to the page of the selected one.
 
-    The `add_*` methods add the pages for which the window has services.
+    A place is where models run, or the machine check. Pages are added with the `add_*` methods.
     """
 
     def __init__(self, lists: ModelLists, parent: QWidget) -> None:
@@ -43,7 +43,7 @@ class ModelsDialog(Panel):
         side = column(self.title, self.lead, 6, (self.stack, 1))
         self.column.addLayout(row(self.places, side, spacing=16, stretch=1), 1)
         self.foot(self.close_button)
-        self.close_button.setDefault(False)  # Enter in the key field saves the key
+        self.close_button.setDefault(False)  # Enter in the key field must save the key instead
         set_size(self.title, "title")
         self.resize(*SIZE_PX)
         self.places.currentItemChanged.connect(lambda _: self._turn())
@@ -51,12 +51,12 @@ class ModelsDialog(Panel):
         self.left.connect(self._leave)
 
     def add_local(self, local: LocalModels) -> None:
-        """Adds the page with the models on this machine."""
+        """Adds the page for the models on this machine."""
         self.local = local
         self._add_place(LOCAL, self.tr("This computer"), local)
 
     def add_servers(self, form: ServerForm) -> None:
-        """Adds a place for each provider; they share one form."""
+        """Adds a place for each provider. All providers share one form."""
         self.form = form
         holder = self._scrolled(form)
         for key, view in self._lists.views.items():
@@ -79,13 +79,13 @@ class ModelsDialog(Panel):
         return item.data(PLACE) if item is not None else ""
 
     def open_at(self, place: str) -> None:
-        """Opens the dialog at a place, or at the first one if that place doesn't exist."""
+        """Opens the dialog at a place, or at the first one if `place` is unknown."""
         self._choose(place)
         self.appear()
         self.places.setFocus()
 
     def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
-        """Opens the dialog at a back-end; see `ServerForm.open_for`."""
+        """Opens the dialog at a back-end. See `ServerForm.open_for` for the parameters."""
         self._choose(choice.provider)
         if self.form is not None and self.place == choice.provider != LOCAL:
             self.form.open_for(choice, secondary=secondary, routed=routed)
@@ -126,7 +126,7 @@ class ModelsDialog(Panel):
         item = QListWidgetItem(text, self.places)
         item.setData(PLACE, key)
         self._holders[key] = page
-        self.stack.addWidget(page)  # does nothing if the page has already been added
+        self.stack.addWidget(page)  # no-op if the page has already been added
         self.places.fit()
 
     def _leave(self) -> None:
@@ -135,7 +135,7 @@ class ModelsDialog(Panel):
                 page.leave()
 
     def _scrolled(self, page: QWidget) -> QScrollArea:
-        """Returns a scroll area for a page that may be taller than the dialog."""
+        """Wraps a page that may be taller than the dialog in a scroll area."""
         area = QScrollArea(self)
         area.setAccessibleName(self.tr("Page shown"))
         area.setWidget(page)

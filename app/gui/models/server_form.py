@@ -1,6 +1,6 @@
 """The form for a language model provider or server: model, address, API key, connection test and downloads.
 
-A typed key is passed from its field to the service, and nowhere else.
+A typed key is only ever passed from its field to the service.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ FIND, SAVE, FORGET = "find the key", "save the key", "forget the key"
 
 
 class KeyBox(QObject):
-    """The API key field, a note on where the key is stored, and buttons to save and forget it.
+    """The API key field, a note on where the key is stored, and buttons to save and forget the key.
 
-    The form lays out these widgets. `choice` returns the back-end entered in the form. `refused` holds the
-    (provider, address) pairs that have refused a request, perhaps because a key was missing.
+    The form adds these widgets to its layout. `choice` returns the back-end entered in the form. `refused` holds the
+    (provider, address) pairs that have rejected a request, possibly because of a missing key.
     """
 
     said = Signal(str)
-    """Emits a message about the outcome of saving or forgetting a key."""
+    """Emits the outcome of saving or forgetting a key, as a user-facing message."""
     changed = Signal()
     """Emitted when a key has been saved or forgotten."""
 
@@ -71,9 +71,9 @@ class KeyBox(QObject):
         return bool(self.field.text().strip())
 
     def turn_to(self, view: ProviderView | None, fault: str) -> None:
-        """Switches to another provider or server, discarding any typed key.
+        """Switches to another provider or server and discards any typed key.
 
-        `fault`: why it can't have a key yet; empty if it can.
+        `fault`: the reason that no key can be entered yet, or empty.
         """
         keyed = view is not None and may_have_key(view)
         for widget in (self.heading, self.words, self.field, self.save_button, self.forget_button):
@@ -98,7 +98,7 @@ class KeyBox(QObject):
             )
 
     def save(self, then: Callable[[], None] = lambda: None) -> None:
-        """Saves the typed key in the background and calls `then` on success. Does nothing if the field is empty."""
+        """Saves the typed key in the background and calls `then` on success. No-op if the field is empty."""
         choice, key = self._choice(), self.field.text().strip()
         self.field.clear()
         if not key:
@@ -150,7 +150,7 @@ class KeyBox(QObject):
 
 
 class PullBox(QWidget):
-    """Makes a server download a model by name. The download continues while the box is hidden."""
+    """Controls for making a server download a model by name. Downloads continue while the box is hidden."""
 
     fetched = Signal(object)
     """Emits the `BackendChoice` of the downloaded model."""
@@ -174,12 +174,15 @@ class PullBox(QWidget):
         self.name.returnPressed.connect(self._fetch)
         self.fetch_button.clicked.connect(self._fetch)
         self.cancel_button.clicked.connect(self._cancel)
-        # The service may report from another thread; the signal delivers its reports to this thread.
+        # The service may report from another thread; the signal delivers the reports to this one.
         self._reported.connect(self._show_progress)
         self._show("")
 
     def turn_to(self, choice: BackendChoice, can_pull: bool) -> None:
-        """Switches to the server of `choice` unless a download is running. Hidden if that server can't download."""
+        """Switches to the server of `choice`, unless a download is running.
+
+        `can_pull`: whether the server can download models; the box is hidden if not.
+        """
         self.setVisible(can_pull)
         if not self._background.busy(PULL):
             self._server = choice
@@ -206,7 +209,7 @@ class PullBox(QWidget):
         self._show(self.tr("{0} is on the server.").format(fetched.model))
 
     def _report(self, words: str, share: float) -> None:
-        with contextlib.suppress(RuntimeError):  # the window is gone
+        with contextlib.suppress(RuntimeError):  # the window has been destroyed
             self._reported.emit(words, share)
 
     @Slot(str, float)
@@ -225,9 +228,10 @@ class PullBox(QWidget):
 
 
 class ServerForm(QWidget):
-    """A form that shows one provider at a time.
+    """The form for one provider at a time.
 
-    `refused`: the (provider, address) pairs that have refused a request in this run, shared with the caller.
+    `refused`: the (provider, address) pairs that have rejected a request since the app started. The caller and the
+    form both add to the set.
     """
 
     chosen = Signal(object)
@@ -252,7 +256,7 @@ class ServerForm(QWidget):
         self._shown = BackendChoice("")
         self._secondary = False
         self._routed: BackendChoice | None = None
-        """The choice from the router's table for which the form was opened, if any."""
+        """The choice that the form was opened to correct, if it comes from the router's table."""
         self.fields = BackendFields(self, lists, partial(backend_choice, settings))
         self.key_box = KeyBox(service, background, lambda: self.fields.choice, refused, self)
         self.pull = PullBox(service, background, self)
@@ -262,48 +266,48 @@ class ServerForm(QWidget):
         self._lay_out()
         self.fields.changed.connect(self._follow)
         self.key_box.said.connect(self.answer.say)
-        # Some providers only list their models if given a key.
+        # Some providers list their models only to clients with a key.
         self.key_box.changed.connect(lambda: lists.ask(self.fields.choice, fresh=True))
         self.test_button.clicked.connect(self._save_and_test)
         self.pull.fetched.connect(self._fetched)
         self.use_button.clicked.connect(self._use)
 
     def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
-        """Shows a back-end.
+        """Fills in a back-end.
 
-        `secondary`: it would be used as the comparison model instead of for the conversation. `routed`: it comes from
-        the router's table, so confirming it unchanged returns to the router.
+        `secondary`: whether the form selects the comparison model instead of the conversation's. `routed`: whether
+        `choice` comes from the router's table; confirming it unchanged then switches back to the router.
         """
         self._secondary, self._routed = secondary, choice if routed else None
         before = self._shown
         self.fields.show_choice(choice)
         self.fields.ask()
         if before == choice:
-            self.key_box.find()  # the back-end may have refused a request since
+            self.key_box.find()  # the back-end may have rejected a request in the meantime
         self._name_use()
 
     def turn_to(self, provider: str) -> None:
-        """Switches to a provider, showing the choice last used for it."""
+        """Switches to a provider and restores the choice last used for it."""
         self.fields.turn_to(provider)
 
     def leave(self) -> None:
-        """Cancels a running test and resets the form; a download continues."""
+        """Cancels any running test and resets the form. A running download continues."""
         self._secondary, self._routed = False, None
         self._background.cancel(TEST)
         self.key_box.field.clear()
         self._shown = BackendChoice("")
 
     def first_field(self) -> QWidget:
-        """Returns the widget to focus first."""
+        """Returns the widget that should receive the initial focus."""
         key = self.key_box.field
         if self.fields.fault:
             return self.fields.url
         return key if not key.isHidden() else self.test_button
 
-    # -- what is shown
+    # -- display
 
     def _follow(self) -> None:
-        """Updates the rest of the form to match the back-end in the fields."""
+        """Updates the rest of the form to match the back-end entered in the fields."""
         choice, before = self.fields.choice, self._shown
         view = self._lists.views.get(choice.provider)
         self._name_use()
@@ -332,10 +336,10 @@ class ServerForm(QWidget):
 
     @property
     def _returns_to_router(self) -> bool:
-        """Whether the form still shows the router's choice for which it was opened."""
+        """Whether the form was opened for a choice from the router's table and still shows it."""
         return self._routed is not None and self.fields.choice == self._routed
 
-    # -- what the user does
+    # -- user actions
 
     def _use(self) -> None:
         choice = self.fields.choice
@@ -374,7 +378,7 @@ class ServerForm(QWidget):
             self.fields.show_choice(fetched)
         self._lists.ask(fetched, fresh=True)
 
-    # -- building
+    # -- layout
 
     def _lay_out(self) -> None:
         key = self.key_box

@@ -26,16 +26,16 @@ from app.session.control import Length, Style, ToolChoice
 MOST_DOLLARS = 1000.0
 HIGHEST_TEMPERATURE = 2.0
 USUAL_TEMPERATURE = 0.7
-"""The slider's position when it is first enabled."""
+"""The slider's initial value for a conversation that uses the model's own temperature."""
 STEPS = 20
 """Slider steps per 1.0 of temperature."""
 
 
 class StyleDialog(Panel):
-    """The style and tools of one conversation.
+    """A dialog for the style and tools of one conversation.
 
-    Emits `used` with a `Style`, a `ToolChoice`, the spending limit in dollars (0 for none) and whether they also apply
-    to new conversations.
+    Emits `used` with a `Style`, a `ToolChoice`, the spending limit in dollars (0 for no limit) and whether they also
+    apply to new conversations.
     """
 
     used = Signal(object, object, float, bool)
@@ -81,9 +81,10 @@ class StyleDialog(Panel):
         return Style(self.persona.toPlainText().strip(), temperature, length, self.voice.currentData() or "")
 
     def show_voices(self, voices: Sequence[VoiceView], language: str) -> None:
-        """Lists the default voice and the `voices` that speak `language`, a two-letter code or "auto" for any.
+        """Lists the default voice and those of `voices` that speak `language`.
 
-        The selected voice stays in the list, with a note if it is missing or speaks another language.
+        `language`: a two-letter code, or "auto" for all voices. The selected voice is kept even if it isn't in `voices`
+        or speaks another language, with a note saying so.
         """
         chosen = self.voice.currentData() or ""
         self.voice.clear()
@@ -98,7 +99,7 @@ class StyleDialog(Panel):
         self.voice.setCurrentIndex(self.voice.findData(chosen))
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
-        """Shows a conversation's settings. `cap`: the spending limit in dollars, 0 for none."""
+        """Fills in a conversation's settings. `cap`: the spending limit in dollars, or 0 for no limit."""
         self.persona.setPlainText(style.persona)
         if self.voice.findData(style.voice) < 0:
             self.voice.addItem(style.voice, style.voice)
@@ -114,7 +115,7 @@ class StyleDialog(Panel):
         self._show_cost()
 
     def show_cost(self, known: bool) -> None:
-        """Sets whether the model's price is known; if not, warns that the limit has no effect."""
+        """Sets whether the model's price is known. If not, and a limit is set, warns that it has no effect."""
         self._cost_known = known
         self._show_cost()
 
@@ -134,7 +135,7 @@ class StyleDialog(Panel):
         self.temperature.setEnabled(not own)
         self.degrees.setText("" if own else f"{self.temperature.value() / STEPS:.2f}")
 
-    # -- building
+    # -- construction
 
     def _make_temperature(self) -> None:
         self.own_temperature = QCheckBox(self.tr("the &model's own"), self)

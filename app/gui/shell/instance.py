@@ -1,7 +1,7 @@
 """Limits the app to one instance per user, and receives commands from other processes.
 
-Each connection to a local socket sends a single line with a command and optionally the time it was given, and receives
-a single line of JSON in reply. Other users can't connect.
+A client connects to a local socket, sends one line with a command and, optionally, the time when it was issued, and
+receives one line of JSON in reply. Other users can't connect.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from app.platform.files import try_lock
 from app.untrusted.limits import COMMAND, COMMAND_CLIENTS
 
 TIMEOUT_MS = round(COMMAND.seconds * 1000)
-"""A connection is aborted after this time, even if it hasn't sent a command or received a reply."""
+"""Maximum lifetime of a connection. After this time, it is aborted even if no reply has been sent."""
 
 _CLOSES_AFTER_REPLY = sys.platform != "win32"
-"""Whether the server closes the connection after its reply. Windows would drop an unread reply."""
+"""Whether the server closes the connection after replying. On Windows, that would discard an unread reply."""
 
 _log = logging.getLogger(__name__)
 
 
 class Order:
-    """A command from another process: one of `single_instance.WORDS` except "raise". Must be answered once.
+    """A command from another process: one of `single_instance.WORDS` except "raise". Must be answered exactly once.
 
-    `at`: when the user gave it, in terms of `time.monotonic()`.
+    `at`: when the user issued it, as a `time.monotonic()` timestamp.
     """
 
     def __init__(self, command: str, reply: Callable[[str], None], at: float) -> None:
@@ -44,7 +44,7 @@ class Order:
         self._reply: Callable[[str], None] | None = reply
 
     def answer(self, sentence: str = "") -> None:
-        """Reports success, or a failure if `sentence` gives a reason. Further calls have no effect."""
+        """Reports success, or failure if `sentence` contains an error message. Further calls are no-ops."""
         reply, self._reply = self._reply, None
         if reply is not None:
             reply(sentence)
@@ -53,7 +53,8 @@ class Order:
 class Instance(QObject):
     """The server for commands from other processes.
 
-    Emits `raised` if the window should be shown, and `commanded` with an `Order` to be answered.
+    Emits `raised` on the command "raise", which brings the window to the front, and `commanded` with an `Order` on any
+    other command.
     """
 
     raised = Signal()
@@ -63,15 +64,15 @@ class Instance(QObject):
         super().__init__(parent)
         self._lock = -1
         self._server: QLocalServer | None = None
-        self._lines: dict[QLocalSocket, bytearray | None] = {}  # None once the line is complete
+        self._lines: dict[QLocalSocket, bytearray | None] = {}  # the data received so far; None once a line is complete
 
     def listen(self) -> bool:
-        """Starts listening. Returns False if another instance of this user is already listening.
+        """Starts listening. Returns False if another instance is already listening for this user.
 
-        Raises OSError if listening is impossible; the app still works, but other processes can't reach it.
+        Raises OSError if listening fails. The app still works then, but other processes can't reach it.
         """
         folder = single_instance.make_folder()
-        # The lock is always released when its process ends; a stale socket file would look alive.
+        # The lock is always released when its process exits, whereas a stale socket file would suggest a live instance.
         lock = os.open(os.path.join(folder, "window.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         if not _locked(lock):
             os.close(lock)
@@ -129,11 +130,11 @@ class Instance(QObject):
     def _read_from(self, connection: QLocalSocket) -> None:
         line = self._lines[connection]
         if line is None:
-            connection.readAll()  # one line per connection
+            connection.readAll()  # discard everything after the first line
             return
         line += bytes(connection.read(COMMAND.bytes + 1 - len(line)).data())
         if b"\n" not in line and len(line) <= COMMAND.bytes:
-            return  # incomplete
+            return  # the line is incomplete
         self._lines[connection] = None
         self._handle(connection, bytes(line.partition(b"\n")[0]))
 
@@ -142,13 +143,13 @@ class Instance(QObject):
 
         def reply(sentence: str) -> None:
             if connection not in self._lines:
-                return  # closed meanwhile
+                return  # it has been closed in the meantime
             document = {"ok": False, "error": sentence} if sentence else {"ok": True}
             connection.write(json.dumps(document).encode() + b"\n")
             if _CLOSES_AFTER_REPLY:
                 connection.disconnectFromServer()  # after the reply has been written
 
-        if word == "raise":  # even if late: a user who starts the app again still wants to see it
+        if word == "raise":  # even if late: a user who started the app again still wants to see it
             reply("")
             self.raised.emit()
         elif (
@@ -156,7 +157,7 @@ class Instance(QObject):
             and word != "release"
             and time.monotonic() - at > single_instance.TIMEOUT_SECONDS
         ):
-            # The sender has already reported a timeout, and its user may have retried. A late release is still
+            # The sender has already reported a timeout, and the user may have retried. A late release is still
             # executed, because otherwise the microphone would stay open.
             _log.warning("“%s” came too late", word)
             reply(self.tr("KAME was busy for too long, so this was not done. Try again."))
@@ -168,7 +169,7 @@ class Instance(QObject):
 
 
 def _parse(line: bytes) -> tuple[str, float]:
-    """Returns a line's command (empty if malformed) and when it was given (now if unspecified)."""
+    """Returns the command in a line (empty if malformed) and the time it was issued (now if unspecified)."""
     word, _, stamp = line.decode("ascii", "replace").strip().partition(" ")
     try:
         at = float(stamp) if stamp else math.inf
@@ -178,9 +179,9 @@ def _parse(line: bytes) -> tuple[str, float]:
 
 
 def _locked(file: int) -> bool:
-    """Locks `file` until it is closed or this process ends. Returns False if another process has locked it.
+    """Locks `file` until it is closed or this process exits. Returns False if another process holds the lock.
 
-    Also returns True if locking isn't possible.
+    If locking isn't supported, logs a warning and returns True.
     """
     try:
         return try_lock(file)
@@ -190,7 +191,7 @@ def _locked(file: int) -> bool:
 
 
 def _is_ours(connection: QLocalSocket) -> bool:
-    """Returns whether the peer belongs to this user. Only checked on Linux; elsewhere, socket permissions suffice."""
+    """Returns whether the peer runs as this user. Only checked on Linux; elsewhere, socket permissions suffice."""
     if not sys.platform.startswith("linux"):
         return True
     try:

@@ -1,9 +1,9 @@
-"""Routes the key presses in a window.
+"""Routing of key presses in a window.
 
 Printable characters go to the message field, unless a text field or a control focused with Tab handles them. The space
-bar presses a button focused with Tab. Otherwise, it is push-to-talk if the message field is empty and nothing has been
-typed for a while, and a space in the message if not. Similarly, a question mark only opens the shortcut overview while
-nothing is being typed. The window handles Escape unless a control uses it.
+bar presses the button that was focused with Tab, if any. Otherwise, it inserts a space while the user is typing a
+message, and is the push-to-talk key if not. Similarly, a question mark only opens the shortcut overview while nothing
+is being typed. The window handles Escape unless a control uses it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from app.gui.sound.talk_button import TalkButton
 from app.gui.widgets.popover import Popover
 
 TYPING_SECONDS = 2.0
-"""How long the user counts as typing after the last change of the message."""
+"""How long after the last edit of the message the user is still considered to be typing."""
 
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _MODIFIERS = Qt.KeyboardModifier
@@ -40,19 +40,21 @@ _ALT_GR = _MODIFIERS.ControlModifier | _MODIFIERS.AltModifier
 
 
 class KeyRouting(QObject):
-    """Routes the keys of `window`. `push`: the talk button, which the space bar holds down. `field`: the message field.
+    """Routes the key presses in `window`.
 
-    Without a `field`, text goes to whichever widget has the focus.
+    `push`: push-to-talk, which the space bar activates. `field`: the message field; if None, text goes to whichever
+    widget has the focus.
 
-    The native window passes each key to `eventFilter` before any widget receives it, and the window passes keys that no
-    widget has used to `take_unclaimed`. The default focus is the message field, or the window if there is no field. The
-    focus returns there after a click on a button, and if the focused widget is hidden or disabled.
+    `eventFilter` receives each key event from the native window before any widget does. If no widget
+    has handled a key press, the window must pass it to `take_unclaimed`. The default focus is the message field, or the
+    window if there is no field. The focus returns there after a click on a button, or when the focused widget is hidden
+    or disabled.
     """
 
     sheet_wanted = Signal()
-    """Emitted if the shortcut overview should be shown."""
+    """Emitted when the shortcut overview should be shown."""
     escaped = Signal()
-    """Emitted if Escape was pressed and no control used it."""
+    """Emitted when Escape is pressed and no control handles it."""
 
     def __init__(self, push: PushToTalk, window: QWidget, field: QPlainTextEdit | None = None) -> None:
         super().__init__(window)
@@ -60,7 +62,7 @@ class KeyRouting(QObject):
         self._window = window
         self._field = field
         self._clicked: QWidget | None = None
-        """The widget focused after the last click; None once Tab has been pressed."""
+        """The widget that had the focus after the last click, or None if Tab has been pressed since."""
         self._fled_to: QWidget | None = None
         self._typed_at = -math.inf
         if field is not None:
@@ -70,7 +72,7 @@ class KeyRouting(QObject):
         app.focusChanged.connect(self._on_focus_changed)
 
     def watch(self, handle: QWindow) -> None:
-        """Filters the keys of the window, given its native window."""
+        """Starts filtering key events. `handle`: the window's native window."""
         handle.installEventFilter(self)
 
     def go_home(self) -> None:
@@ -79,13 +81,13 @@ class KeyRouting(QObject):
 
     @property
     def typing(self) -> bool:
-        """Whether the user is writing a message: the field contains text, or was edited a moment ago."""
+        """Whether the user is typing a message: the field contains text or was edited within `TYPING_SECONDS`."""
         if self._field is None:
             return False
         return bool(self._field.toPlainText().strip()) or time.monotonic() - self._typed_at < TYPING_SECONDS
 
     def end_typing(self) -> None:
-        """Ends the typing state, after the message was sent."""
+        """Ends the typing state. Must be called when a message has been sent."""
         self._typed_at = -math.inf
 
     def _note_typing(self) -> None:
@@ -109,9 +111,9 @@ class KeyRouting(QObject):
         return False
 
     def take_unclaimed(self, event: QKeyEvent) -> bool:
-        """Handles a key press that no widget has used.
+        """Handles a key press that no widget has handled.
 
-        Returns True for Escape and for keys passed to the message field, otherwise False.
+        Returns True for Escape and for keys passed on to the message field, else False.
         """
         if event.key() == Qt.Key.Key_Escape:
             self.escaped.emit()
@@ -127,7 +129,7 @@ class KeyRouting(QObject):
             self.go_home()
             QApplication.sendEvent(field, event)
         elif Qt.Key.Key_Dead_Grave <= event.key() <= Qt.Key.Key_Dead_Longsolidusoverlay:
-            self.go_home()  # ready for the letter that follows
+            self.go_home()  # to receive the letter that follows the dead key
         else:
             return False
         return True
@@ -148,7 +150,7 @@ class KeyRouting(QObject):
             self.sheet_wanted.emit()
             return True
         if focus is not self._field and focus is self._clicked:
-            self.go_home()  # so that Qt delivers the key there
+            self.go_home()  # so that Qt delivers the key to the message field
         return False
 
     def _space_down(self, focus: QWidget | None, repeated: bool) -> bool:
@@ -167,7 +169,7 @@ class KeyRouting(QObject):
         return True
 
     def _enter_down(self, focus: QWidget | None, repeated: bool) -> bool:
-        """Clicks the focused button. Returns whether the key was handled."""
+        """Clicks the button that was focused with Tab, if any. Returns whether the key was handled."""
         if not isinstance(focus, QAbstractButton):
             return False
         if focus is self._clicked:
@@ -183,7 +185,7 @@ class KeyRouting(QObject):
         self._clicked = self._window.focusWidget()
 
     def _leave_button(self) -> None:
-        """Moves the focus away from a clicked button, which no longer needs it."""
+        """Returns the focus to its default after a click on a button outside popovers."""
         self._note_click()
         focus = self._clicked
         if isinstance(focus, QAbstractButton) and not _in_popover(focus):
@@ -197,7 +199,7 @@ class KeyRouting(QObject):
             QTimer.singleShot(0, self, self._end_flight)
 
     def _end_flight(self) -> None:
-        """Moves the focus home after Qt moved it from a hidden or disabled widget to the next one."""
+        """Returns the focus to its default if Qt has moved it from a hidden or disabled widget to the next one."""
         focus = self._window.focusWidget()
         if focus is self._fled_to and not takes_text(focus):
             self.go_home()
@@ -220,7 +222,7 @@ def takes_text(widget: QWidget | None) -> bool:
 
 
 def _uses_space(widget: QWidget | None) -> bool:
-    """Returns whether `widget` uses the space bar itself. The talk button only does if no session is running."""
+    """Returns whether `widget` handles the space bar itself. The talk button does so only if no session is running."""
     if isinstance(widget, TalkButton):
         return widget.word == "stopped"
     return isinstance(widget, QAbstractButton | QComboBox | QAbstractItemView)

@@ -12,7 +12,10 @@ from app.gui.oracle.header import HAND_OVER_KEYS
 
 
 class TalkMenu(QObject):
-    """Fills the menu `bar` and emits a signal for each command. `panes`: the actions that show and hide the panes."""
+    """Fills the menu `bar` and emits a signal for each command.
+
+    `keep`: whether the sound of new conversations is currently kept. `panes`: the actions that show and hide the panes.
+    """
 
     new_talk = Signal()
     stop_talk = Signal()
@@ -71,7 +74,7 @@ class TalkMenu(QObject):
         self.hand_action = self._add(
             backend, self.tr("S&witch to the comparison model"), self.hand_over, QKeySequence(HAND_OVER_KEYS)
         )
-        for action in (self.mini_action, self.hand_action):  # also needed while a dialog is open next to the window
+        for action in (self.mini_action, self.hand_action):  # must also work while another window has the focus
             action.setShortcutContext(Qt.ShortcutContext.ApplicationShortcut)
         help_menu = bar.addMenu(self.tr("&Help"))
         self.keys_action = self._add(help_menu, self.tr("Ke&ys"), self.keys, QKeySequence("F1"))
@@ -82,7 +85,7 @@ class TalkMenu(QObject):
         self.about_action = self._add(help_menu, self.tr("&About KAME"), self.about)
         self.about_action.setMenuRole(QAction.MenuRole.AboutRole)
         for sub_menu in bar.findChildren(QMenu):
-            # Shortcuts of a closed menu only work if the window also has the actions.
+            # A closed menu's shortcuts only work if its actions are also added to the window.
             parent.addActions([action for action in sub_menu.actions() if not action.shortcut().isEmpty()])
 
     def _fill_conversation(self, menu: QMenu, keep: bool) -> None:
@@ -103,7 +106,7 @@ class TalkMenu(QObject):
         self.export_action = self._add(menu, self.tr("&Export this conversation…"), self.export)
         self.bring_in_action = self._add(menu, self.tr("&Import a conversation…"), self.bring_in)
         menu.addSeparator()
-        # Windows has no standard key for this, and the documentation states this one for all systems.
+        # Windows has no standard key for quitting, and the documentation specifies Ctrl+Q for all systems.
         quit_action = self._add(menu, self.tr("&Quit"), self.quit, QKeySequence("Ctrl+Q"))
         quit_action.setMenuRole(QAction.MenuRole.QuitRole)
 
@@ -117,7 +120,7 @@ class TalkMenu(QObject):
 
 
 def copy_selection(*views: QTextEdit) -> None:
-    """Copies the selection of the focused widget or, if it has none, of the first of `views` that has one."""
+    """Copies the selection of the focused widget or, failing that, of the first of `views` that has a selection."""
     focus = QApplication.focusWidget()
     if isinstance(focus, QComboBox):
         focus = focus.lineEdit()

@@ -1,4 +1,4 @@
-"""Messages above the conversation, which disappear once resolved, read or closed."""
+"""Messages above the conversation, which disappear when they are resolved, read or closed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.session.control import BackendChoice
 MOST = 3
 
 SESSION_TOPICS = frozenset(get_args(About) + get_args(DeviceKind)) - {""}
-"""Topics of messages about a session, which are removed when the next session starts."""
+"""Topics of messages that concern a single session and are removed when the next session starts."""
 
 _RANKS: dict[Level, int] = {"notice": 0, "warning": 1, "error": 2}
 
@@ -29,13 +29,13 @@ _log = logging.getLogger(__name__)
 
 
 class MessageBar(QWidget):
-    """Shows at most `MOST` messages, the newest at the bottom. Repeated messages are counted, not shown twice."""
+    """A bar with up to `MOST` messages, the newest at the bottom. A repeated message only increments a counter."""
 
     retried = Signal()
     backend_wanted = Signal(object, bool)
-    """Requests the connection dialog for a `BackendChoice`; the bool says whether it is the comparison model."""
+    """Requests the connection dialog for a `BackendChoice`. The bool is True for the comparison model."""
     log_wanted = Signal()
-    """Requests the log, after an error in the program."""
+    """Requests the log, after an internal error."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class MessageBar(QWidget):
         self.with_log = True
         """Whether a log is available."""
         self.reading_ms: Callable[[str], int] = reading_ms
-        """Returns how many milliseconds a notice without an offer is shown."""
+        """Returns the display time, in milliseconds, of a notice without an offer."""
         self.rows: list[MessageRow] = []
         self._focus_before: QWidget | None = None
         self._layout = column(within=self, spacing=4)
@@ -69,15 +69,15 @@ class MessageBar(QWidget):
     ) -> None:
         """Shows a message. A notice is dropped if the bar is full of more important messages.
 
-        - `sentence`: the text
-        - `retry`: adds a button to try again
-        - `backend`: the model that refused a request; adds a button that opens its connection settings
-        - `secondary`: `backend` is the comparison model
-        - `topic`: replaces any message with the same topic and `secondary`
-        - `offer`: text and callback of another button
+        - `sentence`: the text of the message
+        - `retry`: whether to add a button to try again
+        - `backend`: the model that rejected a request, if any; adds a button that opens its connection settings
+        - `secondary`: whether `backend` is the comparison model
+        - `topic`: if given, the message replaces any other with the same topic and `secondary`
+        - `offer`: text and callback of an additional button
         - `level`: see `Level`
-        - `fault`: caused by an error in the program; adds a button that opens the log
-        - `private`: may reveal part of a conversation (a title or file name), so it isn't logged
+        - `fault`: whether the cause is an internal error; adds a button that opens the log
+        - `private`: whether the text may reveal part of a conversation, such as its title; if so, it isn't logged
         """
         _log.info("told the user: %s", "(part of a conversation)" if private else sentence)
         text, action = offer or ("", None)
@@ -109,12 +109,12 @@ class MessageBar(QWidget):
         self.rows.append(row)
         self._layout.addWidget(row)
         if before is not None:
-            for button in row.buttons:  # make Tab follow the order on screen, not of creation
+            for button in row.buttons:  # make Tab follow the visual order, not the order of creation
                 QWidget.setTabOrder(before, button)
                 before = button
         row.show()
         self.show()
-        if message.level == "notice" and not message.offer:  # an offer stays until it is answered
+        if message.level == "notice" and not message.offer:  # a notice with an offer stays until the user responds
             row.reading.setInterval(self.reading_ms(message.sentence))
             row.restart_reading()
         QAccessible.updateAccessibility(QAccessibleEvent(row, QAccessible.Event.Alert))
@@ -125,7 +125,7 @@ class MessageBar(QWidget):
         return [row.sentence for row in self.rows]
 
     def take_focus(self) -> bool:
-        """Focuses the newest message's first button. Returns False if there are no messages.
+        """Focuses the first button of the newest message. Returns False if there are no messages.
 
         Escape then closes the message and restores the previous focus.
         """
@@ -141,11 +141,14 @@ class MessageBar(QWidget):
             self._drop(self.rows[-1])
 
     def clear_retries(self) -> None:
-        """Removes the messages that offer to try again."""
+        """Removes the messages with a retry button."""
         self._drop_if(lambda row: row.message.retry)
 
     def clear_refusals(self, *, secondary: bool = False) -> None:
-        """Removes messages about a refused model, or comparison model if `secondary`, after it was replaced."""
+        """Removes messages about a model that rejected a request, after the model has been replaced.
+
+        `secondary`: whether the comparison model has been replaced.
+        """
         self._drop_if(lambda row: row.message.backend is not None and row.message.secondary == secondary)
 
     def clear_topic(self, topic: str) -> None:
@@ -153,11 +156,11 @@ class MessageBar(QWidget):
         self._drop_if(lambda row: row.message.topic == topic)
 
     def solved(self, *topics: str) -> None:
-        """Removes the messages with any of these topics, ignoring empty ones."""
+        """Removes the messages with any of these topics. Empty topics are ignored."""
         self._drop_if(lambda row: row.message.topic in topics and bool(row.message.topic))
 
     def clear_talk(self) -> None:
-        """Removes the messages about the previous session."""
+        """Removes the messages that concern the previous session."""
         self._drop_if(lambda row: row.message.topic in SESSION_TOPICS)
 
     def _tab_predecessor(self) -> QWidget | None:
@@ -170,8 +173,8 @@ class MessageBar(QWidget):
         return None
 
     def _make_room(self, level: Level) -> bool:
-        """Drops the least important message. Returns False if a notice would displace a more important one."""
-        # Among messages of the same level, keep those with a retry button, then newer ones.
+        """Removes the least important message. Returns False if `level` is "notice" and all others rank higher."""
+        # Among messages of the same level, prefer to keep those with a retry button, then newer ones.
         row = min(self.rows, key=lambda row: (_RANKS[row.level], row.message.retry))
         if level == "notice" and row.level != "notice":
             return False
@@ -183,7 +186,7 @@ class MessageBar(QWidget):
         if window.isVisible() and not window.isMinimized():
             self._drop(row)
         else:
-            row.reading.start()  # the message wasn't visible
+            row.reading.start()  # the message wasn't visible, so restart its display time
 
     def _on_focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
         if new is not None and self.isAncestorOf(new):
@@ -208,7 +211,7 @@ class MessageBar(QWidget):
         self.rows.remove(row)
         self._layout.removeWidget(row)
         if focused:
-            # Don't move to the next widget in the tab order: the next keys are meant for the previous focus.
+            # Don't let Qt focus the next widget in the tab order: the user expects to return to the previous focus.
             if self.rows:
                 self.rows[-1].close_button.setFocus()
             elif self._focus_before is not None:

@@ -24,14 +24,14 @@ from app.gui.widgets.form import row
 from app.session.control import BackendChoice
 
 LONGEST = 480
-"""Maximum characters shown of a text; the tooltip contains all of a longer one."""
+"""Maximum number of characters shown of a message. The tooltip contains the full text of longer ones."""
 
 Level = Literal["error", "warning", "notice"]
 """The severity of a message.
 
 - `error`: something doesn't work
-- `warning`: something works, but not as it should
-- `notice`: no action is needed; disappears by itself unless it has an offer
+- `warning`: something works, but not as intended
+- `notice`: no action is needed; the message disappears automatically unless it has an offer
 """
 
 _ICONS = {
@@ -40,23 +40,23 @@ _ICONS = {
     "notice": QStyle.StandardPixmap.SP_MessageBoxInformation,
 }
 _BREAK = "\u200b"
-"""Zero-width space, where a line can break."""
+"""Zero-width space, which allows a line break."""
 _LONG_WORD = re.compile(r"\S{24,}")
 _JOINT = re.compile(r"([/\\?&=._:,;@+-]+|\w{24})(?=\S)")
 
 
 def reading_ms(sentence: str) -> int:
-    """Returns how long to show a notice: 4 s to notice it, plus reading time at an easy 150 words per minute."""
+    """Returns the display time of a notice: 4 s to notice it, plus reading time at a leisurely 150 words per minute."""
     return 4_000 + 400 * len(sentence.split())
 
 
 def breakable(text: str) -> str:
-    """Inserts break points into long words, so that a path or URL doesn't widen the window."""
+    """Inserts zero-width spaces into long words, so that a path or URL doesn't widen the window."""
     return _LONG_WORD.sub(lambda word: _JOINT.sub(rf"\1{_BREAK}", word[0]), text)
 
 
 class Sentence(PlainLabel):
-    """A label that also wraps long words. Its text is copied without the inserted break points."""
+    """A label that also wraps long words. Text is copied without the zero-width spaces inserted for that."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -68,15 +68,15 @@ class Sentence(PlainLabel):
         super().setText(breakable(text))
 
     def text(self) -> str:
-        """The text without break points."""
+        """Returns the displayed text without the zero-width spaces."""
         return super().text().replace(_BREAK, "")
 
     def copy(self) -> None:
-        """Copies the selection, or everything if nothing is selected."""
+        """Copies the selection, or the whole text if nothing is selected."""
         QApplication.clipboard().setText(self.selectedText().replace(_BREAK, "") or self.text())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copies the text without break points."""
+        """Handles the Copy shortcut."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
             event.accept()
@@ -108,7 +108,7 @@ class Message:
     fault: bool = False
 
     def same(self, other: Message) -> bool:
-        """Returns whether `other` repeats this message, so that it only has to be counted."""
+        """Returns whether `other` is a repetition of this message, so that only its counter changes."""
         return (self.sentence, self.retry, self.backend, self.secondary) == (
             other.sentence,
             other.retry,
@@ -118,7 +118,7 @@ class Message:
 
 
 class MessageRow(QWidget):
-    """Shows a `Message`. Each signal reports a click on one of its buttons."""
+    """A row that shows a `Message`. Each signal is emitted when the respective button is clicked."""
 
     closed = Signal()
     retried = Signal()
@@ -150,7 +150,7 @@ class MessageRow(QWidget):
         icon = (self.icon, 0, Qt.AlignmentFlag.AlignVCenter)
         row(icon, 2, (self.label, 1), self.count, *self.buttons, within=self, margins=(10, 6, 6, 6))
         self.reading = QTimer(self, singleShot=True)
-        """Runs until a notice counts as read; stopped while the row is `held`."""
+        """Runs until a notice is considered read. Stopped while the row is `held`."""
         self._pointed = False
         self.set_level(message.level)
 
@@ -165,7 +165,7 @@ class MessageRow(QWidget):
         return self.retry_button, self.backend_button, self.offer_button, self.log_button, self.close_button
 
     def set_level(self, level: Level) -> None:
-        """Changes the level."""
+        """Changes the level, and with it the icon and colour."""
         self.level = level
         self._update_icon()
         self._update_names()
@@ -187,7 +187,7 @@ class MessageRow(QWidget):
         return self._pointed or (focus is not None and self.isAncestorOf(focus))
 
     def restart_reading(self) -> None:
-        """Restarts a notice's reading time, or stops it while the row is `held`."""
+        """Restarts the `reading` timer of a notice, or stops it while the row is `held`."""
         if self.held or not self.reading.interval():
             self.reading.stop()
         else:
@@ -219,19 +219,19 @@ class MessageRow(QWidget):
             super().keyPressEvent(event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Keeps the message while the pointer is over it."""
+        """Stops the `reading` timer while the pointer is over the message."""
         super().enterEvent(event)
         self._pointed = True
         self.restart_reading()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Restarts the reading time."""
+        """Restarts the `reading` timer."""
         super().leaveEvent(event)
         self._pointed = False
         self.restart_reading()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Updates the icon after a change of style."""
+        """Updates the icon when the style changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "reading"):
             self._update_icon()

@@ -1,6 +1,6 @@
-"""The popover of the model pill, for choosing the model, the answer mode and the front-end.
+"""The popover for choosing the model, the answer mode and the front-end, which opens from the model pill.
 
-It emits the user's choices, but doesn't apply them.
+The popover emits the user's choices but doesn't apply them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ WIDTH_PX = 440
 
 
 class ModelPopover(Popover):
-    """Shows the choices in `settings`, which it never modifies.
+    """The popover, which initially shows the choices in `settings` and never modifies them.
 
-    `catalogue`: returns the models of the app's catalogue, installed or not.
+    `catalogue`: returns all models in the catalogue, installed or not.
     """
 
     backend_picked = Signal(object)
@@ -40,7 +40,7 @@ class ModelPopover(Popover):
     answer_mode_picked = Signal(str)
     frontend_picked = Signal(str)
     shown = Signal(str, str, str)
-    """Emits the model to show on the pill: provider key, model name, and provider name (empty if redundant)."""
+    """Emits what the pill should show: provider key, model name, and provider name (empty if redundant)."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class ModelPopover(Popover):
         self._catalogue = catalogue
         self._labels: dict[str, str] = {}
         self._loaded = ""
-        """The model name reported by the session, used if the choice doesn't name a model."""
+        """The model name reported by the session, which is shown if the choice doesn't specify a model."""
         self.choice = backend_choice(settings)
-        """The back-end in use, or being switched to."""
+        """The current back-end, or the one that is being switched to."""
         self.favourites = favourites
         self.models = ModelSearch(settings, lists, favourites, catalogue, self)
         self.search, self.list = self.models.field, self.models.list
@@ -74,10 +74,10 @@ class ModelPopover(Popover):
         self.show_backend(self.choice)
         self._show_answer_mode()
 
-    # -- what is shown
+    # -- display
 
     def show_backend(self, choice: BackendChoice) -> None:
-        """Shows the back-end in use without emitting `backend_picked`."""
+        """Shows the current back-end without emitting `backend_picked`."""
         if choice != self.choice:
             self._loaded = ""
         self.choice = choice
@@ -89,30 +89,30 @@ class ModelPopover(Popover):
             self.models.show_current(choice)
 
     def show_loaded(self, model: str) -> None:
-        """Shows the model name that the session reports."""
+        """Shows the model name reported by the session, unless the choice specifies a model."""
         self._loaded = model
         self.tell()
 
     def show_answer_mode(self, answer_mode: str) -> None:
-        """Shows the answer mode in use without emitting `answer_mode_picked`."""
+        """Shows the current answer mode without emitting `answer_mode_picked`."""
         self._select(self.answer_mode, answer_mode)
         self._show_answer_mode()
 
     def show_frontend(self, key: str) -> None:
-        """Shows the front-end in use without emitting `frontend_picked`."""
+        """Shows the current front-end without emitting `frontend_picked`."""
         self._select(self.frontend, key)
 
     def show_progress(self, key: str, words: str) -> None:
-        """Shows the progress of a model's download. `key`: the model's catalogue key, or empty to clear it."""
+        """Shows the progress of a download. `key`: the catalogue key of the model, or empty to clear the progress."""
         self.list.busy_key, self.list.busy_words = key, words
         self.list.viewport().update()
 
     def add_controls(self, widget: QWidget) -> None:
-        """Adds a widget with controls for the front-end at the bottom."""
+        """Adds a widget with front-end controls at the bottom."""
         self.column.addWidget(widget)
 
     def open_at(self, anchor: QWidget) -> None:
-        """Opens the popover at `anchor` with all models listed and the search field focused."""
+        """Opens the popover at `anchor` with an empty, focused search field."""
         self.models.open_with(self.choice)
         self.set_width(WIDTH_PX)
         super().open_at(anchor)
@@ -123,12 +123,12 @@ class ModelPopover(Popover):
         label = self._lists.label(self.choice.provider)
         name = self.choice.model or self._loaded
         if name and self.choice.provider == "embedded":
-            if not self._labels:  # they never change, and listing all models is slow
+            if not self._labels:  # cached, as they never change and listing all models is slow
                 self._labels = {model.key: model.label for model in self._catalogue()}
             name = self._labels.get(name, name)
         self.shown.emit(self.choice.provider, name or label, label if name and not is_router(self.choice) else "")
 
-    # -- what the user does
+    # -- user actions
 
     def _take(self, chosen: ModelRow) -> None:
         if chosen.download:
@@ -147,7 +147,7 @@ class ModelPopover(Popover):
         help = self.answer_mode.currentData(Qt.ItemDataRole.ToolTipRole)
         set_tip(self.answer_mode, self.tr("When the answer begins.") + f"\n{help}")
 
-    # -- building
+    # -- construction
 
     def _connect(self) -> None:
         self.models.picked.connect(self._take)

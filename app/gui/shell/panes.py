@@ -1,4 +1,4 @@
-"""The layout of the window's panes, and its storage in the window's state."""
+"""The layout of the window's panes, and the code that saves and restores it."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ SAVE_AFTER_MS = 800
 HANDLE_PX = 4
 CONVERSATIONS_PX, ORACLE_PX, PAIR_PX = 248, 380, 600
 INSPECTOR_PX, INSPECTOR_SHARE, MOST_INSPECTOR_PX = 236, 0.32, 396
-"""The inspector takes a share of the window's height, within these limits.
+"""The inspector's default height is a share of the window's, clamped between a minimum and a maximum.
 
-The minimum fits the tabs and seven timeline lanes. The maximum is the height that the lanes can make use of.
+The minimum fits the tabs and seven timeline lanes. Beyond the maximum, the lanes gain nothing from more height.
 """
 LEAST_FOR_CONVERSATIONS_PX = 1080
-"""In a narrower window, the conversation list is hidden unless the user chooses to show it."""
+"""Minimum window width at which the conversation list is shown by default."""
 
 LEAST_WIDTHS = (180, 320, 260)
 LEAST_INSPECTOR_PX = 146
 USUAL_LINE_PX = 17
-"""The line height that the sizes above assume; they are scaled up for larger text."""
+"""The line height assumed by the sizes above, which are scaled up for larger text."""
 
 _log = logging.getLogger(__name__)
 
 
 class Panes(QWidget):
-    """Arranges `conversations`, `talk` and `oracle` in a row, with the `inspector` below."""
+    """Arranges the panes: `conversations`, `talk` and `oracle` side by side, and `inspector` below them."""
 
     def __init__(
         self, conversations: QWidget, talk: QWidget, oracle: QWidget, inspector: QWidget, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        # From the outside in: a pane that moves with all that is in it costs as much as it cost to make.
+        # Nest from the outside in, because reparenting a populated pane is as expensive as creating it.
         self.rows = QSplitter(Qt.Orientation.Vertical, self)
         column(self.rows, within=self)
         self.columns = QSplitter(Qt.Orientation.Horizontal, self.rows)
@@ -47,7 +47,7 @@ class Panes(QWidget):
         self._inspector = inspector
         inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
         for pane, least in zip((conversations, talk, oracle), LEAST_WIDTHS, strict=True):
-            if pane is not talk:  # its minimum width follows from its controls
+            if pane is not talk:  # whose minimum width is determined by its controls
                 pane.setMinimumWidth(max(least, pane.minimumSizeHint().width()))
             self.columns.addWidget(pane)
         for place, stretch in ((0, 0), (1, 1), (2, 0)):
@@ -62,7 +62,7 @@ class Panes(QWidget):
         self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle, shown=False)
         self.inspector_action = self._action(self.tr("&Inspector"), "Ctrl+3", inspector, shown=False)
         self.chosen = False
-        """Whether the user has chosen which panes to show; until then, the window's size decides."""
+        """Whether the user has explicitly shown or hidden a pane. If not, visibility depends on the window's width."""
         for action in self.actions_:
             action.triggered.connect(self._choose)
 
@@ -73,28 +73,31 @@ class Panes(QWidget):
 
     @property
     def scale(self) -> float:
-        """Size of the text relative to the usual size; at least 1."""
+        """The text size relative to the default, at least 1."""
         return max(1.0, self.fontMetrics().height() / USUAL_LINE_PX)
 
     def fit_into(self, width: int) -> None:
-        """Shows the conversation list if a window this wide (px) has room for it, unless the user has chosen."""
+        """Shows the conversation list if a window this wide (px) has room for it, and hides it otherwise.
+
+        No-op if the user has explicitly shown or hidden a pane.
+        """
         if not self.chosen:
             self.conversations_action.setChecked(width >= LEAST_FOR_CONVERSATIONS_PX * self.scale)
 
     def has_room_for_oracle(self) -> bool:
-        """Returns whether the oracle fits next to the transcript."""
+        """Returns whether there is room for the oracle next to the transcript."""
         taken = self.columns.sizes()[0] if self.conversations_action.isChecked() else 0
         return self.width() - taken >= (LEAST_WIDTHS[1] + ORACLE_PX) * self.scale
 
     def widen_oracle(self) -> None:
-        """Widens the oracle to fit two columns, as far as the transcript's minimum width permits."""
+        """Widens the oracle to fit two columns, as far as the minimum width of the transcript allows."""
         conversations, talk, oracle = self.columns.sizes()
         more = min(round(PAIR_PX * self.scale) - oracle, talk - round(LEAST_WIDTHS[1] * self.scale))
         if more > 0 and self.oracle_action.isChecked():
             self.columns.setSizes([conversations, talk - more, oracle + more])
 
     def divide(self, width: int, height: int) -> None:
-        """Sets the panes' default sizes for a window of this size, in pixels."""
+        """Applies the default pane sizes for a window of this size, in pixels."""
         conversations = round(CONVERSATIONS_PX * self.scale)
         oracle = round(ORACLE_PX * self.scale)
         self.columns.setSizes([conversations, max(1, width - conversations - oracle), oracle])
@@ -102,7 +105,7 @@ class Panes(QWidget):
         self.rows.setSizes([max(1, height - inspector), inspector])
 
     def changeEvent(self, event: QEvent) -> None:
-        """Adapts the sizes to the font."""
+        """Adapts the layout when the font changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
@@ -130,7 +133,7 @@ class WindowLayoutStore(QObject):
         self._panes = panes
         self._keep = keep
         self.mini: tuple[int, int] | None = None
-        """The mini window's position on the desktop in pixels, or None if the user has never moved it."""
+        """The mini window's desktop position in pixels, or None if the user has never moved it."""
         self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._timer.timeout.connect(self.save)
         for splitter in (panes.columns, panes.rows):
@@ -139,7 +142,7 @@ class WindowLayoutStore(QObject):
             action.toggled.connect(lambda _: self._timer.start())
 
     def restore(self) -> bool:
-        """Restores the saved layout. Returns False if there is no usable one."""
+        """Restores the saved layout. Returns False if none is saved or it is unusable."""
         kept = self._keep.state.layout
         if not kept:
             return False
@@ -172,13 +175,13 @@ class WindowLayoutStore(QObject):
         self._keep.remember(layout={**kept, "shown": shown, "chosen": self._panes.chosen, "mini": self.mini})
 
     def keep_mini(self, place: tuple[int, int]) -> None:
-        """Schedules saving the mini window's position."""
+        """Records the mini window's position and schedules a save."""
         if place != self.mini:
             self.mini = place
             self._timer.start()
 
     def moved(self) -> None:
-        """Schedules saving the layout after the window was moved or resized."""
+        """Schedules a save. Must be called when the window has been moved or resized."""
         self._timer.start()
 
     def _named(self) -> tuple[tuple[str, QAction], ...]:

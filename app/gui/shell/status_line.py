@@ -1,4 +1,4 @@
-"""The status line at the bottom of the window: last response time, usage, and the session's state."""
+"""The status line at the bottom of the window: response time, usage, and the session's state."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from app.gui.widgets.formats import backend_words, dollars
 from app.gui.widgets.formats import tokens as token_words
 
 LEAST_STATE_PX = 140
-"""Minimum width for the state; if less would remain, the response times are shortened."""
+"""Minimum width reserved for the state. If less would remain, the response times are shortened."""
 
 SPACING_PX = 12
 
 
 class StatusLine(QWidget):
-    """Folds a session's events into the facts that only this line shows.
+    """The status line, which collects usage and audio gaps from the session's events.
 
-    `middle`: a widget placed in the centre. `inspector`: the action that shows and hides the inspector.
+    Call `begin` when a session starts, and `apply` with each event. `middle`: the widget in the centre. `inspector`:
+    the action that shows and hides the inspector.
     """
 
     latency_wanted = Signal()
@@ -58,13 +59,13 @@ class StatusLine(QWidget):
         self._figures: Figures | None = None
 
     def begin(self) -> None:
-        """Resets for a new session."""
+        """Resets all data for a new session."""
         self._parts, self._gaps = [], 0
         self.usage, self._budget, self._stale = ConversationUsage(), None, True
         self._seconds = self._figures = None
 
     def apply(self, event: e.Event) -> None:
-        """Applies one event."""
+        """Updates the usage, gaps and budget from an event. Only takes effect on the next `show_state`."""
         self.usage.apply(event)
         match event:
             case e.SessionStarted():
@@ -85,7 +86,10 @@ class StatusLine(QWidget):
                 self._stale = True
 
     def show_state(self, talk: TalkState, progress: str) -> None:
-        """Shows the session's state. `progress` describes what is being prepared while it is loading."""
+        """Shows the session's state, and the usage if it has changed.
+
+        `progress`: what is being loaded, if the session is still starting.
+        """
         short, whole = self._state(talk, progress)
         self.state.setText(short)
         set_tip(self.state, whole)
@@ -99,9 +103,9 @@ class StatusLine(QWidget):
         self._show_response()
 
     def show_latency(self, seconds: float | None, figures: Figures | None) -> None:
-        """Shows the last response time and the session's statistics.
+        """Shows the last response time and its statistics over the session.
 
-        `seconds` is None before the first answer, and `figures` is None while there are too few answers.
+        `seconds`: None before the first answer. `figures`: None if there are too few answers.
         """
         self._seconds, self._figures = seconds, figures
         self._show_response()
@@ -113,7 +117,7 @@ class StatusLine(QWidget):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shows as much of the response times as fits."""
+        """Shows as much of the response times as fits the new width."""
         super().resizeEvent(event)
         self._show_response()
 
@@ -193,12 +197,12 @@ class StatusLine(QWidget):
         shown = whole if self._left_over(whole) >= LEAST_STATE_PX else short
         if self.response.text() != shown:
             self.response.setText(shown)
-        if self.response.accessibleName() != whole:  # otherwise screen readers would announce it after every batch
+        if self.response.accessibleName() != whole:  # otherwise, screen readers would repeat it after every batch
             set_tip(self.response, self.tr("{0}.\nClick to see where the time went.").format(whole))
             self.response.setAccessibleName(whole)
 
     def _left_over(self, text: str) -> int:
-        """Returns the width in pixels that this response text leaves for the state."""
+        """Returns the width that would remain for the state next to this response text, in pixels."""
         metrics, response = self.response.fontMetrics(), self.response
         more = metrics.horizontalAdvance(text) - metrics.horizontalAdvance(response.text())
         return self.width() - response.sizeHint().width() - more - self.counts.sizeHint().width() - 2 * SPACING_PX
@@ -213,7 +217,7 @@ class StatusLine(QWidget):
     # -- the state
 
     def _state(self, talk: TalkState, progress: str) -> tuple[str, str]:
-        """Returns the short text to display and the full description."""
+        """Returns the short text to display, and the full description for the tooltip."""
         if talk.phase == "loading":
             words = self.tr("Getting ready: {0}").format(progress or self.tr("one moment"))
             return words, words

@@ -1,4 +1,4 @@
-"""The bar at the top of the window, with the title, the model pill, the menu and buttons for the panes."""
+"""The bar at the top of the window, with the title, the model pill, the menu button and buttons for the panes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.gui.widgets.form import row
 class TopBar(QWidget):
     """The top bar.
 
-    - `header`: the widget with the conversation's title
+    - `header`: the widget that shows the conversation's title
     - `menu`: the menu opened by the menu button
     - `sidebar`, `oracle`: the actions that show and hide these panes
     """
@@ -33,7 +33,7 @@ class TopBar(QWidget):
         self.menu_button = IconButton("ellipsis", self.tr("Menu"), self, keys="F10")
         self._menu = menu
         self.menu_button.clicked.connect(self.open_menu)
-        self.new_button.setVisible(not sidebar.isChecked())  # the sidebar has one as well
+        self.new_button.setVisible(not sidebar.isChecked())  # the sidebar has its own
         sidebar.toggled.connect(lambda on: self.new_button.setVisible(not on))
         header.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         unit = tokens().unit
@@ -44,7 +44,7 @@ class TopBar(QWidget):
     def open_menu(self) -> None:
         """Opens the menu below its button."""
         button = self.menu_button
-        # Not `exec`, which would run a nested event loop.
+        # `exec` would run a nested event loop.
         self._menu.popup(button.mapToGlobal(button.rect().bottomRight() - QPoint(self._menu.sizeHint().width(), 0)))
 
     def changeEvent(self, event: QEvent) -> None:
