@@ -12,16 +12,16 @@ LINE_CHARS, LINES = 42, 2
 LONGEST_SECONDS = 7.0
 SHORTEST_SECONDS = 0.8
 PAUSE_SECONDS = 1.0
-"""A longer silence within a turn ends a cue."""
+"""A pause longer than this within a turn ends a cue."""
 SENTENCE_CHARS = 24
-"""The end of a sentence also ends a cue that has at least this many characters."""
+"""A cue of at least this many characters ends with its current sentence."""
 
 SPEAKERS = {"user": "You", "assistant": "KAME"}
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Lines shown from `start` to `end`, in seconds."""
+    """A subtitle shown from `start` to `end`, in seconds. `text` may have several lines."""
 
     start: float
     end: float
@@ -29,7 +29,7 @@ class Cue:
 
 
 def subtitles(talks: Sequence[tuple[float, Sequence[TimedTurn]]]) -> str:
-    """Returns the contents of the file. `talks`: each talk's start on the common timeline (s), with its turns."""
+    """Returns the contents of an SRT file. `talks`: each talk's start on the common timeline (s), and its turns."""
     cues = sorted(
         (cue for offset, turns in talks for cue in _talk_cues(offset, turns)), key=lambda cue: (cue.start, cue.end)
     )
