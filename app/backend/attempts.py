@@ -1,4 +1,4 @@
-"""Base class for a request for one answer, with retries where they may help and user-facing errors."""
+"""The base class of answer requests, which implements retries and user-facing errors."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ class Backend(Protocol):
         ...
 
     async def prime(self, request: ChatRequest) -> None:
-        """Preprocesses the start of the next request's prompt, if that saves time. Never raises."""
+        """Makes the model process the start of the next prompt in advance, if that saves time. Never raises."""
         ...
 
     async def close(self) -> None:
@@ -274,9 +274,9 @@ async def text_of(items: AsyncIterator[StreamItem]) -> AsyncGenerator[str, None]
 
 
 def made_for(backend: Backend) -> tuple[str, str, str]:
-    """Returns the provider, model and URL that a back-end was created with, the URL without secrets.
+    """Returns the provider, model and URL (without secrets) that were passed to `make_backend`.
 
-    All are empty if it wasn't created by `make_backend`.
+    All are empty if the back-end wasn't created by `make_backend`.
     """
     provider, model, url = getattr(backend, "made_for", ("", "", ""))
     return provider, model, without_secrets(url)

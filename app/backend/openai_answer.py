@@ -78,7 +78,7 @@ async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Converts exceptions raised in the block by a malformed answer to UnreadableAnswer."""
+    """Raises UnreadableAnswer instead of the exceptions that a malformed answer causes in the block."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError):

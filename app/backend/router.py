@@ -109,7 +109,7 @@ class RouterBackend:
         return Choice(self._table[chosen], kind, decision.share, reason)
 
     def failed(self, backend: Backend, rest: float = 0.0) -> bool:
-        """Skips a back-end that failed, for `rest` seconds within limits; returns whether another one is available."""
+        """Skips a failed back-end for `rest` seconds (60 to 600); returns whether another one is available."""
         rest = max(RESTS_SECONDS, min(rest, LONGEST_REST_SECONDS))
         now = self._now()
         self._rests_until[backend] = max(self._rests_until.get(backend, 0.0), now + rest)

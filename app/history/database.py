@@ -1,4 +1,4 @@
-"""Opening of the conversation database, even if the file is damaged, inaccessible or from another version.
+"""Functions for opening the conversation database, even if it is damaged, inaccessible or from another version.
 
 A damaged file is moved aside and its readable content rescued into a new one. A file from another version of the app is
 set aside unchanged. If nothing can be stored, an in-memory database is used until the app closes.
@@ -224,7 +224,7 @@ def _make_private(path: Path) -> None:
 
 def _connect(name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, timeout=PATIENCE_SECONDS, isolation_level=None)
-    connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")  # damage may break UTF-8
+    connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")  # damage may invalidate UTF-8
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
@@ -261,7 +261,7 @@ def _put_in_place(path: Path) -> str:
         backup = path.with_name(max(moved, key=lambda name: (len(name), name)))
         _move_log(path, backup)
         kept = f" The damaged file is kept as {backup}."
-    with contextlib.suppress(FileNotFoundError):  # another process did it first
+    with contextlib.suppress(FileNotFoundError):  # another process moved it first
         move_file(_draft(path), path)
     return f"The file of conversations was damaged, so a new one was made with what can be read of it.{kept}"
 

@@ -1,4 +1,4 @@
-"""Export of a conversation to a file as Markdown, JSON, subtitles or audio."""
+"""Conversation export as Markdown, JSON, subtitles or audio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import of a conversation from an exported JSON file or from the folder of a recorded session.
+"""Conversation import from an exported JSON file or the folder of a recorded session.
 
 The input is untrusted; whatever it contains, the result is either a conversation or a user-facing error. Only the
 harmless parts of an imported setup are kept: it can't give the model access to folders, enable tools with side effects

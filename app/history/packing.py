@@ -1,4 +1,4 @@
-"""Compression of a talk's events, and recovery of damaged ones as far as possible."""
+"""Compression of a talk's events, with best-effort decompression of damaged data."""
 
 from __future__ import annotations
 

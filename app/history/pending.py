@@ -1,4 +1,4 @@
-"""Writing of the pending events of open talks, so that one failing event doesn't block the others."""
+"""Batched writes of pending events, in which a failing event doesn't block the others."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class _Copy:
             self._add_talk(rowid, values, lines, packed)
 
     def finish(self) -> None:
-        """Writes the rows that can only be written once all talks have been copied."""
+        """Writes the rows that depend on all talks having been copied. Must be called last."""
         self._database.executemany(
             "UPDATE conversations SET changed = ? WHERE id = ?", [(at, row) for row, at in self._changed.items()]
         )

@@ -111,7 +111,7 @@ def make_tables(database: sqlite3.Connection) -> None:
     if version(database):
         return
     with transaction(database):
-        if not version(database):  # check again: another process may have been faster
+        if not version(database):  # check again: another process may have created them
             for statement in _TABLES:
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {VERSION}")

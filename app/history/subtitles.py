@@ -1,4 +1,4 @@
-"""SubRip subtitles of a conversation, for both speakers and with all talks on one timeline."""
+"""SubRip subtitles for a conversation, with both speakers and all talks on one timeline."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _talk_cues(offset: float, turns: Sequence[TimedTurn]) -> Iterator[Cue]:
         ]
         for place, group in enumerate(groups):
             start, end = group[0].start, max(group[-1].end, group[0].start + SHORTEST_SECONDS)
-            if place + 1 < len(groups):  # cues of one side must not overlap
+            if place + 1 < len(groups):  # the cues of one speaker must not overlap
                 end = min(end, max(groups[place + 1][0].start, start + 0.001))
             yield Cue(offset + start, offset + end, "\n".join(_wrap(SPEAKERS[speaker], group)))
 

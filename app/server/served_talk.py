@@ -57,7 +57,7 @@ class EventLog:
         return min(max(after, self.count - len(self._kept), 0), self.count)
 
     def since(self, number: int) -> list[e.Event]:
-        """Returns the buffered events after the given number."""
+        """Returns the buffered events that follow event number `number`."""
         missing = self.count - number
         return [event for event, _ in list(self._kept)[-missing:]] if missing > 0 else []
 

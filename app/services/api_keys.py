@@ -136,7 +136,7 @@ KEYRING_SECONDS = 5.0
 """How long to wait for a keyring that hangs or prompts the user for a password."""
 
 LOCKER_CHARACTERS = 1280
-"""The longest key that the Windows Credential Locker can store: 2,560 bytes, encoded as UTF-16."""
+"""The maximum length of a key in the Windows Credential Locker: 2,560 bytes of UTF-16."""
 
 KeyPlace = Literal["none", "environment", "keyring", "memory"]
 """Where a key is stored: nowhere, in an environment variable, in the system keyring, or in memory until the app exits.

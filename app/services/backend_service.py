@@ -155,11 +155,9 @@ class BackendService:
         return f"{model} {where} answers: first words after {seconds:.2f} s."
 
     async def pull(self, choice: BackendChoice, report: Callable[[str, float], None]) -> None:
-        """Makes Ollama download a model; cancelling stops the download.
+        """Makes Ollama download a model; cancelling stops the download. Raises UserError.
 
         `report` is called with a status text and the fraction done.
-
-        Raises UserError.
         """
         if choice.provider not in PROVIDERS or not PROVIDERS[choice.provider].can_pull:
             raise UserError("Only Ollama downloads models. Choose Ollama, and then a model to download.")
@@ -201,7 +199,7 @@ class BackendService:
         return result.sentence
 
     async def make(self, choice: BackendChoice) -> Any:
-        """Creates the chosen back-end on a thread, without opening it. Raises UserError."""
+        """Creates the chosen back-end on a worker thread, without opening it. Raises UserError."""
 
         def make() -> Any:
             if choice.provider == ROUTER:
@@ -229,7 +227,7 @@ class BackendService:
 async def _first_words(backend: Any) -> tuple[float, bool]:
     """Opens a back-end and requests a short answer.
 
-    Returns the seconds until its first text (or its end), and whether there was any text.
+    Returns the time (s) to the first text, or to the end if there was none, and whether there was any text.
     """
     await backend.open()
     request = ChatRequest(

@@ -39,7 +39,7 @@ FRAME_LIMIT_MS = 60.0
 
 
 def embedded_speed() -> tuple[bool, str]:
-    """Measures whether the built-in recogniser and voice are fast enough; returns that and a text with the times.
+    """Returns whether the built-in recogniser and voice are fast enough, and the measured times as text.
 
     Raises VoiceError, OSError, RuntimeError, ImportError or ValueError if they can't run.
     """
@@ -102,7 +102,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Diagnosis:
-    """The whole report: its lines, and the advice at the end."""
+    """The report, which consists of lines and a closing recommendation."""
 
     findings: list[Finding] = field(default_factory=list)
     advice: str = ""
@@ -195,7 +195,7 @@ def _tell_cuda(card: Card | None, add: Add) -> int | None:
 
 
 def _missing_packages() -> str:
-    """Returns a message with the packages that the card requires and the command that installs them, or empty."""
+    """Returns a message about missing packages and the command that installs them, or an empty string."""
     offer = GraphicsService().offer()
     if offer is None or not offer.command:
         return offer.sentence if offer is not None else ""

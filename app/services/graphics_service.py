@@ -34,8 +34,8 @@ STOPPED = (
 AGAIN = "Try again; if it still fails, install KAME Desktop again."
 
 GraphicsState = Literal["offered", "waiting", "by hand"]
-"""`offered`: can be installed from the app; `waiting`: installed, but only used from the next start on; `by hand`: the
-user must run a command."""
+"""`offered`: can be installed from the app; `waiting`: installed, takes effect on the next start; `by hand`: the user
+must run a command."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Rating of a microphone based on a recording: speech level, noise level and clipping."""
+"""Microphone rating based on a recording, considering speech level, noise level and clipping."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NOISY_DB = 10.0
 9 % instead of 3 %)."""
 
 DROWNING_DBFS = -35.0
-"""Noise above this level is as loud as speech close to the microphone, so speech may not be detected at all."""
+"""Noise above this level is as loud as speech itself, which may then not be detected at all."""
 
 CLIPPED_SAMPLES = 4
 """The minimum number of full-scale samples that counts as clipping; fewer may be a coincidence."""

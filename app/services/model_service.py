@@ -123,7 +123,7 @@ class ModelService:
                 self._measure(model)
 
     def check(self, key: str) -> str:
-        """Verifies all files of a model against its manifest; returns a user-facing message."""
+        """Verifies the digests of a model's files; returns a user-facing message."""
         try:
             _, compared = check_model(key)
         except ModelError as error:

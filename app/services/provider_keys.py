@@ -1,4 +1,4 @@
-"""Management of API keys by provider, with user-facing messages about the results."""
+"""API key management by provider, with user-facing messages about the results."""
 
 from __future__ import annotations
 

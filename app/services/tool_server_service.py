@@ -29,7 +29,7 @@ class ToolServerService:
     def wrong(self, changed: Sequence[ServerEntry], others: Sequence[str] = ()) -> tuple[int, str] | None:
         """Returns the index of the first invalid entry and an error message, or None if all can be saved.
 
-        `others`: the names of the remaining servers.
+        `others`: the names of the other servers in the list.
         """
         return wrong_entry(changed, others)
 

@@ -1,4 +1,4 @@
-"""The app's names, and the paths of the user's files. A file or folder may not exist yet."""
+"""The app's names, and the paths of the user's files and folders, which may not exist yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The type of a setting's declaration, with its default, label, help text, section, range and time of effect."""
+"""The classes and types with which settings are declared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Storage of the app's JSON files in the settings folder, `settings.json` and `window.json`.
+"""Storage for the app's JSON files in the settings folder, `settings.json` and `window.json`.
 
 Damaged files, and files from another version of the app, are renamed rather than overwritten.
 """
@@ -37,7 +37,7 @@ def read_stored(path: Path, name: str = "settings file") -> Stored:
     `name`: what to call the file in messages.
     """
     try:
-        return Stored(read_versioned(path, SETTINGS, VERSION, any_number=True))  # each setting checks its own number
+        return Stored(read_versioned(path, SETTINGS, VERSION, any_number=True))  # each setting validates its number
     except FileNotFoundError:
         return Stored()
     except Refused as error:

@@ -1,4 +1,4 @@
-"""Storage of statistics about the user's pauses within turns, in a separate file."""
+"""Storage for statistics about the user's pauses within turns."""
 
 from __future__ import annotations
 
