@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from app.server.connection import ClientConnection
 
 MOST_EVENTS = 2_000
-"""The maximum number of buffered events, enough for the time that a session waits for its client."""
+"""The maximum number of buffered events: about a hundred per second for as long as a session waits for its client."""
 MOST_CHARS = 1_000_000
 """The maximum total length of the buffered events in serialized form, in characters."""
 
