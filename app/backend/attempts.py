@@ -1,4 +1,4 @@
-"""One request for an answer, with retries where they may help and an explanation if it fails."""
+"""The base class of answer requests, which implements retries and user-facing errors."""
 
 from __future__ import annotations
 
@@ -12,27 +12,30 @@ from app.backend.base import BackendError, ChatRequest, StreamItem, ToolCall
 
 RETRIES = 2
 RETRY_SECONDS = 0.4
-"""Delay before the first retry; doubled for each further one."""
+"""The delay before the first retry, which doubles with each further one."""
 MORE_ROOM = 8
-"""Factor applied to the token limit if a model has used it up by thinking."""
+"""The factor by which the token limit is raised if thinking has used it up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The last item of an attempt: the server's reason for ending the answer ("stop", "length", …)."""
+    """The last item of an attempt, with the server's finish reason ("stop", "length", …)."""
 
     reason: str
 
 
 class AnswerAttempts(ABC):
-    """The attempts at one answer. Subclasses implement one server's protocol. `who`: the model's name in messages."""
+    """The request attempts for a single answer. Subclasses implement a server's protocol.
+
+    `who`: the name of the model in user-facing messages.
+    """
 
     def __init__(self, request: ChatRequest, who: str) -> None:
         self.request = request
         self._who = who
 
     async def items(self) -> AsyncGenerator[StreamItem, None]:
-        """Yields the answer's items. Requests are retried only before the first words. Raises BackendError."""
+        """Yields the answer's items. Retries only while no text or tool call has been received. Raises BackendError."""
         retries = 0
         while True:
             answered, reason = False, ""
@@ -60,18 +63,18 @@ class AnswerAttempts(ABC):
                 await asyncio.sleep(wait)
                 continue
             self.check_finish(reason, answered)
-            if answered or self.request.max_tokens <= 1:  # with one token, the model only had to process the prompt
+            if answered or self.request.max_tokens <= 1:  # with one token, only the prompt had to be processed
                 return
             if reason != "length" or not self.allow_more():
                 raise BackendError(f"{self._who} gave an empty answer. Ask again, or choose another model.", "empty")
 
     @abstractmethod
     def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
-        """Makes one request and yields its items; propagates the client library's exceptions."""
+        """Makes one request and yields the answer's items. Propagates the client library's exceptions."""
 
     @abstractmethod
     def retry_wait(self, error: Exception, usual: float) -> float | None:
-        """Returns the delay in seconds after which a retry may succeed; None if it won't, or not soon enough."""
+        """Returns how many seconds to wait before retrying (usually `usual`), or None not to retry."""
 
     @abstractmethod
     def explain(self, error: Exception, *, mid_answer: bool) -> BackendError:
@@ -79,12 +82,12 @@ class AnswerAttempts(ABC):
 
     @abstractmethod
     def allow_more(self) -> bool:
-        """Called if the model used up its token limit without a word: raises the limit once; returns whether it did."""
+        """Raises the token limit, once, after the model used it up without any text; returns whether it did."""
 
     def learn(self, error: Exception) -> bool:
-        """Omits from later requests what the server refused; returns whether to retry immediately."""
+        """Adapts later requests by omitting what the server rejected; returns whether to retry immediately."""
         return False
 
     def check_finish(self, reason: str, answered: bool) -> None:
-        """Raises BackendError if the server's reason for ending the answer is a failure."""
+        """Raises BackendError if the server's finish reason indicates a failure."""
         return

@@ -1,7 +1,7 @@
-"""The back-end protocol: chat messages in, an asynchronous stream of text, tool calls and usage out.
+"""The back-end protocol, which turns chat messages into an asynchronous stream of text, tool calls and token usage.
 
 Adapters raise only `BackendError`, with a user-facing message; any other exception is a bug. This module also parses
-server addresses and strips secrets from them for display.
+server addresses, and strips secrets from them for display.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from app.untrusted.limits import TOKENS
 
 
 def split_address(url: str) -> SplitResult:
-    """Splits an address into its parts; all are empty if `url` is invalid."""
+    """Parses a URL; all parts are empty if it is invalid."""
     try:
         parts = urlsplit(url)
         _ = parts.hostname, parts.port  # these properties raise ValueError only on access
@@ -37,7 +37,7 @@ def split_address(url: str) -> SplitResult:
 
 
 def on_this_machine(url: str) -> bool:
-    """Returns whether a server is on the loopback interface, so that the environment's proxies must not be used."""
+    """Returns whether a server is on the loopback interface, in which case proxies must be bypassed."""
     host = split_address(url if "://" in url else f"//{url}").hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -46,7 +46,7 @@ def on_this_machine(url: str) -> bool:
 
 
 def in_own_network(url: str) -> bool:
-    """Returns whether a server is on this machine or in a private network, where requests are free of charge."""
+    """Returns whether a server is on this machine or in a private network, so that requests are free of charge."""
     host = split_address(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private
@@ -55,9 +55,9 @@ def in_own_network(url: str) -> bool:
 
 
 def without_secrets(url: str) -> str:
-    """Returns an address without user, password, query and fragment, any of which may contain keys.
+    """Strips the user name, password, query and fragment from a URL, since any of them may contain keys.
 
-    Everything before the last “@” counts as user and password, so that no part of a password remains.
+    Everything before the last “@” counts as user name and password, so that no part of a password remains.
     """
     scheme, separator, rest = url.rpartition("://") if url.count("://") == 1 else ("", "", url)
     return scheme + separator + re.split(r"[?#]", rest.rpartition("@")[2], maxsplit=1)[0]
@@ -66,18 +66,29 @@ def without_secrets(url: str) -> str:
 FaultKind = Literal[
     "setup", "key", "quota", "model", "request", "content", "empty", "network", "timeout", "server", "broken"
 ]
-"""What failed: `setup` (a package, an address), `key`, `quota` (too many requests, no credit), `model` (unknown to the
-server), `request` (rejected in every form), `content` (a filter), `empty` (no words), `network` (no connection),
-`timeout`, `server` (an internal server error), `broken` (the answer broke off or was unreadable)."""
+"""The category of a failure.
+
+- `setup`: a package is missing or an address is invalid.
+- `key`: the API key is missing or was rejected.
+- `quota`: too many requests, or no credit left.
+- `model`: the server doesn't have the model.
+- `request`: the server rejected the request in every form.
+- `content`: a content filter blocked the answer.
+- `empty`: the answer contained no text.
+- `network`: no connection to the server.
+- `timeout`: the server didn't respond in time.
+- `server`: an internal server error.
+- `broken`: the answer was cut off or malformed.
+"""
 
 USER_FIXABLE: tuple[FaultKind, ...] = ("key", "setup", "model", "quota", "network")
-"""Faults that the user may be able to fix in a back-end's key and connection settings."""
+"""Failures that the user may be able to fix in a back-end's key and server settings."""
 
 
 class BackendError(Exception):
-    """A back-end failed. `str(error)` is a user-facing message: what happened, what it means, what to do.
+    """A back-end failure. `str(error)` is a user-facing message saying what happened, what it means and what to do.
 
-    `retry_after`: seconds that the server asked clients to wait; 0 if unspecified.
+    `retry_after`: the number of seconds that the server asked to wait; 0 if unspecified.
     """
 
     def __init__(self, sentence: str, kind: FaultKind = "server", *, retry_after: float = 0.0) -> None:
@@ -88,7 +99,7 @@ class BackendError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call by the model. `arguments`: JSON as written by the model; `id`: links the call to its result."""
+    """A tool call by the model. `arguments`: unvalidated JSON from the model; `id`: matches the result to the call."""
 
     id: str
     name: str
@@ -97,7 +108,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallMessage:
-    """In a request: the assistant message in which the model called tools, with any text that accompanied the calls."""
+    """A request message: the assistant's tool calls, with any text that accompanied them."""
 
     calls: tuple[ToolCall, ...]
     content: str = ""
@@ -105,7 +116,7 @@ class ToolCallMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolMessage:
-    """In a request: the result of the tool call `id`."""
+    """A request message: the result of the tool call `id`."""
 
     id: str
     name: str
@@ -114,9 +125,9 @@ class ToolMessage:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The token usage of one request; `tokens_cached` of the `tokens_in` were read from the server's cache.
+    """The token usage of one request. `tokens_cached`: how many of the `tokens_in` were read from the server's cache.
 
-    `counted`: reported by the server rather than estimated.
+    `counted`: whether the server reported the numbers; otherwise they are estimates.
     """
 
     tokens_in: int
@@ -126,13 +137,13 @@ class Usage:
 
 
 def token_count(told: Any) -> int:
-    """Validates a token count reported by a server; returns 0 if it isn't plausible."""
+    """Validates a token count from a server; returns 0 if it is implausible."""
     return int(told) if isinstance(told, int | float) and 0 <= told <= TOKENS else 0
 
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A tool was started for the answer."""
+    """A stream item: a tool call has started."""
 
     name: str
     arguments: str
@@ -140,7 +151,7 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
-    """A tool finished after `seconds`; `text` is its result as passed to the model."""
+    """A stream item: a tool call ended after `seconds`. `text`: the result that is passed to the model."""
 
     name: str
     ok: bool
@@ -149,17 +160,17 @@ class ToolEnded:
 
 
 StreamItem = str | ToolCall | Usage | ToolStarted | ToolEnded
-"""An item of an answer's stream. Consumers ignore item types they don't need."""
+"""An item of a streamed answer. Consumers must ignore the types they don't need."""
 
 Message = ChatMessage | ToolCallMessage | ToolMessage
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One request. `max_tokens` bounds the answer; a word takes about 1.4 tokens.
+    """A request for an answer. `max_tokens` limits its length, at about 1.4 tokens per word.
 
-    `final`: allows tools with side effects. It means that the user's turn is complete, this answer will be spoken, and
-    no such tool has been called for it yet.
+    `final`: whether tools with side effects are allowed, because the user's turn is complete, this answer will be
+    spoken, and no such tool has been called for it yet.
     """
 
     messages: tuple[Message, ...]
@@ -171,18 +182,18 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """A back-end's capabilities, and how best to make requests to it.
+    """The capabilities of a back-end, and the best parameters for requests to it.
 
-    - `concurrent`: answers two requests at once without slowing the newer one down much; if False, a superseded stream
-      is closed as soon as the new one has produced words.
-    - `history_words`: words of earlier turns to send.
-    - `document_bytes`: UTF-8 bytes of the user's documents to send.
-    - `persona`: its system prompt.
-    - `enough_words`: its answer is ended at the first end of a sentence after this many words; 0: never.
-    - `partial_words`: its answer to a partial transcript is ended after this many words; 0: never.
-    - `least_interval`: minimum seconds between two requests on partial transcripts, for a model on this machine.
+    - `concurrent`: whether it can process two requests in parallel without slowing the newer one down much. If False, a
+      superseded stream is closed as soon as the new one has produced text.
+    - `history_words`: the maximum number of words of earlier turns to send.
+    - `document_bytes`: the maximum size of the user's documents to send, in UTF-8 bytes.
+    - `persona`: the system prompt.
+    - `enough_words`: an answer is cut at the first end of a sentence after this many words; 0 for no limit.
+    - `partial_words`: an answer to a partial transcript is cut after this many words; 0 for no limit.
+    - `least_interval`: the minimum number of seconds between two requests on partial transcripts, for a local model.
     - `free`: whether requests are free of charge.
-    - `first_seconds` (to the first word), `words_per_second`: as measured on this machine; None if not measured.
+    - `first_seconds`, `words_per_second`: the time to the first word and the speed measured on this machine, or None.
     """
 
     concurrent: bool = True
@@ -199,25 +210,25 @@ class Traits:
     words_per_second: float | None = None
 
     def at_speed(self, first_seconds: float, words_per_second: float) -> Traits:
-        """Returns the traits with a measured speed."""
+        """Returns a copy with a measured speed."""
         return replace(self, first_seconds=first_seconds, words_per_second=words_per_second)
 
     def for_context(self, tokens: int) -> Traits:
-        """Returns the traits for a model with a context of `tokens`, leaving room for the prompt and the answer."""
+        """Returns a copy for a model with a context of `tokens`, with room left for the prompt and the answer."""
         return replace(
             self,
             history_words=max(60, min(LONG_HISTORY_WORDS, int(tokens * 0.4))),
-            # 40 % of the tokens, at three bytes or more each; the history gives up half of its share for them.
+            # 40 % of the tokens, at three or more bytes each; documents also take half of the history's share.
             document_bytes=max(300, min(LONG_DOCUMENT_BYTES, int(tokens * 1.2))),
         )
 
     def is_enough(self, text: str, words: int) -> bool:
-        """Returns whether an answer of `words` words ending in `text` may be ended here (see `enough_words`)."""
+        """Returns whether an answer of `words` words that ends in `text` may be cut here (see `enough_words`)."""
         return 0 < self.enough_words <= words and text.rstrip().endswith((".", "!", "?"))
 
 
 class Backend(Protocol):
-    """A language model that answers requests. `name` and `model` are shown to the user."""
+    """The protocol of a language model that answers requests. `name` and `model` are shown to the user."""
 
     name: str
 
@@ -228,30 +239,30 @@ class Backend(Protocol):
 
     @property
     def traits(self) -> Traits:
-        """Its capabilities and request parameters."""
+        """The capabilities and request parameters, which may change when the context size becomes known."""
         ...
 
     async def open(self) -> None:
-        """Prepares the back-end (starts a child process, finds the model). Raises BackendError."""
+        """Prepares the back-end, for example by starting a child process or loading the model. Raises BackendError."""
         ...
 
     def stream(self, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
-        """Opens a stream: `async with backend.stream(r) as items: async for item in items`.
+        """Requests an answer: `async with backend.stream(request) as items: async for item in items`.
 
-        Exiting the context closes the connection, even mid-answer. Both steps may raise BackendError.
+        Exiting the context closes the connection, even mid-answer. Entering it and iterating may raise BackendError.
         """
         ...
 
     async def models(self) -> list[str]:
-        """Returns the models that the server offers; works without `open`. Raises BackendError."""
+        """Returns the models available on the server. Doesn't require `open`. Raises BackendError."""
         ...
 
     async def prime(self, request: ChatRequest) -> None:
-        """Has the model process the start of the next request in advance, if that saves time. Never raises."""
+        """Makes the model process the start of the next prompt in advance, if that saves time. Never raises."""
         ...
 
     async def close(self) -> None:
-        """Releases what `open` acquired; safe to call twice."""
+        """Releases the resources acquired by `open`. Idempotent."""
         ...
 
 
@@ -263,6 +274,9 @@ async def text_of(items: AsyncIterator[StreamItem]) -> AsyncGenerator[str, None]
 
 
 def made_for(backend: Backend) -> tuple[str, str, str]:
-    """Returns the provider, model and URL (without secrets) passed to `make_backend`; empty for other back-ends."""
+    """Returns the provider, model and URL (without secrets) that were passed to `make_backend`.
+
+    All are empty if the back-end wasn't created by `make_backend`.
+    """
     provider, model, url = getattr(backend, "made_for", ("", "", ""))
     return provider, model, without_secrets(url)

@@ -1,4 +1,4 @@
-"""Limits on a stream: deadlines for its items, a maximum length, and removal of control characters."""
+"""Limits applied to every answer stream: deadlines, a maximum length, and removal of control characters."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.untrusted.limits import TOOL_ARGUMENTS
 from app.untrusted.text import HarmlessStream, harmless, one_line
 
 NAME_CHARS = 256
-"""Maximum length of a tool's name and of a call's ID."""
+"""The maximum length of a tool's name and of a tool call's ID."""
 
 
 async def harmless_items(items: AsyncIterator[StreamItem]) -> AsyncGenerator[StreamItem, None]:
-    """Yields the items with control characters removed; the end of a text may be held back until the next one."""
+    """Removes control characters from the items. The end of a text may be buffered until the next item."""
     text = HarmlessStream()
     async for item in items:
         if isinstance(item, str):
@@ -31,29 +31,29 @@ async def harmless_items(items: AsyncIterator[StreamItem]) -> AsyncGenerator[Str
 
 
 def _call(call: ToolCall) -> ToolCall:
-    # Keep one character over the limit, so that overlong arguments are refused rather than silently truncated.
+    # One character more than the limit is kept, so that overlong arguments are rejected rather than silently truncated.
     arguments = harmless(call.arguments[: TOOL_ARGUMENTS.bytes + 1])
     return ToolCall(one_line(call.id, NAME_CHARS), one_line(call.name, NAME_CHARS), arguments)
 
 
 FIRST_TOKEN_SECONDS = 20.0
-"""A model that must be loaded first (Ollama) may take long, but users won't wait longer than this."""
+"""The timeout for the first item. Ollama may have to load the model first, but users won't wait longer than this."""
 NEXT_TOKEN_SECONDS = 10.0
 YIELD_SECONDS = 0.01
-"""How often other tasks get a turn while tokens arrive without a pause."""
+"""How often to yield to other tasks while tokens arrive without a pause."""
 MOST_CHARS_PER_TOKEN = 8
-"""An answer is cut off after this many characters per allowed token; English averages about four."""
+"""An answer is truncated after this many characters per allowed token; English text averages about four."""
 LEAST_CHARS = 2_000
-"""Lower bound of that limit."""
+"""The lower bound of the length limit."""
 
 
 @asynccontextmanager
 async def limited(
     items: AsyncGenerator[StreamItem, None], who: str, request: ChatRequest
 ) -> AsyncIterator[AsyncIterator[StreamItem]]:
-    """Applies deadlines and a length limit to `items`, as a context manager that closes them on exit.
+    """Applies deadlines and a length limit to `items`; a context manager that closes them on exit.
 
-    `who` names the model in error messages. The length limit is needed because some servers ignore `max_tokens`.
+    `who`: the name of the model in error messages. The length limit is needed because some servers ignore `max_tokens`.
     """
     most_chars = max(LEAST_CHARS, request.max_tokens * MOST_CHARS_PER_TOKEN)
     async with (

@@ -1,7 +1,7 @@
-"""The OpenAI protocol parameters that a model accepts, learned from its server's refusals.
+"""The request parameters that a model accepts, learned from its server's error messages.
 
-Servers differ in what they accept (`max_tokens` or `max_completion_tokens`, a temperature, a system message, a
-reasoning effort). A parameter that is refused is omitted from the next request and all later ones.
+OpenAI-compatible servers differ in what they accept (`max_tokens` or `max_completion_tokens`, a temperature, a system
+message, a reasoning effort). A parameter that was rejected is omitted from all later requests.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from app.conversation.prompt import ChatMessage
 
 _REASONING = re.compile(r"(^|/)(o[1-9]|gpt-[5-9])")
 _LEAST_EFFORTS = {"openai": ("none", "minimal", "low"), "google": ("none", "low")}
-"""Names of the lowest reasoning effort, best first, since the user waits and pays while a model reasons."""
+"""Names of the lowest reasoning effort, in order of preference. Reasoning costs time and money."""
 _LIMITS = ("max_completion_tokens", "max_tokens")
 
 
 class Dialect:
-    """The parameters accepted by one model on one server. `provider`: a key of `PROVIDERS`; empty if unknown."""
+    """The parameters accepted by one model on one server. `provider`: a key of `PROVIDERS`, or empty."""
 
     def __init__(self, provider: str, model: str, extra: dict[str, Any] | None = None) -> None:
         reasons = bool(_REASONING.search(model)) if provider == "openai" else provider == "google"
@@ -37,7 +37,7 @@ class Dialect:
         self._plain = False
 
     def body(self, request: ChatRequest) -> dict[str, Any]:
-        """Returns the request's parameters, except for the model."""
+        """Returns the request body, without the model's name."""
         body: dict[str, Any] = {"messages": list(self._messages(request.messages)), "stream": True}
         if self._limit:
             body[self._limit] = request.max_tokens * self._limit_factor
@@ -56,7 +56,7 @@ class Dialect:
         return body
 
     def learn(self, complaint: str) -> bool:
-        """Drops what was refused according to the server's error message; returns whether that changed anything."""
+        """Drops the parameter named in a server's error message; returns False if nothing is left to drop."""
         text = complaint.lower()
         if re.search(r"max_(completion_)?tokens", text) and self._limit:
             left = [name for name in _LIMITS if name not in self._limits_tried]
@@ -85,7 +85,7 @@ class Dialect:
         return True
 
     def allow_more(self) -> bool:
-        """Raises the token limit, once; returns whether it did."""
+        """Raises the token limit once; returns whether it was raised."""
         if self._limit_factor > 1 or not self._limit:
             return False
         self._limit_factor = MORE_ROOM
@@ -116,7 +116,7 @@ class Dialect:
 
 
 def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:
-    """Returns the tools of a request in the format shared by OpenAI's protocol and Ollama."""
+    """Returns the tools of a request in the format used by both OpenAI and Ollama."""
     return [
         {
             "type": "function",
@@ -127,7 +127,7 @@ def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:
 
 
 def without_older_half(request: ChatRequest) -> ChatRequest | None:
-    """Returns the request without the older half of the conversation; None if nothing can be omitted."""
+    """Returns the request without the older half of the conversation, or None if it can't be shortened."""
     first, rest = request.messages[:1], request.messages[1:]
     for cut in range(len(rest) // 2, len(rest)):
         message = rest[cut]

@@ -1,7 +1,7 @@
-"""The embedded back-end: a small model in a child process that is started by the app and reused across conversations.
+"""The embedded back-end: a small model in a child process that is reused across conversations.
 
-If the child dies, the next request restarts it. The child (`embedded_server`) speaks OpenAI's protocol on the loopback
-interface, so its answers go through the same adapter as those of any other server.
+If the child process dies, the next request restarts it. It runs an OpenAI-compatible server (`embedded_server`) on the
+loopback interface, so the same adapter is used as for any other server.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _log = logging.getLogger(__name__)
 
 
 def spare_threads(cores: int | None = None) -> int:
-    """Returns the number of threads for a model, leaving one core for speech recognition and the voice."""
+    """Returns the number of threads to use for a model, leaving one core for speech recognition and the voice."""
     return max(1, min(8, (cores or os.cpu_count() or 1) - 1))
 
 
 @dataclass(slots=True)
 class _Server:
-    """A child process and its address. `works`: its model is loaded, and no request has failed."""
+    """A child process and its address. `works`: whether its model is loaded and no request has failed so far."""
 
     child: ChildWorker
     url: str = ""
@@ -56,7 +56,7 @@ class _Server:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A running model's server, for use by others: its address without a path, its key and its process ID."""
+    """A running server, for direct access: its address without a path, its API key and its process ID."""
 
     url: str
     key: str = field(repr=False)
@@ -66,7 +66,7 @@ class Served:
 class EmbeddedBackend:
     """A GGUF model run by the bundled llama.cpp.
 
-    `model`: a catalogue key or a file path; empty for the smallest one, which ships with the app.
+    `model`: a catalogue key or the path of a file; empty for the smallest model, which ships with the app.
     """
 
     name = "Built-in"
@@ -85,11 +85,11 @@ class EmbeddedBackend:
         self._starting: asyncio.Task[OpenAICompatibleBackend] | None = None
 
     def answer_together(self, at_once: int) -> None:
-        """Allows `at_once` concurrent requests on all cores, for use outside conversations. Call it before `open`."""
+        """Allows `at_once` concurrent requests on all cores, for use outside conversations. Must precede `open`."""
         self._threads, self._at_once = os.cpu_count() or 1, at_once
 
     async def open(self) -> None:
-        """Reuses an earlier conversation's child, or starts one and waits until its model is loaded and warmed up.
+        """Reuses the child process of an earlier conversation, or starts one and waits until its model is warmed up.
 
         Raises BackendError.
         """
@@ -108,7 +108,7 @@ class EmbeddedBackend:
             raise
 
     async def _running(self, server: _Server) -> OpenAICompatibleBackend:
-        """Returns the child's client, starting the child if it isn't running. Raises BackendError."""
+        """Returns a client of the child process, which is started if it isn't running. Raises BackendError."""
         starting = self._starting
         if starting is None or (starting.done() and (self._client is None or not server.child.alive())):
             starting = self._starting = asyncio.create_task(self._start(server), name="start the embedded model")
@@ -161,7 +161,7 @@ class EmbeddedBackend:
             yield items
 
     async def _items(self, request: ChatRequest) -> AsyncGenerator[StreamItem, None]:
-        """Yields the answer. If the child dies before the first word, the request is repeated with a new child."""
+        """Yields the answer. If the child process dies before the first item, retries once with a new one."""
         server = self._server
         if server is None:
             raise BackendError("The built-in model is not running. Choose it again, or choose another model.")
@@ -176,10 +176,10 @@ class EmbeddedBackend:
                         yield item
                 return
             except BackendError as error:
-                server.works = False  # the next conversation gets a new child
+                server.works = False  # the next conversation starts a new child process
                 if error.kind not in ("network", "broken"):
                     raise
-                cause = "its process had to be started again"  # by another request, unless the PID is the same
+                cause = "its process had to be started again"  # by another request, if the PID has changed
                 if server.child.pid == child:
                     cause = await asyncio.to_thread(server.child.ending)
                     if server.child.alive():
@@ -194,7 +194,7 @@ class EmbeddedBackend:
                     ) from None
 
     async def prime(self, request: ChatRequest) -> None:
-        """Has the model process the conversation so far. Failures are ignored; the next request would report them."""
+        """Makes the model process the conversation so far. Ignores failures, which the next request would report."""
         with contextlib.suppress(Exception):
             async with self.stream(replace(request, max_tokens=1)) as items:
                 async for _ in items:
@@ -202,7 +202,7 @@ class EmbeddedBackend:
 
     @property
     def served(self) -> Served:
-        """The running server. Raises BackendError if it isn't running."""
+        """The address, key and process ID of the server. Raises BackendError if it isn't running."""
         if self._server is None:
             raise BackendError("The built-in model is not running. Choose it again, or choose another model.")
         return Served(self._server.url, self._server.key, self._server.child.pid)
@@ -212,7 +212,7 @@ class EmbeddedBackend:
         return [model.key for model in models_of("llm") if is_here(model.key)]
 
     async def close(self) -> None:
-        """Keeps the child for the next conversation, or ends it."""
+        """Returns the child process to the model pool, or terminates it if it no longer works."""
         server, self._server = self._server, None
         starting, self._starting = self._starting, None
         if starting is not None:
@@ -223,7 +223,7 @@ class EmbeddedBackend:
             await asyncio.to_thread(MODELS.release, self._key, server, alive=_Server.alive, close=_Server.close)
 
     async def _warm_up(self, server: _Server, client: OpenAICompatibleBackend) -> None:
-        """Has the model process its persona, so that the first request starts as fast as later ones."""
+        """Makes the model process its system prompt, so that the first request is as fast as later ones."""
         request = ChatRequest((ChatMessage("system", self.traits.persona), ChatMessage("user", "Hello.")), max_tokens=1)
         for attempt in range(1, WARM_UP_ATTEMPTS + 1):
             try:

@@ -1,4 +1,4 @@
-"""The request settings of each embedded language model: its traits, sampling parameters and file."""
+"""The traits, sampling parameters and files of the embedded language models."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SMALL = Traits(
     least_interval=2.0,
     free=True,
 )
-"""The traits of the smallest model, which reads some 200 words/s on one core and understands little of a long
-conversation. Its persona was picked by listening to three candidates; small models parrot longer ones. Without
-`enough_words` it would never stop. While the user speaks, requests are rare and ask only for a first clause, since the
-last words, which determine the answer, are mostly recognised in the pause. Documents get the part of the 2,048-token
-context that remains after history, question and the longest answer."""
+"""The traits of the smallest model, which processes some 200 words/s on one core and can't make much use of a long
+conversation. Its persona was chosen from three candidates in listening tests; small models parrot longer ones. Without
+`enough_words`, it would never stop. Requests on partial transcripts are rare and ask only for a first clause: the last
+words, which determine the answer, are mostly recognised only after the user has paused. Documents get what the
+2,048-token context has left after history, question and the longest answer."""
 
 LARGER = replace(SMALL, history_words=300, max_tokens=140, enough_words=40)
-"""The traits of models with 0.5B parameters or more: they follow a longer conversation and stop by themselves."""
+"""The traits of models with 0.5B parameters or more, which can follow a longer conversation and stop on their own."""
 
 SMALL_SAMPLING: Mapping[str, Any] = {
     "cache_prompt": True,
@@ -40,34 +40,34 @@ SMALL_SAMPLING: Mapping[str, Any] = {
     "dry_penalty_last_n": 96,
     "stop": ["\n1", "\n-", "\n*", "\n#", "1.1"],
 }
-"""DRY sampling keeps a small model from repeating phrases. A list ends the answer, since it isn't speech and a small
-model never finishes one."""
+"""Sampling parameters of the smallest model. DRY sampling keeps it from repeating phrases. The start of a list ends the
+answer, since lists don't suit speech and a small model never finishes one."""
 
 LARGER_SAMPLING: Mapping[str, Any] = {
     "cache_prompt": True,
     "stop": ["\n1", "\n-", "\n*", "\n#", "```"],
     "chat_template_kwargs": {"enable_thinking": False},
 }
-"""Larger models need no repetition penalty. Thinking (Qwen 3) is disabled, since a conversation can't wait for tokens
-that are never spoken."""
+"""Sampling parameters of larger models, which need no repetition penalty. Thinking (Qwen 3) is disabled, since the user
+would have to wait for tokens that are never spoken."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """A model's traits, and the parameters sent with each request."""
+    """A model's traits, and the sampling parameters to send with each request."""
 
     traits: Traits
     sampling: Mapping[str, Any]
 
 
 def profile_of(model: str) -> ModelProfile:
-    """Returns the profile of a model, given a catalogue key or the path of the user's own file."""
+    """Returns the profile of a model. `model`: a catalogue key or the path of the user's own file."""
     small = model in ("", DEFAULTS["llm"]) or Path(model).stem.lower().startswith("smollm2-135m")
     return ModelProfile(SMALL, SMALL_SAMPLING) if small else ModelProfile(LARGER, LARGER_SAMPLING)
 
 
 def model_file(model: str) -> Path:
-    """Returns the GGUF file of a model, given a catalogue key or a path. Raises BackendError."""
+    """Returns the path of a model's GGUF file. `model`: a catalogue key or a path. Raises BackendError."""
     known = catalogue().get(model or DEFAULTS["llm"])
     if known is None:
         file = Path(model)

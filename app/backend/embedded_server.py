@@ -1,7 +1,7 @@
 """The child process that runs the embedded language model: llama.cpp's server from the `xllamacpp` wheel.
 
-It listens only on the loopback interface, on a free port and with a random key. It sends both to its parent as one JSON
-line on standard output, and exits when its standard input closes, so it never outlives its parent.
+It listens on a free port of the loopback interface and requires a random API key. It reports both to its parent process
+as one line of JSON on standard output, and exits when its standard input closes, so it never outlives its parent.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ def main(argv: list[str]) -> int:
 
     `argv[3]`, if given, replaces the file's chat template.
     """
-    # After the frame loop and the voice, and only just: at 15 it lost both cores to whatever the app does besides
-    # while an answer is due, and its first word took 0.30 s instead of 0.18 s on an idle machine.
+    # A slightly lower priority than that of the frame loop and the voice. With a niceness of 15, the app's other work
+    # took both cores while an answer was due, and the first word took 0.30 s instead of 0.18 s on an idle machine.
     answers = answers_of_child(3)
     import xllamacpp
 
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(argv[1])
     params.n_parallel = int(argv[2])
     params.n_ctx = 2048 * params.n_parallel  # shared by the parallel requests
-    params.cache_ram_mib = 0  # otherwise every prompt is cached, up to 8 GB
+    params.cache_ram_mib = 0  # by default, every prompt is cached, up to 8 GB
     if len(argv) > 3:
         params.chat_template, params.use_jinja = argv[3], True
     params.hostnames = ["127.0.0.1"]

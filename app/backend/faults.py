@@ -1,6 +1,6 @@
-"""User-facing messages for exceptions of HTTP libraries and refusals by servers.
+"""User-facing messages for HTTP library exceptions and error responses.
 
-A server's own words are only searched and never shown, since they may quote an API key.
+The text of an error response is only matched against patterns and never shown, since it may quote an API key.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from app.untrusted.limits import RedirectRefused, refusal_in
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed request: the exception, its HTTP status (0 if none) and the server's error message.
+    """A failed request.
 
-    - `mid_answer`: part of the answer had already been received.
-    - `has_key`: an API key was sent.
-    - `known`: the server belongs to one of the providers, whose behaviour is documented.
-    - `listing`: the request was for the list of models, before one was chosen.
+    - `status`: the HTTP status, or 0 if there was no response.
+    - `complaint`: the server's error message.
+    - `mid_answer`: whether part of the answer had already been received.
+    - `has_key`: whether an API key was sent.
+    - `known`: whether the server belongs to one of the providers, whose behaviour is documented.
+    - `listing`: whether the request was for the list of models, before one was chosen.
     """
 
     error: Exception
@@ -35,13 +37,17 @@ class Failure:
 
 
 Rule = tuple[Callable[[Failure], bool], FaultKind, str]
-"""A condition, the kind of fault, and a message template with {status}, {soon} and the names given to `match_rules`."""
+"""A condition, the category of the failure, and a message template, whose placeholders are {status}, {soon} and the
+`names` passed to `match_rules`."""
 
 
 def match_rules(
     failure: Failure, rules: Sequence[Rule], *, retry_after: float = 0.0, **names: str
 ) -> BackendError | None:
-    """Returns the error of the first matching rule, or None. `retry_after` is used by messages that contain {soon}."""
+    """Returns the error for the first matching rule, or None.
+
+    `retry_after`: the number of seconds that the server asked to wait, for messages that contain {soon}.
+    """
     for applies, kind, sentence in rules:
         if applies(failure):
             text = sentence.format(status=failure.status, soon=_soon(retry_after), **names)
@@ -50,7 +56,7 @@ def match_rules(
 
 
 def refused_answer(error: BaseException, where: str) -> BackendError | None:
-    """Returns the error for an answer that exceeds the app's limits or redirects elsewhere; otherwise None."""
+    """Returns the error for a response that exceeds the app's limits or redirects to another server, otherwise None."""
     refusal = refusal_in(error)
     if isinstance(refusal, RedirectRefused):
         return BackendError(
@@ -75,7 +81,7 @@ def _soon(after: float) -> str:
 
 @contextmanager
 def without_cause() -> Iterator[None]:
-    """Strips the cause and context of a BackendError, since a server's own words may quote the key."""
+    """Strips the cause and context from any BackendError raised in the block, since they may quote the API key."""
     try:
         yield
     except BackendError as error:
@@ -84,7 +90,7 @@ def without_cause() -> Iterator[None]:
 
 
 def chain_of(error: BaseException | None) -> list[BaseException]:
-    """Returns an exception followed by its causes, at most 12 in all."""
+    """Returns an exception followed by its causes and contexts, at most 12 in all."""
     out: list[BaseException] = []
     while error is not None and len(out) < 12:
         out.append(error)
@@ -107,7 +113,7 @@ def is_connect_timeout(error: BaseException) -> bool:
 
 
 def no_connection(error: BaseException, where: str, start: str = "Start it") -> BackendError:
-    """Returns the error for a failed connection attempt. `start`: how to start the server."""
+    """Returns the error for a failed connection attempt. `start`: the instruction for starting the server."""
     chain = chain_of(error)
     text = " ".join(str(e) for e in chain).lower()
     if any(isinstance(e, ssl.SSLError) for e in chain) or "certificate" in text:

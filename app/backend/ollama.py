@@ -1,6 +1,6 @@
-"""The back-end for Ollama, using the `ollama` package.
+"""The back-end for Ollama, based on the `ollama` package.
 
-The model is loaded before the first question and stays loaded while a conversation uses it.
+The model is loaded before the first question and stays loaded during the conversation.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from app.untrusted.workers import read_json_aside
 
 CONNECT_SECONDS = 5.0
 KEEP_WARM_SECONDS = 20 * 60.0
-"""How often the model's keep-alive is renewed; reloading it mid-conversation would cost seconds."""
+"""How often the model's keep-alive is renewed. Reloading it mid-conversation would take seconds."""
 AFTERWARDS = "5m"
-"""How long the model stays loaded after the conversation: Ollama's default."""
+"""How long the model stays loaded after the conversation, which is Ollama's default."""
 LOAD_SECONDS = 180.0
 
 
 class OllamaBackend:
-    """A model on one Ollama server. `base_url`: empty for the local server. `model`: empty for the first one listed."""
+    """A model on an Ollama server. `base_url`: empty for the local server. `model`: empty for the first one listed."""
 
     name = "Ollama"
 
@@ -53,7 +53,7 @@ class OllamaBackend:
         self._warm: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Finds the server and the model, and loads the model. Raises BackendError."""
+        """Checks that the server has the model and loads it. Raises BackendError."""
         with without_cause():
             names = await self._list()
             if not self.model:
@@ -72,7 +72,7 @@ class OllamaBackend:
         self._warm = asyncio.get_running_loop().create_task(self._keep_warm(), name="keep the model loaded")
 
     async def models(self) -> list[str]:
-        """Returns the models on the server; works without `open`. Raises BackendError."""
+        """Returns the models on the server. Doesn't require `open`. Raises BackendError."""
         opened = self._client is not None
         try:
             with without_cause():
@@ -82,9 +82,9 @@ class OllamaBackend:
                 await self.close()
 
     async def pull(self, model: str) -> AsyncGenerator[tuple[str, float], None]:
-        """Has the server download a model; yields a status text and the fraction done. Raises BackendError.
+        """Makes the server download a model; yields a status text and the fraction done. Raises BackendError.
 
-        If the generator is closed early, the server stops too; the partial download is kept for the next attempt.
+        Closing the generator early stops the download; the server keeps the partial download for the next attempt.
         """
         opened = self._client is not None
         await self._connect()
@@ -117,10 +117,10 @@ class OllamaBackend:
             yield items
 
     async def prime(self, request: ChatRequest) -> None:
-        """Does nothing, since the server caches prompts by itself."""
+        """A no-op: the server caches prompts itself."""
 
     async def close(self) -> None:
-        """Schedules the model for unloading and closes the connections."""
+        """Resets the model's keep-alive to the default and closes the connections."""
         warm, self._warm = self._warm, None
         client, self._client = self._client, None
         if warm is not None:
@@ -147,7 +147,10 @@ class OllamaBackend:
             ) from None
 
     def _make_client(self) -> Any:
-        """Creates the client; runs on a thread, since the imports take 0.4 s. Raises ValueError for a bad address."""
+        """Creates the client; runs on a worker thread, since the imports take 0.4 s.
+
+        Raises ValueError if the address is invalid.
+        """
         import httpx
         import ollama
 
@@ -168,7 +171,7 @@ class OllamaBackend:
         await self._connect()
         try:
             async with asyncio.timeout(MODEL_LIST.seconds):
-                # Not `list`, which skips models that other servers with Ollama's protocol list under `name`.
+                # `list` would skip models that other servers with Ollama's protocol list under `name`.
                 answer = await self._client._request_raw("GET", "/api/tags")
                 if "html" in answer.headers.get("content-type", ""):
                     raise ValueError
@@ -178,7 +181,7 @@ class OllamaBackend:
             raise explain(error, self._server) from None
 
     async def _read_abilities(self) -> None:
-        with contextlib.suppress(Exception):  # if the server doesn't say, its refusals will
+        with contextlib.suppress(Exception):  # otherwise they are learned from the server's error messages
             async with asyncio.timeout(MODEL_LIST.seconds):
                 shown = await self._client.show(self.model)
             if shown.capabilities is not None:
@@ -194,7 +197,7 @@ class OllamaBackend:
                 "timeout",
             ) from None
         except Exception as error:
-            # Other servers with Ollama's protocol may lack this call and load the model by themselves.
+            # Other servers with Ollama's protocol may lack this endpoint and load the model on demand.
             unknown = status_of(error) in (400, 405, 501)
             if not unknown and (status_of(error) != 404 or "model" in str(error).lower()):
                 raise explain(error, self._server) from None
@@ -216,6 +219,6 @@ class OllamaBackend:
 
 
 def _names_of(listed: Any) -> list[str]:
-    """Returns the names in a list of models. May raise various exceptions if the list is malformed."""
+    """Returns the names in a list of models. Raises various exceptions if the list is malformed."""
     names = [model.get("model") or model.get("name") for model in listed["models"][:MODELS]]
     return [name for name in names if isinstance(name, str) and 0 < len(name) <= MODEL_NAME_CHARS]

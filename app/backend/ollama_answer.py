@@ -1,4 +1,4 @@
-"""One answer from Ollama: the request in a form that the model accepts, its retries and its error messages."""
+"""One answer from Ollama: the request, its retries and its error messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DEFAULT_URL = "http://127.0.0.1:11434"
 
 @dataclass(frozen=True, slots=True)
 class OllamaServer:
-    """A server and the requested model, as shown to the user."""
+    """A server and the requested model, as they appear in messages."""
 
     base_url: str = field(repr=False)
     model: str
@@ -45,19 +45,19 @@ class OllamaServer:
 
     @property
     def where(self) -> str:
-        """The server's name, with its address unless it is the default."""
+        """The server's name in messages, including its address unless it is the default."""
         return f"Ollama ({self.address})" if self.address != DEFAULT_URL else "Ollama"
 
 
 def no_model(model: str) -> BackendError:
-    """Returns the error for a model that isn't on the server."""
+    """Returns the error for a model that the server doesn't have."""
     return BackendError(
         f"Ollama does not have the model “{model}”. Get it (“ollama pull {model}”), or choose another model.", "model"
     )
 
 
 def status_of(error: Exception) -> int:
-    """Returns the HTTP status of an exception raised by the package; 0 for other exceptions."""
+    """Returns the HTTP status of an exception from the `ollama` package, or 0 for other exceptions."""
     return getattr(error, "status_code", 0)
 
 
@@ -168,7 +168,7 @@ _RULES: tuple[Rule, ...] = (
         "What answers at {address} does not speak as Ollama does. Check the address, or choose another model.",
     ),
 )
-"""The first matching rule wins."""
+"""Rules for explaining a failure; the first match wins."""
 
 
 def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
@@ -197,20 +197,20 @@ def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
 
 
 KEEP_ALIVE = "30m"
-"""How long the model stays loaded after a request during a conversation."""
+"""How long the model stays loaded after each request during a conversation."""
 _TRANSIENT = {408, 429, 500, 502, 503, 504, 529}
 
 
 @dataclass(slots=True)
 class Abilities:
-    """A model's known capabilities; corrected when the server refuses a request."""
+    """A model's capabilities, as far as known; corrected when the server rejects a request."""
 
     thinks: bool = True
     uses_tools: bool = True
 
 
 class OllamaAnswer(AnswerAttempts):
-    """The attempts at one answer, using the package's `client`."""
+    """The request attempts for a single answer. `client`: an `ollama.AsyncClient`."""
 
     def __init__(self, request: ChatRequest, server: OllamaServer, client: Any, abilities: Abilities) -> None:
         super().__init__(request, f"“{server.model}” in Ollama")
@@ -288,7 +288,7 @@ def _messages(messages: Iterable[Message]) -> Iterable[dict[str, Any]]:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Parses a JSON object; returns an empty one if that fails, since Ollama accepts nothing else."""
+    """Parses a JSON object; returns an empty one on failure, since Ollama only accepts objects."""
     try:
         value: dict[str, Any] = read_json(text, TOOL_ARGUMENTS)
     except Refused:

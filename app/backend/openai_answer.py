@@ -1,6 +1,6 @@
-"""One answer from a server that speaks OpenAI's protocol: the request, its retries and the items of the answer.
+"""One answer from an OpenAI-compatible server: the request, its retries and the items of the answer.
 
-The request is adapted until the server accepts it. An answer may be streamed or sent in one piece.
+The request is adapted until the server accepts it. The server may stream the answer or send it all at once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ from app.untrusted.workers import read_json_aside
 
 
 async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
-    """Yields the items of a response from the `openai` package. Raises its exceptions and those of `openai_faults`."""
+    """Yields the items of a response from the `openai` package.
+
+    Raises that package's exceptions and those of `openai_faults`.
+    """
     content_type = stream.response.headers.get("content-type", "")
     if "html" in content_type:
         raise WebPage
@@ -75,7 +78,7 @@ async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Raises UnreadableAnswer if an answer doesn't have the structure that the block expects."""
+    """Raises UnreadableAnswer instead of the exceptions that a malformed answer causes in the block."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
@@ -83,17 +86,17 @@ def _readable() -> Iterator[None]:
 
 
 class _ToolCalls:
-    """Assembles tool calls from their fragments."""
+    """Assembles streamed tool calls from their fragments."""
 
     def __init__(self) -> None:
         self._calls: list[list[str]] = []  # id, name, arguments
         self._places: dict[int, int] = {}
 
     def add(self, part: Any) -> None:
-        """Adds the next fragment."""
+        """Adds the next fragment. Raises ValueError if a limit is exceeded."""
         index = part.index or 0
         place = self._places.get(index)
-        if place is None or (part.id and self._calls[place][0] not in ("", part.id)):  # Google's are all number 0
+        if place is None or (part.id and self._calls[place][0] not in ("", part.id)):  # Google's calls all have index 0
             place = self._places[index] = len(self._calls)
             self._calls.append(["", "", ""])
         call = self._calls[place]
@@ -112,7 +115,7 @@ class _ToolCalls:
 
 
 def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
-    """Yields the items of an unstreamed answer. May raise various exceptions if it is malformed."""
+    """Yields the items of a non-streamed answer. Raises various exceptions if it is malformed."""
     if value.get("error"):
         raise ErrorInAnswer(value["error"])
     choice = value["choices"][0]
@@ -132,23 +135,23 @@ def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
 
 
 def _text(content: Any) -> str:
-    """Returns a message's text; if it is a list of parts, joins their text, excluding thinking."""
+    """Returns a message's text; if the content is a list of parts, joins their text, excluding thinking."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return str(content or "")
 
 
 LONGEST_RETRY_SECONDS = 2.5
-"""If a server asks for a longer wait than this, the failure is reported to the user instead."""
+"""If a server asks to wait longer than this, the failure is reported to the user instead."""
 MOST_REFUSALS = 8
-"""How many times a request is adapted before the server's refusal becomes final."""
+"""How often a rejected request may be adapted before the failure is reported."""
 
 
 class OpenAIAnswer(AnswerAttempts):
-    """The attempts at one answer.
+    """The request attempts for a single answer.
 
-    `create` makes the library call for a request body. `accepted` is called with the dialect and the request that the
-    server accepted; only then is what was learned kept.
+    `create` sends a request body. `accepted` is called with the dialect and the request that the server accepted, so
+    that changes to the dialect are kept only if they led to success.
     """
 
     def __init__(
@@ -170,7 +173,7 @@ class OpenAIAnswer(AnswerAttempts):
                 yield item
 
     async def _open(self) -> Any:
-        """Opens the stream, adapting the request as long as the server refuses it."""
+        """Opens the stream, adapting the request while the server rejects it."""
         request, refusals = self.request, 0
         while True:
             try:
@@ -198,7 +201,7 @@ class OpenAIAnswer(AnswerAttempts):
             wait = retry_after(error) or usual
             return wait if wait <= LONGEST_RETRY_SECONDS else None
         if isinstance(error, openai.APITimeoutError | TimeoutError):
-            return None  # it has already taken long enough
+            return None  # the user has already waited long enough
         return usual if is_reset(error) else None
 
     def explain(self, error: Exception, *, mid_answer: bool) -> BackendError:
@@ -217,6 +220,6 @@ class OpenAIAnswer(AnswerAttempts):
 
 
 def _is_refusal(status: int, complaint: str) -> bool:
-    """Returns whether a server refused the form of a request, so that a different form may be accepted."""
+    """Returns whether a server rejected the form of a request, so that it may accept a different form."""
     other = any(pattern.search(complaint) for pattern in (KEY, CONTENT, NO_MODEL, NO_MONEY, TOO_LONG))
     return (status in (400, 422) and not other) or (status == 500 and bool(TEMPLATE.search(complaint)))

@@ -1,7 +1,7 @@
-"""The back-end for any server that implements OpenAI's chat completions API, using the `openai` package.
+"""The back-end for any server that implements OpenAI's chat completions API, based on the `openai` package.
 
-Covers OpenAI itself, the compatible endpoints of Anthropic and Google, and llama.cpp, vLLM, LM Studio, OpenRouter and
-others via their base URL.
+It supports OpenAI itself, the compatible endpoints of Anthropic and Google, and, given their base URL, llama.cpp, vLLM,
+LM Studio, OpenRouter and others.
 """
 
 from __future__ import annotations
@@ -44,13 +44,14 @@ _NOT_FOR_CHAT = re.compile(
 
 
 class OpenAICompatibleBackend:
-    """A model on one server. If `base_url` is empty, `open` fails; if `model` is empty, the first listed one is used.
+    """A model on one server. The API key is only held in memory, and never appears in messages.
 
-    - `key_wanted`: the environment variable of the API key, if the server requires one.
-    - `provider`: a key of `PROVIDERS` for its own server, otherwise empty.
+    - `base_url`: the server's address; `open` raises if it is empty.
+    - `model`: empty for the first one listed.
+    - `name`: the server's name in messages; empty for its host.
     - `extra`: additional request parameters.
-
-    The key is kept in memory only and never appears in any text produced by this class.
+    - `key_wanted`: the environment variable of the API key, if the server requires one.
+    - `provider`: a key of `PROVIDERS` if this is the provider's own server, otherwise empty.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class OpenAICompatibleBackend:
         self._id = model
         self.name = name or split_address(self.base_url).netloc.rpartition("@")[2] or "The server"
         own = in_own_network(self.base_url)
-        # Self-hosted servers mostly answer one request at a time, and the newest must not wait for an older one.
+        # Most self-hosted servers process one request at a time, and the newest must not wait for an older one.
         self.traits = (
             Traits(history_words=LONG_HISTORY_WORDS, document_bytes=LONG_DOCUMENT_BYTES)
             if key_wanted
@@ -83,11 +84,11 @@ class OpenAICompatibleBackend:
 
     @property
     def model(self) -> str:
-        """The model's name as shown to the user; only the file name if the server identifies it by path."""
+        """The model's name as shown to the user, which is the bare file name if the server identifies it by path."""
         return PurePath(self._id.replace("\\", "/")).stem if self._id.endswith(".gguf") else self._id
 
     async def open(self) -> None:
-        """Creates the client, and picks a model if none was given."""
+        """Creates the client and, if no model was given, selects the first one listed. Raises BackendError."""
         await self._connect()
         if not self._id:
             names = await self.models()
@@ -97,7 +98,7 @@ class OpenAICompatibleBackend:
         self._dialect = Dialect(self._provider, self._id, self._extra)
 
     async def models(self) -> list[str]:
-        """Returns the server's chat models; works without `open`. Raises BackendError."""
+        """Returns the server's chat models. Doesn't require `open`. Raises BackendError."""
         opened = self._client is not None
         await self._connect()
         try:
@@ -130,7 +131,7 @@ class OpenAICompatibleBackend:
             yield items
 
     async def prime(self, request: ChatRequest) -> None:
-        """Does nothing, since servers cache prompts by themselves."""
+        """A no-op: servers cache prompts themselves."""
 
     async def close(self) -> None:
         client, self._client = self._client, None
@@ -156,7 +157,7 @@ class OpenAICompatibleBackend:
             raise explain(error, self._server) from None
 
     def _learn_context(self, models: Iterable[dict[str, Any]]) -> None:
-        """Adapts the traits to the model's context size, if the server lists it."""
+        """Adapts the traits to the model's context size, if the server reports it."""
         listed = next((item for item in models if not self._id or item["id"] == self._id), {})
         meta = listed.get("meta")
         sizes = (
@@ -186,7 +187,7 @@ class OpenAICompatibleBackend:
             )
         try:
             self._client = await asyncio.to_thread(self._make_client)
-        except Exception as error:  # unusable address, or unreadable proxy or certificate settings
+        except Exception as error:  # an invalid address, or invalid proxy or certificate settings
             raise BackendError(
                 f"The way to {self._server.where} could not be set up ({type(error).__name__}). Check its address, and "
                 "this machine's settings for proxies and certificates.",
@@ -194,7 +195,7 @@ class OpenAICompatibleBackend:
             ) from None
 
     def _make_client(self) -> Any:
-        """Creates the client; runs on a thread, since loading the certificates takes 30 ms."""
+        """Creates the client. Runs on a worker thread, since loading the certificates takes 30 ms."""
         import httpx  # noqa: F401  # `openai` inspects it while another thread may still be importing it
         import openai
 
@@ -215,7 +216,7 @@ class OpenAICompatibleBackend:
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:
-    """Returns the named models in a server's list. Raises UnreadableAnswer."""
+    """Returns the entries with a valid ID in a server's list of models. Raises UnreadableAnswer."""
     models = value.get("data") or [] if isinstance(value, dict) else value  # some servers send the bare list
     if not isinstance(models, list):
         raise UnreadableAnswer

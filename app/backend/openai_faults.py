@@ -1,4 +1,4 @@
-"""User-facing messages for failures of servers that speak OpenAI's protocol."""
+"""User-facing messages for failed requests to OpenAI-compatible servers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.backend.base import BackendError
 from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection, refused_answer
 
 TRANSIENT = {408, 409, 425, 500, 502, 503, 504, 520, 522, 524, 529}
-"""Statuses after which a retry may succeed."""
+"""HTTP statuses after which a retry may succeed."""
 _TIMED_OUT = (408, 504, 522, 524)
 TOO_LONG = re.compile(
     r"context.{0,12}(length|size|window)|too long|too many tokens|exceeds? .{0,30}context|token count.{0,30}exceeds",
@@ -22,22 +22,22 @@ TOO_LONG = re.compile(
 )
 CONTENT = re.compile(r"content.?(filter|policy|management)|safety|flagged", re.I)
 TEMPLATE = re.compile(r"system role|system message|roles? must alternate", re.I)
-"""Refusals by a chat template, which llama.cpp reports with status 500."""
+"""Matches errors raised by a chat template, which llama.cpp reports with status 500."""
 NO_MODEL = re.compile(
     r"model_not_found|not a valid model|(unknown|no such) model|invalid model name|model\b.{0,80}(not found|not exist)",
     re.I,
 )
 NO_MONEY = re.compile(r"insufficient.?(quota|credit|balance|funds)|credit balance", re.I)
 KEY = re.compile(r"api[ _-]?key|unauthori[sz]ed|authentication|no_db_connection|proxy server token", re.I)
-"""The last two are LiteLLM's, when a proxy receives a key that isn't its own."""
+"""Matches errors about API keys. The last two alternatives are LiteLLM's, for a key that the proxy didn't issue."""
 _HTTP_LIBRARIES = ("httpx", "httpx2", "httpcore", "httpcore2", "h11", "anyio", "ssl")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """The server of a request. `where`: its name in messages; `known`: whether it is a provider's own.
+    """The server of a request. `where`: its name in messages; `known`: whether it is a provider's own server.
 
-    `model` is empty while the list of models is requested, before one is chosen.
+    `model`: empty for a request for the list of models before one has been chosen.
     """
 
     where: str
@@ -47,15 +47,15 @@ class ServerInfo:
 
 
 class WebPage(Exception):
-    """The server sent an HTML page instead of an answer."""
+    """Raised if the server sent an HTML page instead of an answer."""
 
 
 class UnreadableAnswer(Exception):
-    """The server's response is not a valid answer in OpenAI's protocol."""
+    """Raised if a response is not a valid answer according to OpenAI's API."""
 
 
 class ErrorInAnswer(Exception):
-    """The server reported an error in a response with a success status; `body` is as in the library's exceptions."""
+    """Raised if a response with a success status contains an error. `body`: as in the library's exceptions."""
 
     def __init__(self, body: Any) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ def _unreadable(f: Failure) -> bool:
 def _broken_off(f: Failure) -> bool:
     import openai
 
-    # The HTTP library's own exceptions (a connection reset, half a message) are not OpenAIErrors inside a stream.
+    # While streaming, the HTTP library's exceptions (connection reset, truncated message) aren't wrapped by `openai`.
     library = type(f.error).__module__.split(".")[0] in _HTTP_LIBRARIES
     return library or isinstance(f.error, OSError | ValueError | AttributeError | TypeError | openai.OpenAIError)
 
@@ -213,11 +213,11 @@ _RULES: tuple[Rule, ...] = (
     ),
     (_broken_off, "broken", "{where} broke off before it answered. Ask again, or choose another model."),
 )
-"""The first matching rule wins."""
+"""Rules for explaining a failure; the first match wins."""
 
 
 def status_of(error: Exception) -> int:
-    """Returns the HTTP status; 0 if there is none. An error inside a stream carries its status in the body."""
+    """Returns the HTTP status of an error, or 0. For an error within a stream, the status is in the body."""
     status = getattr(error, "status_code", 0)
     body = getattr(error, "body", None)
     if not status and isinstance(body, dict):
@@ -227,11 +227,12 @@ def status_of(error: Exception) -> int:
 
 
 _COMPLAINT_FIELDS = ("param", "code", "type", "status", "message", "detail", "metadata")
-"""`detail` is used by FastAPI; in `metadata`, OpenRouter forwards the upstream provider's message."""
+"""Fields of an error that may contain a message. FastAPI uses `detail`; OpenRouter forwards the upstream provider's
+message in `metadata`."""
 
 
 def complaint_of(error: Exception) -> str:
-    """Returns a server's own error message. It is only searched, never shown."""
+    """Returns the server's error message, which must only be matched against patterns and never shown."""
     body = getattr(error, "body", None)
     if isinstance(body, list) and body:  # Google wraps it in a list
         body = body[0]
@@ -243,7 +244,7 @@ def complaint_of(error: Exception) -> str:
 
 
 def retry_after(error: Exception) -> float:
-    """Returns the seconds that the server asks clients to wait; 0 if missing or unreadable."""
+    """Returns how many seconds the server asked to wait; 0 if unspecified or malformed."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = str(headers.get(name) or "")
@@ -251,5 +252,5 @@ def retry_after(error: Exception) -> float:
             return float(text) * scale
         with contextlib.suppress(ValueError, TypeError, OverflowError, OSError):  # an HTTP date, possibly out of range
             return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    found = re.search(r"retryDelay\W{1,6}(\d{1,9})", str(getattr(error, "body", ""))[:20_000])  # Google's form
+    found = re.search(r"retryDelay\W{1,6}(\d{1,9})", str(getattr(error, "body", ""))[:20_000])  # Google's format
     return float(found[1]) if found else 0.0

@@ -1,6 +1,6 @@
-"""The price list: US dollars per million tokens by model name, and the resulting cost of a request.
+"""Price tables (US dollars per million tokens, by model name) and the cost of requests.
 
-The built-in list is `resources/prices.json`; a file in the same format in the user's settings folder takes precedence.
+The built-in table is `resources/prices.json`. A file in the same format in the user's settings folder takes precedence.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from app.untrusted.files import read_versioned
 from app.untrusted.limits import PRICES, OtherVersion, Refused
 
 VERSION = 1
-"""The format version of both files."""
+"""The format version of the built-in table and the user's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens of input, of input read from the server's cache, and of output."""
+    """A model's price in US dollars per million tokens of input, cached input and output."""
 
     tokens_in: float
     tokens_cached: float
@@ -37,13 +37,13 @@ class Price:
 
 
 class Prices:
-    """A price list. `prices[name]` applies to all models whose name starts with `name`; the longest match wins."""
+    """A price table. `prices[name]` applies to the model `name` and its dated versions; the longest match wins."""
 
     def __init__(self, prices: Mapping[str, Price]) -> None:
         self._prices = sorted(prices.items(), key=lambda pair: -len(pair[0]))
 
     def find(self, model: str) -> Price | None:
-        """Returns the price of a model, with or without a vendor prefix ("vendor/"); None if it isn't listed."""
+        """Returns the price of a model, or None if unknown. `model` may have a vendor prefix ("vendor/")."""
         names = (model.lower(), model.lower().rpartition("/")[2])
         return next((price for start, price in self._prices for name in names if _is_version_of(name, start)), None)
 
@@ -57,7 +57,10 @@ def _is_version_of(name: str, start: str) -> bool:
 
 
 def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
-    """Returns the prices in `own`, overridden by the user's, and an error message if the user's can't be used."""
+    """Returns the prices in the file `own`, overridden by those in `users`.
+
+    Also returns an error message if `users` is unusable.
+    """
     table = read_prices(own)
     if users is None:
         return Prices(table), ""
@@ -71,7 +74,7 @@ def read_prices(path: Path) -> dict[str, Price]:
 
 
 def read_users(path: Path) -> tuple[dict[str, Price], str]:
-    """Returns the user's own prices (empty if there is no file), and an error message if the file can't be used."""
+    """Returns the user's own prices, and an error message if the file is unusable. A missing file means no prices."""
     if not path.exists():
         return {}, ""
     try:
@@ -84,16 +87,16 @@ def read_users(path: Path) -> tuple[dict[str, Price], str]:
 
 
 def differences(own: Mapping[str, Price], table: Mapping[str, Price]) -> dict[str, Price]:
-    """Returns the entries of `table` that are missing from `own` or differ there."""
+    """Returns the entries of `table` that are missing or different in `own`."""
     return {name: price for name, price in table.items() if own.get(name) != price}
 
 
 def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
     """Writes the user's prices atomically. Raises OSError.
 
-    Other content of the file is preserved; an unusable file is kept next to it as `*.broken` or `*.version-N`.
+    Unknown fields in the file are preserved. An unusable file is renamed to `*.broken` or `*.version-N`.
     """
-    path = Path(os.path.realpath(path))  # put a backup next to the file itself, not next to a link to it
+    path = Path(os.path.realpath(path))  # resolve symbolic links, so that a backup is placed next to the file itself
     value: dict[str, Any] = {}
     unusable = ""
     try:

@@ -1,4 +1,4 @@
-"""The language model providers by name, and the back-end for each. Adapters are imported on first use."""
+"""The table of language model providers, and the factory for their back-ends. Adapters are imported on first use."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from app.platform.installation import packages_command
 
 @dataclass(frozen=True, slots=True)
 class BackendSpec:
-    """A provider: the adapter `module`, the package it `needs`, and what the user can configure.
+    """A language model provider.
 
-    - `default_url`: its address; None if it has no server.
-    - `own_url`: whether the user provides the address.
+    - `module`: the module of the adapter; `needs`: the package that it requires.
+    - `default_url`: the server's default address; None if there is no server.
+    - `own_url`: whether the user can change the address.
     - `key_variables`: environment variables that may hold the API key; the first is also its name in the keyring.
     - `wants_key`: whether a key is required.
     - `suggestions`: models to offer before the server has been queried; the first is the default.
@@ -75,11 +76,12 @@ PROVIDERS = {
     ),
     "compatible": BackendSpec("Another server", "app.backend.openai_compatible", "openai", "", own_url=True),
 }
-"""`compatible`: any server that speaks OpenAI's protocol, such as llama.cpp, vLLM, LM Studio or OpenRouter."""
+"""All providers by name. `compatible`: any server with an OpenAI-compatible API, such as llama.cpp, vLLM, LM Studio or
+OpenRouter."""
 
 
 KEY_PREFIX = "KAME_KEY_"
-"""The key for a user's own server is named after its host with this prefix: KAME_KEY_127_0_0_1_8080."""
+"""Prefix for the names of API keys for the user's own servers, as in KAME_KEY_127_0_0_1_8080."""
 
 
 def find_spec(name: str) -> BackendSpec:
@@ -97,10 +99,10 @@ def find_spec(name: str) -> BackendSpec:
 
 
 def key_names(name: str, base_url: str = "") -> tuple[str, ...]:
-    """Returns the names under which a provider's API key may be stored, best first; the first is the keyring's.
+    """Returns the names under which an API key may be stored, in order of preference; the keyring uses the first.
 
-    A provider's key is sent only to that provider's own host, and only over TLS. Any other server has a key of its own,
-    named after its host (“.” and “:” become “_”, “-” becomes “__”).
+    A provider's key is only sent to that provider's own host, and only over TLS. Any other server has a separate key,
+    which is named after its host (“.” and “:” become “_”, “-” becomes “__”).
     """
     spec = PROVIDERS.get(name)
     if spec is None:
@@ -119,7 +121,12 @@ def make_backend(
     base_url: str = "",
     key: Callable[[Sequence[str]], str] = lambda names: "",
 ) -> Backend:
-    """Creates a back-end without opening it. `key` looks up an API key by its names. Raises BackendError."""
+    """Creates a back-end without opening it. Raises BackendError.
+
+    - `name`: a key of `PROVIDERS`.
+    - `model`, `base_url`: empty for the provider's defaults.
+    - `key`: looks up an API key by its names.
+    """
     spec = find_spec(name)
     module: Any = importlib.import_module(spec.module)
     made: Any
@@ -137,7 +144,7 @@ def _make_openai_compatible(
     module: Any, name: str, model: str, base_url: str, key: Callable[[Sequence[str]], str]
 ) -> Backend:
     spec, names = PROVIDERS[name], key_names(name, base_url)
-    # A custom server; also an invalid address, which `open` then reports.
+    # Also True for an invalid address, which `open` then reports.
     own = bool(base_url) and (names != spec.key_variables or not split_address(base_url).netloc)
     return module.OpenAICompatibleBackend(
         base_url=base_url if own or not spec.default_url else spec.default_url,

@@ -1,4 +1,4 @@
-"""A back-end that delegates to other back-ends by the kind of question."""
+"""A back-end that delegates to other back-ends according to the kind of question."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any, Protocol
 from app.backend.base import Backend, BackendError, ChatRequest, Traits
 
 RESTS_SECONDS = 60.0
-"""A back-end that has failed is skipped for at least this long."""
+"""The minimum time for which a back-end is skipped after a failure."""
 LONGEST_REST_SECONDS = 600.0
 
 
 class Decision(Protocol):
-    """The kind of a question, its probability, and the reason as text."""
+    """A classification: the kind of question, its probability (`share`) and a user-facing reason."""
 
     @property
     def kind(self) -> str: ...
@@ -31,7 +31,7 @@ class Decision(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The back-end chosen to answer, and why."""
+    """The back-end selected for an answer. `kind`, `share`, `reason`: see `Decision`."""
 
     backend: Backend
     kind: str
@@ -40,11 +40,11 @@ class Choice:
 
 
 class RouterBackend:
-    """A back-end that answers through the one it chose last.
+    """A back-end that delegates each request to the back-end last selected by `choose`.
 
-    - `table`: a back-end for each kind of question; one may serve several kinds.
-    - `decide`: returns the kind of a turn, given its number and its words so far.
-    - `now`: any monotonic clock, in seconds.
+    - `table`: the back-end for each kind of question. Several kinds may share one.
+    - `decide`: classifies a turn, given its number and its text so far.
+    - `now`: a monotonic clock, in seconds.
     """
 
     name = "Router"
@@ -63,20 +63,20 @@ class RouterBackend:
         self._rests_until: dict[Backend, float] = {}
         self._kind = next(iter(self._table))
         self.lost: list[tuple[Backend, BackendError]] = []
-        """Back-ends of the table that could not be opened, with the errors."""
+        """The back-ends that could not be opened, with their errors."""
 
     @property
     def model(self) -> str:
-        """The names of the table's models, comma-separated."""
+        """The names of all models in the table, separated by commas."""
         return ", ".join(filter(None, dict.fromkeys(backend.model for backend in self._table.values())))
 
     @property
     def traits(self) -> Traits:
-        """The traits of the most recently chosen back-end."""
+        """The traits of the back-end selected last."""
         return self._table[self._kind].traits
 
     async def open(self) -> None:
-        """Opens the table's back-ends concurrently. Raises BackendError if none of them opens."""
+        """Opens all back-ends concurrently. Raises BackendError if all of them fail."""
         backends = list(dict.fromkeys(self._table.values()))
         results = await asyncio.gather(*(backend.open() for backend in backends), return_exceptions=True)
         for backend, result in zip(backends, results, strict=True):
@@ -90,13 +90,13 @@ class RouterBackend:
             self._rests_until[backend] = math.inf
 
     def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool] = lambda backend: True) -> Choice:
-        """Chooses a back-end to answer `words`, the user's words of `turn` so far; prefers those that are `allowed`."""
+        """Selects a back-end, preferably an `allowed` one. `words`: the transcript of the turn number `turn` so far."""
         decision = self._decide(turn, words)
         kind, reason = decision.kind, decision.reason
         rests = {k: self._rests_until.get(backend, 0.0) for k, backend in self._table.items()}
         working = [k for k in (kind, "everyday", *self._table) if rests.get(k, math.inf) < math.inf]
         candidates = [k for k in working if allowed(self._table[k])]
-        # If all of them are resting, the one whose rest ends first is tried.
+        # If all of them are being skipped, the one that becomes available first is tried.
         chosen = next((k for k in candidates if rests[k] <= self._now()), None)
         chosen = chosen or min(candidates or working, key=rests.__getitem__)
         if chosen != kind:
@@ -109,7 +109,7 @@ class RouterBackend:
         return Choice(self._table[chosen], kind, decision.share, reason)
 
     def failed(self, backend: Backend, rest: float = 0.0) -> bool:
-        """Skips `backend` for at least `rest` seconds; returns whether another one can answer in the meantime."""
+        """Skips a failed back-end for `rest` seconds (60 to 600); returns whether another one is available."""
         rest = max(RESTS_SECONDS, min(rest, LONGEST_REST_SECONDS))
         now = self._now()
         self._rests_until[backend] = max(self._rests_until.get(backend, 0.0), now + rest)
@@ -126,5 +126,5 @@ class RouterBackend:
 
     async def close(self) -> None:
         for backend in dict.fromkeys(self._table.values()):
-            with contextlib.suppress(Exception):  # the others must be closed as well
+            with contextlib.suppress(Exception):  # one failure must not prevent the others from being closed
                 await backend.close()

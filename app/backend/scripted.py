@@ -1,4 +1,4 @@
-"""A back-end for tests and demos that replays scripted answers with their timing in event loop time."""
+"""A back-end for tests and demos that streams scripted answers, timed by the event loop's clock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from app.backend.base import BackendError, ChatRequest, StreamItem, Traits
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """An answer whose `deltas` arrive `every` seconds apart, the first after `first` seconds; then raises `error`."""
+    """An answer whose first delta arrives after `first` seconds and the others `every` seconds apart.
+
+    `error`: the message of a BackendError to be raised at the end; empty for none.
+    """
 
     deltas: tuple[StreamItem, ...]
     first: float = 0.1
@@ -21,14 +24,17 @@ class ScriptedAnswer:
 
 
 def answer(text: str, *, first: float = 0.1, every: float = 0.02, error: str = "") -> ScriptedAnswer:
-    """Returns an answer that streams `text` word by word."""
+    """Returns an answer that consists of `text`, streamed word by word."""
     words = text.split(" ")
     deltas = tuple(word if i == 0 else f" {word}" for i, word in enumerate(words)) if text else ()
     return ScriptedAnswer(deltas, first, every, error)
 
 
 class ScriptedBackend:
-    """A back-end whose answers come from `script`. `requests` records all requests; `open_streams` counts open ones."""
+    """A back-end whose `script` returns the answer to each request.
+
+    `requests` records all requests; `open_streams` is the number of currently open streams.
+    """
 
     def __init__(
         self,
@@ -63,11 +69,11 @@ class ScriptedBackend:
         """Does nothing."""
 
     async def models(self) -> list[str]:
-        """Returns the name of the script's model."""
+        """Returns the back-end's only model."""
         return [self.model]
 
     async def close(self) -> None:
-        """Records the call in `closed`."""
+        """Sets `closed`."""
         self.closed = True
 
     @asynccontextmanager

@@ -1,6 +1,6 @@
-"""A filter for a model's thinking: text between `<think>` and `</think>` is not spoken.
+"""A streaming filter that removes a model's thinking, the text between `<think>` and `</think>`, from an answer.
 
-Some servers send a model's thinking as text. Works on a stream with arbitrary chunk boundaries.
+Some servers send thinking as part of the text. Chunk boundaries may be anywhere, even inside a tag.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ OPEN, CLOSE = "<think>", "</think>"
 
 
 class ThinkingTagFilter:
-    """A streaming filter: `push` each delta and use the result; `flush` at the end. Strips only leading thinking."""
+    """Strips thinking from the start of an answer. Call `push` for each delta, and `flush` at the end."""
 
     def __init__(self) -> None:
         self._held = ""
         self._state = "start"
 
     def push(self, delta: str) -> str:
-        """Returns the text known not to be thinking."""
+        """Adds a delta; returns the text that is certain not to be thinking."""
         if self._state == "words":
             return delta
         if self._state == "after":
@@ -32,13 +32,13 @@ class ThinkingTagFilter:
             self._state, self._held = "thinking", lead[len(OPEN) :]
         place = self._held.find(CLOSE)
         if place < 0:
-            self._held = self._held[-len(CLOSE) :]  # thinking can be long
+            self._held = self._held[-len(CLOSE) :]  # keep only what may be part of the tag, since thinking can be long
             return ""
         self._held = self._held[place + len(CLOSE) :]
         return self._skip_space(self._take_held())
 
     def flush(self) -> str:
-        """Returns held-back text that turned out not to be thinking."""
+        """Returns any buffered text that turned out not to be thinking."""
         return self._take_held() if self._state == "start" else ""
 
     def _skip_space(self, text: str) -> str:

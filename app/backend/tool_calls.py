@@ -1,6 +1,6 @@
-"""Tool use in a back-end's stream: the model's calls are run, and it continues with their results.
+"""Tool use during an answer: the model's calls are executed, and the answer continues with their results.
 
-A slow tool is bridged with a short filler sentence; a failing tool returns an error message to the model.
+If a tool is slow, a short filler sentence is spoken. If a tool fails, the model receives an error message.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 4
 MOST_CALLS = 6
-"""Per round, since a small model may keep calling the same tool."""
+"""The maximum number of calls per round, since a small model may keep calling the same tool."""
 PATIENCE_SECONDS = 1.2
 BRIDGE = "One moment, I'm looking that up."
-"""Spoken if a tool takes longer than users will wait and the model has produced no words yet."""
+"""Spoken if a tool takes longer than `PATIENCE_SECONDS` and the model has produced no text yet."""
 
 
 def stream_with_tools(
     backend: Backend, request: ChatRequest, tools: Toolbox
 ) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
-    """Opens `backend.stream(request)` with `tools` available to the model. Raises BackendError.
+    """Like `backend.stream(request)`, but with `tools` available to the model. Raises BackendError.
 
-    Tools with side effects are not offered while the user is still talking (`request.final` is False).
+    Tools with side effects are only offered if `request.final` is set.
     """
     offered = tuple(spec for spec in tools.specs if request.final or not spec.acts)
     if not offered:

@@ -19,7 +19,7 @@ ExportFormat = Literal["markdown", "json", "srt", "wav"]
 """
 
 LONGEST_TITLE = 200
-"""In characters."""
+"""The maximum length of a title, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,15 @@ class ConversationView:
     """A conversation as shown in a list.
 
     - `key`: its permanent identifier.
-    - `title`: the user's own title if `named`, otherwise made from the first words; empty until something is said.
-    - `created`, `changed`: seconds since 1970.
+    - `title`: the user's own title if `named`, otherwise derived from the first words spoken; empty before that.
+    - `created`, `changed`: Unix timestamps.
     - `turns`: the number of turns of both speakers.
     - `backends`: the models that answered, in order of first appearance.
-    - `snippet`: an excerpt found by a search, with each match between "\x02" and "\x03"; empty if only the title
+    - `snippet`: an excerpt around a search match, with each match between "\x02" and "\x03"; empty if only the title
       matches.
     - `sound`: whether any of its talks has a recording.
     - `pinned`: whether the user pinned it to the top of the list.
-    - `folder`: the name of the user's folder that contains it, or empty.
+    - `folder`: the name of the user-defined folder it is filed in, or empty.
     """
 
     key: str
@@ -67,8 +67,8 @@ class ConversationView:
 class KeptTalk:
     """One talk of a conversation.
 
-    `began`: seconds since 1970 at the session's time 0. `folder`: contains its recording; None if there is no
-    recording.
+    `began`: the Unix timestamp of the session's time 0. `folder`: the folder with its recording; None if it wasn't
+    recorded.
     """
 
     began: float

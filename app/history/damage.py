@@ -1,4 +1,4 @@
-"""Functions that check the conversation database for damage and tell damage apart from other errors."""
+"""Corruption checks for the conversation database, and classification of SQLite errors."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _BUSY, _LOCKED, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 6, 11, 26, 11 | 1
 _READ_ONLY = 8
 _NOT_THE_SCHEMA = (_BUSY, _LOCKED, _READ_ONLY, _DISK)
 _SUSPICIOUS = (0, 1, 2, 18, 20, 24)
-"""Error codes that our statements cause only on a damaged file: "no such table", "too big", "datatype mismatch"."""
+"""Error codes that this package's statements only cause on a damaged file, such as "no such table", "string or blob too
+big" and "datatype mismatch"."""
 _NEWEST_FORMAT = 2
-"""The highest file format version that SQLite writes, in byte 18 of the header."""
+"""The highest file format version number (byte 18 of the header) that SQLite writes."""
 _HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = 'words_added'"
 _COLUMNS = {
     "conversations": "id, key, title, created, changed, setup, removed, pinned, folder",
@@ -28,12 +29,13 @@ _COLUMNS = {
 def is_damage(error: Exception, connection: sqlite3.Connection | None = None) -> bool:
     """Returns whether an error means that the file is damaged or not a database.
 
-    If the error is inconclusive, the file of `connection` is checked and a damaged search index rebuilt.
+    If the error alone is inconclusive, checks the database behind `connection` and rebuilds its search index if
+    damaged.
     """
     code = _code(error)
     if code & 0xFF in (_CORRUPT, _NOT_A_DATABASE):
         return code != _CORRUPT_INDEX
-    # Python can't read a message in which SQLite quotes a damaged schema.
+    # Python can't decode an error message in which SQLite quotes a damaged schema.
     suspicious = isinstance(error, UnicodeDecodeError) or _is_suspicious(error)
     if connection is None or not suspicious:
         return isinstance(error, UnicodeDecodeError)
@@ -45,7 +47,10 @@ def is_damage(error: Exception, connection: sqlite3.Connection | None = None) ->
 
 
 def is_damage_at_opening(error: Exception, path: Path) -> bool:
-    """Returns whether an error raised while opening the file means damage; only our own statements can have run."""
+    """Returns whether an error raised while opening the file means that the file is damaged.
+
+    Suspicious error codes count as damage too, since only this package's own statements can have caused them.
+    """
     if is_damage(error):
         return True
     if _code(error) == _READ_ONLY:  # write permission was checked earlier
@@ -64,7 +69,7 @@ def is_busy(error: Exception) -> bool:
 
 
 def is_fatal(error: Exception) -> bool:
-    """Returns whether an error means that the disk is full or can't be read or written."""
+    """Returns whether an error means that the disk is full or has an I/O error."""
     return _code(error) & 0xFF in (_DISK, _FULL)
 
 
@@ -76,9 +81,9 @@ def damage(what: str) -> sqlite3.DatabaseError:
 
 
 def check(connection: sqlite3.Connection) -> None:
-    """Checks the whole database; raises sqlite3.Error if it is damaged or can't be read.
+    """Checks the whole database and rebuilds its search index if damaged.
 
-    A damaged search index is rebuilt.
+    Raises sqlite3.Error if anything else is damaged or can't be read.
     """
     check_pages(connection)
     check_tables(connection)
@@ -88,7 +93,7 @@ def check(connection: sqlite3.Connection) -> None:
 
 
 def check_pages(connection: sqlite3.Connection) -> None:
-    """Checks every page that contains rows; raises sqlite3.Error."""
+    """Runs SQLite's integrity check on every table; raises sqlite3.Error if it fails."""
     for table in _COLUMNS:  # the search index is checked separately
         found = connection.execute(f"PRAGMA integrity_check({table})").fetchone()[0]
         if found != "ok":
@@ -96,7 +101,7 @@ def check_pages(connection: sqlite3.Connection) -> None:
 
 
 def check_tables(connection: sqlite3.Connection) -> None:
-    """Checks that all tables exist; raises sqlite3.Error."""
+    """Checks that all tables and columns exist; raises sqlite3.Error if not."""
     for table, columns in _COLUMNS.items():
         try:
             connection.execute(f"SELECT {columns} FROM {table} LIMIT 1").fetchone()
@@ -105,7 +110,10 @@ def check_tables(connection: sqlite3.Connection) -> None:
 
 
 def check_writing(connection: sqlite3.Connection) -> None:
-    """Writes a test talk and rolls it back; raises sqlite3.Error on failure. Skipped while another process locks it."""
+    """Writes a test talk and rolls it back; raises sqlite3.Error on failure.
+
+    Does nothing while another process holds the lock.
+    """
     patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
     connection.execute("PRAGMA busy_timeout = 0")
     try:
@@ -122,9 +130,9 @@ def check_writing(connection: sqlite3.Connection) -> None:
 
 
 def _write_on_trial(connection: sqlite3.Connection) -> None:
-    """Raises sqlite3.Error if a damaged schema or counter prevents rows from being written.
+    """Inserts test rows; raises sqlite3.Error if a damaged schema or counter prevents that.
 
-    The rows stay in the page cache, so a full disk goes unnoticed.
+    The rows only reach the page cache, so this doesn't detect a full disk.
     """
     try:
         conversation = connection.execute(
@@ -172,5 +180,5 @@ def _says_read_only(path: Path) -> bool:
 
 
 def _code(error: Exception) -> int:
-    """Returns the SQLite error code; 0 for errors without one, such as those raised by Python's module itself."""
+    """Returns the SQLite error code, or 0 for errors without one, such as those from Python's own sqlite3 code."""
     return getattr(error, "sqlite_errorcode", 0)

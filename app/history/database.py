@@ -1,4 +1,4 @@
-"""Functions that open the conversation database, even if it is damaged, inaccessible or from another version.
+"""Functions for opening the conversation database, even if it is damaged, inaccessible or from another version.
 
 A damaged file is moved aside and its readable content rescued into a new one. A file from another version of the app is
 set aside unchanged. If nothing can be stored, an in-memory database is used until the app closes.
@@ -34,28 +34,30 @@ from app.settings.paths import APP_NAME
 from app.untrusted.limits import OtherVersion
 
 PATIENCE_SECONDS = 2.0
-"""How long to wait while another process locks the file."""
+"""How long to wait for another process to release its lock on the file."""
 CHECK_BYTES = 256 * 2**20
-"""The largest file that is fully checked after an unclean shutdown; checking 100 MB takes about 0.3 s."""
+"""The largest file that gets a full integrity check after an unclean shutdown; 100 MB take about 0.3 s."""
 SMALL_BYTES = 32 * 2**20
-"""The largest file that is always checked."""
+"""The largest file that gets a full integrity check every time it is opened."""
 
 _MAKING = threading.Lock()
-"""Held while the file is created, so that no other thread opens it before it has been closed again."""
+"""Held while the file is created, so that no other thread opens it before this one has closed it."""
 _LAST_IMAGINABLE = schema.VERSION + 20
-"""A higher version number indicates damage."""
+"""The highest plausible format version; a higher number indicates damage."""
 
 
 class ForeignError(Exception):
-    """The file was written by another program."""
+    """Raised for a database file that another program created."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenDatabase:
-    """An open database. `indexed`: whether it has a search index.
+    """An open database.
 
-    `trouble`: why nothing in it will be stored. `notice`: what happened to an unusable file. Both are user-facing
-    messages, or empty. `rescued`: the talks recovered from a damaged file, by their row numbers in that file.
+    - `indexed`: whether it has a search index.
+    - `trouble`: a user-facing message saying why nothing can be stored permanently, or empty.
+    - `notice`: a user-facing message about a file that had to be replaced, or empty.
+    - `rescued`: the talks recovered from a damaged file, as their row IDs in that file.
     """
 
     connection: sqlite3.Connection
@@ -71,7 +73,7 @@ def history_path() -> Path:
 
 
 def open_database(path: Path) -> OpenDatabase:
-    """Opens the file, or an in-memory database if that fails; never raises."""
+    """Opens the file, falling back to an in-memory database; never raises."""
     try:
         return _open_patiently(path)
     except ForeignError:
@@ -108,8 +110,8 @@ def _replace_other_version(path: Path, why: OtherVersion) -> OpenDatabase:
 def replace_damaged(path: Path) -> OpenDatabase:
     """Moves a damaged file aside and creates a new one from its readable content; never raises.
 
-    The new file is complete before the damaged one is moved. If interrupted earlier, the next start begins again; if
-    interrupted later, the next `_open` finishes the replacement.
+    The damaged file is moved only once the new one is complete. If the app is killed before that, the next start begins
+    again; if it is killed afterwards, the next `_open` finishes the replacement.
     """
     draft = _draft(path)
     try:
@@ -139,7 +141,7 @@ def replace_damaged(path: Path) -> OpenDatabase:
 
 
 def _rescue(path: Path, draft: Path) -> Rescued:
-    """Creates `draft` from the readable content of the damaged file, under a temporary name until it is complete.
+    """Creates `draft` from the readable content of the damaged file, using a temporary name until it is complete.
 
     Raises OSError and sqlite3.Error.
     """
@@ -161,7 +163,7 @@ def _rescue(path: Path, draft: Path) -> Rescued:
 
 
 def _open_patiently(path: Path) -> OpenDatabase:
-    """Opens the file, retrying while another process opens it, which SQLite's own timeout doesn't cover."""
+    """Opens the file, retrying while another process is opening it, which SQLite's busy timeout doesn't cover."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -208,10 +210,10 @@ def _open(path: Path) -> OpenDatabase:
 
 
 def _make_private(path: Path) -> None:
-    """Creates the file if it is missing, readable by this user only; the write-ahead log inherits the permissions.
+    """Creates the file if it is missing, accessible only to this user; the write-ahead log inherits its permissions.
 
     An existing file is not opened here: on POSIX, closing it would release the locks held on it by this process's other
-    connections, and another process could then remove the log while they use it.
+    connections, and another process could then remove the log while it is in use.
     """
     with _MAKING:
         if not path.exists():
@@ -222,7 +224,7 @@ def _make_private(path: Path) -> None:
 
 def _connect(name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, timeout=PATIENCE_SECONDS, isolation_level=None)
-    connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")  # damage may break UTF-8
+    connection.text_factory = functools.partial(str, encoding="utf-8", errors="replace")  # damage may invalidate UTF-8
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA secure_delete = ON")
@@ -241,7 +243,7 @@ def _in_memory(trouble: str) -> OpenDatabase:
 
 
 def _draft(path: Path) -> Path:
-    """Returns the path of the new file while it replaces a damaged one."""
+    """Returns the temporary path of the file that will replace a damaged one."""
     return path.with_name(path.name + ".rescued")
 
 
@@ -252,20 +254,20 @@ def _move_away(path: Path, why: str) -> Path:
 
 
 def _put_in_place(path: Path) -> str:
-    """Finishes a replacement interrupted after the damaged file was moved; returns a user-facing message about it."""
+    """Finishes a replacement that was interrupted after the damaged file was moved; returns a user-facing message."""
     moved = [file.name for file in path.parent.glob(f"{path.name}.broken*") if not file.name.endswith("-wal")]
     kept = ""
     if moved:
         backup = path.with_name(max(moved, key=lambda name: (len(name), name)))
         _move_log(path, backup)
         kept = f" The damaged file is kept as {backup}."
-    with contextlib.suppress(FileNotFoundError):  # another process did it first
+    with contextlib.suppress(FileNotFoundError):  # another process moved it first
         move_file(_draft(path), path)
     return f"The file of conversations was damaged, so a new one was made with what can be read of it.{kept}"
 
 
 def _move_log(path: Path, backup: Path) -> None:
-    """Moves the write-ahead log along with its database file; it would be invalid for any other file."""
+    """Moves the write-ahead log along with its database file, since it must not be applied to any other file."""
     with contextlib.suppress(FileNotFoundError):
         move_file(path.with_name(path.name + "-wal"), backup.with_name(backup.name + "-wal"))
     delete_file(path.with_name(path.name + "-shm"), missing_ok=True)

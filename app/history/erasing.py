@@ -1,4 +1,4 @@
-"""Functions that erase conversations, including recordings and traces in the index, log and free pages.
+"""Secure deletion of conversations, including recordings and traces in the search index, log and free pages.
 
 All functions run on the thread that owns the connection.
 """
@@ -12,19 +12,19 @@ from pathlib import Path
 from app.history.schema import transaction
 
 EMPTY_LOG_MS = 200
-"""How long to wait for other readers of the log; events of open talks wait too."""
+"""How long to wait for other readers of the log; meanwhile, events of open talks can't be written."""
 
 _UNUSED = (
     "SELECT id FROM conversations WHERE NOT removed AND id NOT IN (SELECT conversation FROM talks "
     "WHERE turns OR EXISTS (SELECT 1 FROM turns WHERE turns.talk = talks.id))"
 )
-"""A talk's turn count may be damaged, so its turns are checked as well."""
+"""Selects conversations without turns. A talk's turn count may be damaged, so the turns themselves are checked too."""
 
 
 def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]:
-    """Deletes removed conversations and, with `unused`, those without words. Returns the keys of the removed ones.
+    """Deletes conversations marked as removed and, if `unused`, those without turns. Returns the keys of the former.
 
-    Their words stay in the log until `empty_log` and possibly in free pages until `sweep`; their recordings stay until
+    Their text stays in the log until `empty_log`, and may stay in free pages until `sweep`; their recordings stay until
     `erase_sound`.
     """
     with transaction(database):
@@ -41,7 +41,7 @@ def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]
             database.execute("DELETE FROM talks WHERE conversation = ?", (row,))
             database.execute("DELETE FROM conversations WHERE id = ?", (row,))
         if removed and indexed:
-            # The index only marks deleted entries; merging removes the words.
+            # FTS5 only marks entries as deleted; merging its segments removes the text.
             database.execute("INSERT INTO words (words) VALUES ('optimize')")
         if removed:
             database.execute("INSERT OR IGNORE INTO unwanted VALUES ('')")
@@ -67,7 +67,7 @@ def needs_sweep(database: sqlite3.Connection) -> bool:
 def sweep(database: sqlite3.Connection) -> bool:
     """Rewrites the whole file, at about 100 MB/s; returns False if the log could not be emptied.
 
-    SQLite overwrites what it deletes, but not the copies left behind when it moves rows between pages.
+    SQLite overwrites deleted rows, but not the copies left behind when it moves rows between pages.
     """
     database.execute("VACUUM")
     if not empty_log(database):
@@ -79,7 +79,7 @@ def sweep(database: sqlite3.Connection) -> bool:
 def erase_sound(database: sqlite3.Connection, recordings: Path | None) -> list[Path]:
     """Deletes the recordings of erased conversations; returns the folders that could not be deleted, for a later retry.
 
-    Only folders inside `recordings` are deleted; all others belong to the user.
+    Only folders inside `recordings` are deleted, since all others belong to the user.
     """
     left = []
     for (name,) in database.execute("SELECT folder FROM unwanted WHERE folder <> ''").fetchall():

@@ -1,4 +1,4 @@
-"""Export of a conversation to a file as Markdown, JSON, subtitles or audio."""
+"""Conversation export as Markdown, JSON, subtitles or audio."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMAT, VERSION = "kame-conversation", 2
 
 
 def export(path: Path, form: ExportFormat, view: ConversationView, talks: Sequence[KeptTalk]) -> str:
-    """Writes a conversation to `path` atomically; returns a message describing what was written. Raises UserError."""
+    """Writes a conversation to `path` atomically; returns a user-facing summary. Raises UserError."""
     write, what = _WRITERS[form]
     try:
         with whole_file(path) as file:
@@ -67,7 +67,7 @@ def _write_sound(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTal
 
 def _write_json(file: BinaryIO, view: ConversationView, talks: Sequence[KeptTalk]) -> None:
     setup = dataclasses.asdict(view.setup)
-    setup["tools"]["folders"] = []  # meaningful on this machine only
+    setup["tools"]["folders"] = []  # only meaningful on this machine
     setup["backend"]["base_url"] = without_secrets(view.setup.backend.base_url)
     head = {
         "format": FORMAT,

@@ -1,7 +1,8 @@
-"""Import of a conversation from an exported JSON file or from the folder of a recorded session.
+"""Conversation import from an exported JSON file or the folder of a recorded session.
 
-Arbitrary input yields either a conversation or a user-facing error. Only harmless parts of an imported setup are kept:
-it gives the model access to no folders, enables no tools with side effects and sends nothing to a remote server.
+The input is untrusted; whatever it contains, the result is either a conversation or a user-facing error. Only the
+harmless parts of an imported setup are kept: it can't give the model access to folders, enable tools with side effects
+or send anything to a remote server.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from app.untrusted.records import build, fits
 MOST_EVENTS = 500_000
 MOST_TURNS = 10_000
 MOST_WORDS = 20_000
-"""The most words per turn: two hours without a pause. Processing time grows with the square of this."""
+"""The maximum number of words per turn, about two hours of uninterrupted speech. Processing time is quadratic in it."""
 MOST_ANSWERS = 500
-"""The most revisions of the answer within one turn."""
+"""The maximum number of answer revisions within one turn."""
 
 _AT_ONCE = 2**20
 
@@ -59,12 +60,12 @@ class ImportedConversation:
         return self.talks[0].folder if self.talks else None
 
     def with_folder(self, folder: Path | None) -> ImportedConversation:
-        """Returns the conversation with the first talk's recording in another folder."""
+        """Returns a copy whose first talk has its recording in `folder`."""
         return replace(self, talks=(replace(self.talks[0], folder=folder), *self.talks[1:]))
 
 
 def read(path: Path) -> ImportedConversation:
-    """Reads the conversation in a file or folder. Raises UserError."""
+    """Reads a conversation from an exported JSON file or a recording folder. Raises UserError."""
     try:
         imported = _read_folder(path) if path.is_dir() else _read_file(path)
         said = any(turn.text for talk in imported.talks for turn in _turns(talk.events))
@@ -80,7 +81,7 @@ def read(path: Path) -> ImportedConversation:
 
 
 def copy_sound(folder: Path, to: Path) -> None:
-    """Copies a talk's recording to the folder `to`, completely or not at all. Raises UserError."""
+    """Copies a talk's recording to the new folder `to`, or leaves nothing behind on failure. Raises UserError."""
     try:
         to.mkdir(parents=True)
         for name in (USER_FILE, ASSISTANT_FILE):
@@ -155,7 +156,10 @@ def _events(fields: Iterable[Any]) -> Iterator[e.Event]:
 
 
 def _bounded(events: Iterable[e.Event], before: int = 0) -> tuple[e.Event, ...]:
-    """Returns the events without meter events. Raises Refused if a file has more than `MOST_EVENTS` in all."""
+    """Returns the events, dropping meter events.
+
+    Raises Refused if these and the `before` earlier ones exceed `MOST_EVENTS`.
+    """
     found = list(itertools.islice(events, MOST_EVENTS - before + 1))
     if len(found) + before > MOST_EVENTS:
         raise Refused(f"it holds more than {MOST_EVENTS:,} events")

@@ -1,4 +1,4 @@
-"""The Markdown format of an exported conversation, with the time of each turn and of interruptions."""
+"""Markdown export of a conversation, with timestamps for turns and interruptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from app.platform.local_time import local_datetime
 def markdown(
     view: ConversationView, talks: Sequence[tuple[float, Sequence[TimedTurn]]], zone: tzinfo | None = None
 ) -> str:
-    """Returns the page. `talks`: each start time (seconds since 1970) with its turns; `zone`: None for local dates."""
+    """Returns the conversation as Markdown.
+
+    `talks`: each talk's start (a Unix timestamp) and turns. `zone`: the time zone of dates; None for the local one.
+    """
     lines = [f"# {escaped(view.title) or 'Conversation'}", ""]
     began = min((began for began, _ in talks), default=view.created)
     backends = f" · with {', '.join(escaped(backend) for backend in view.backends)}" if view.backends else ""

@@ -1,6 +1,6 @@
-"""A talk that is still being written to the database: its events, and the turns derived from them.
+"""A talk that is still being written to the database: its events and the turns derived from them.
 
-Used only on the writer's thread, except for the log handed to the session.
+Everything here runs on the writer's thread, except for the log handed to the session.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from app.untrusted.limits import EVENT_LINE
 from app.untrusted.text import harmless
 
 MOST_PENDING = 100_000
-"""The most events held in memory while the disk is full; later ones are lost."""
+"""The maximum number of events buffered in memory while the disk is full; later ones are dropped."""
 _UNSTORABLE = (sqlite3.DataError, OverflowError, UnicodeEncodeError)
-"""What Python raises for text that is too long for this SQLite or not valid UTF-8, and for numbers that are too large.
-"""
+"""Raised by `sqlite3` for text that is too long for this SQLite build or can't be encoded as UTF-8, and for integers
+that are too large."""
 TITLE_WORDS = 7
 TITLE_CHARS = 60
 
@@ -42,7 +42,7 @@ class OpenTalk:
     limit: int | None = MOST_PENDING
     over: bool = False
     erased: bool = False
-    """Set if it was erased while in progress; nothing more of it is stored."""
+    """Whether the talk was erased while in progress, so that nothing more of it is stored."""
     lost: int = 0
     """The number of events that were too large to store."""
     row: int | None = None
@@ -52,7 +52,7 @@ class OpenTalk:
     _serial: int = 0
     _changed: dict[int, Turn] = field(default_factory=dict)
     _rows: dict[int, int] = field(default_factory=dict)
-    """Database rows of turns with words, keyed by the turn's id(), since two turns may have the same number."""
+    """Row IDs of turns that have text, keyed by the turn's id() because two turns may have the same number."""
     _backends: list[str] = field(default_factory=list)
     _before: tuple[int | None, int, dict[int, int], int] | None = None
 
@@ -62,7 +62,7 @@ class OpenTalk:
         return len(self._lines)
 
     def add(self, event: e.Event) -> None:
-        """Queues an event for the next `write`."""
+        """Queues an event for the next `write`; drops it if the talk is over, erased or at its limit."""
         if self.over or self.erased or (self.limit is not None and len(self._lines) >= self.limit):
             return
         event = harmless_event(event)
@@ -80,7 +80,7 @@ class OpenTalk:
             self._changed[id(turn)] = turn
 
     def write(self, database: sqlite3.Connection, now: float, count: int | None = None) -> None:
-        """Writes the first `count` pending events, or all of them. Raises sqlite3.Error."""
+        """Writes the first `count` pending events (all if None) and any changed turns. Raises sqlite3.Error."""
         self._before = (self.row, self.conversation, dict(self._rows), self.lost)
         if self.row is None:
             self._insert(database, now)
@@ -97,20 +97,20 @@ class OpenTalk:
         database.execute("UPDATE conversations SET changed = ? WHERE id = ?", (now, self.conversation))
 
     def commit(self, count: int | None = None) -> None:
-        """Discards the pending events that were written."""
+        """Removes the events written by `write` from the pending ones."""
         self._serial += len(self._lines[:count])
         del self._lines[:count]
         self._changed.clear()
         self._before = None
 
     def rollback(self) -> None:
-        """Keeps the events for the next `write` after the last one was rolled back."""
+        """Restores the state before the last `write`, whose transaction failed; its events stay pending."""
         if self._before is not None:
             self.row, self.conversation, self._rows, self.lost = self._before
             self._before = None
 
     def restart(self) -> None:
-        """Continues as a new talk in the database because its old rows are gone."""
+        """Continues as a new talk in the database, because the old rows no longer exist."""
         self.row, self._before = None, None
         self._rows.clear()
         self._changed = {id(turn): turn for turn in self._transcript.turns}
@@ -118,8 +118,8 @@ class OpenTalk:
     def restart_after_rescue(self, rescued: bool) -> None:
         """Continues as a new talk in the database that replaces a damaged one.
 
-        If `rescued`, the earlier events survive there as a separate talk and only pending ones are written; otherwise
-        the words of all turns are written again.
+        If `rescued`, the earlier events were recovered as a separate talk, and only pending ones are written. Otherwise
+        the text of all turns is written again.
         """
         if self.row is not None and not rescued:
             self._lines = lines_of_turns((t.speaker, t.number, t.started_at, t.text) for t in self._transcript.turns)
@@ -175,13 +175,13 @@ class OpenTalk:
 
 @dataclass(frozen=True, slots=True)
 class TalkLog:
-    """The event log of a running session. Both methods return immediately, work on any thread and never raise."""
+    """The event log of a running session. Both methods are thread-safe, return immediately and never raise."""
 
     talk: OpenTalk
     post: Callable[[OpenTalk, e.Event | None], None]
 
     def put(self, event: e.Event) -> None:
-        """Stores an event within half a second, unless it is a meter event."""
+        """Queues an event, which is stored within half a second; meter events are ignored."""
         self.post(self.talk, event)
 
     def end(self) -> None:
@@ -190,7 +190,7 @@ class TalkLog:
 
 
 def conversation_row(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> int:
-    """Returns the row of a conversation, creating it if necessary."""
+    """Returns the row ID of a conversation, creating the row if necessary."""
     database.execute(
         "INSERT INTO conversations (key, created, changed, setup) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
         (key, now, now, setup_line(setup)),
@@ -207,7 +207,7 @@ def next_turn(database: sqlite3.Connection, conversation: int) -> int:
 
 
 def _title(text: str) -> str:
-    """Returns the first words of `text`, capitalized and cut at a word boundary, with "…" if any were omitted."""
+    """Returns the first words of `text`, capitalized and cut at a word boundary, with "…" if truncated."""
     text = text.lstrip()
     words = f"{text[:1].upper()}{text[1:]}".split(maxsplit=TITLE_WORDS)
     title = ""

@@ -1,4 +1,4 @@
-"""Compression of a talk's events, and recovery of what is left of damaged ones."""
+"""Compression of a talk's events, with best-effort decompression of damaged data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pack_lines(lines: Sequence[str]) -> bytes:
 
 
 def unpack_lines(packed: Any) -> tuple[list[str], bool]:
-    """Decompresses the output of `pack_lines`; returns the lines and whether they are complete, that is, undamaged."""
+    """Decompresses the output of `pack_lines`; returns the readable lines and whether they are complete."""
     if packed is None:
         return [], True
     if not isinstance(packed, bytes):
@@ -36,7 +36,7 @@ def unpack_lines(packed: Any) -> tuple[list[str], bool]:
 
 
 def fuller(lines: list[str], turns: Iterable[tuple[Any, ...]]) -> list[str]:
-    """Returns the remaining lines of a damaged talk, or `lines_of_turns(turns)` if the turns contain more text."""
+    """Returns the surviving lines of a damaged talk, or `lines_of_turns(turns)` if the turns contain more text."""
     turns = list(turns)
     left = Transcript()
     for event in known_events(lines):
@@ -64,7 +64,7 @@ def _lines(text: bytes) -> list[str]:
 
 
 def _beginning(packed: bytes) -> bytes:
-    """Returns the part of a damaged block that precedes the damage."""
+    """Returns the decompressed data up to the damage."""
     inflate, text = zlib.decompressobj(), b""
     try:
         for start in range(0, len(packed), _PIECE):

@@ -1,8 +1,8 @@
-"""A reader for the rows of a damaged SQLite file, even if its header, schema or inner pages are damaged.
+"""Row recovery from a damaged SQLite file, even if its header, schema or interior pages are damaged.
 
-SQLite itself does the reading, on a copy of the file with a new first page, whose schema declares one table for each
-page with rows and makes that page the table's root. The types of a row's columns identify the table it came from. The
-write-ahead log is applied to the copy first.
+The file is copied and the write-ahead log applied to the copy. Then the copy's first page is replaced: the new schema
+declares one table per page that contains rows, with that page as the table's root, so that SQLite itself can read each
+page. The column types of a row identify the table it came from.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PAGE = 4096
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 _TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER = 0x0D, 0x0A, 0x02
 _COLUMNS = ", ".join(f"c{number}" for number in range(9))
-"""As many columns as the widest table has; those a row lacks read as NULL."""
+"""As many columns as the widest table has. Columns missing from a row read as NULL."""
 _LETTERS = {type(None): "n", int: "i", float: "r", str: "t", bytes: "b"}
 _UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 
@@ -38,7 +38,7 @@ class Pages:
     def __init__(self, path: Path, place: Path) -> None:
         self._path, self._place = path, place
         self._tables: list[tuple[int, bool]] = []
-        """The number of each page with rows, and whether its rows have a composite key instead of a row ID."""
+        """The number of each page that contains rows, and whether they have a composite key instead of a row ID."""
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as copied:
@@ -54,10 +54,10 @@ class Pages:
         self._copied.close()
 
     def rows(self, tables: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
-        """Yields each readable row as table name, ID (0 if it has none) and values; may yield a row twice.
+        """Yields each readable row as table name, row ID (0 for rows without one) and values; may yield a row twice.
 
-        `tables`: for each table name, a pattern for the types of a row's columns, one letter of "nirtb" each (NULL,
-        integer, real, text, blob): nine columns, or three for rows without an ID.
+        `tables`: for each table name, a pattern that matches the column types of its rows, written as one letter of
+        "nirtb" per column (NULL, integer, real, text, blob): nine columns, or three for rows without a row ID.
         """
         for number, keyed in self._tables:
             for rowid, *values in self._rows_of(f"page{number}", keyed):
@@ -72,7 +72,7 @@ class Pages:
             with contextlib.suppress(*_UNREADABLE):
                 yield from self._database.execute(f"SELECT {columns} FROM {name} ORDER BY {order} {direction}")
                 return
-        ids: list[tuple[int]] = []  # both directions stopped at a damaged row; there may be more in between
+        ids: list[tuple[int]] = []  # both directions stopped at a damaged row; there may be readable rows in between
         with contextlib.suppress(*_UNREADABLE):
             ids.extend(self._database.execute(f"SELECT rowid FROM {name}") if not keyed else ())
         for one in ids:
@@ -80,7 +80,7 @@ class Pages:
                 yield from self._database.execute(f"SELECT {columns} FROM {name} WHERE rowid = ?", one)
 
     def _copy(self) -> None:
-        """Makes the copy, including the part of the write-ahead log whose checksums are valid."""
+        """Copies the file and applies the part of the write-ahead log whose checksums are valid."""
         log = self._place.with_name(self._place.name + "-wal")
         first = self._first_page()
         _copy(self._path, self._place)
@@ -141,7 +141,7 @@ def _opened(place: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _copy(source: Path, target: Path, begin: int = 0) -> int:
-    """Copies whole pages of a file, starting at byte `begin`; returns the file's length, or 0 if it can't be opened."""
+    """Copies a file from byte `begin` on, with unreadable pages as zeros; returns its length, or 0 if it is missing."""
     with contextlib.suppress(FileNotFoundError, Refused), open_regular(source) as file:
         length = file.seek(0, os.SEEK_END)
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as copy:
@@ -157,7 +157,7 @@ def _copy(source: Path, target: Path, begin: int = 0) -> int:
 
 
 def _goes_on(log: Path, frames: int) -> bool:
-    """Returns whether a log has more than `frames` frames written since it was last reset."""
+    """Returns whether the write-ahead log contains more than `frames` frames from after its last reset."""
     with log.open("rb") as file:
         head = file.read(_LOG_HEADER)
         file.seek(_LOG_HEADER + frames * (_FRAME_HEADER + PAGE))

@@ -1,4 +1,4 @@
-"""Writing of pending events from open talks, such that one failing event doesn't block the others."""
+"""Batched writes of pending events, in which a failing event doesn't block the others."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from app.history.open_talk import OpenTalk
 
 
 def write_pending(database: sqlite3.Connection, talks: Sequence[OpenTalk], now: float) -> None:
-    """Writes all pending events in one transaction or, if that fails, as many as possible, down to single events.
+    """Writes all pending events in one transaction; if that fails, falls back to smaller and smaller batches.
 
-    Events that can't be written now stay pending. Raises the first error.
+    Raises the first error once everything else has been written. Events that failed stay pending.
     """
     try:
         return _write(database, talks, now)
@@ -41,7 +41,7 @@ def write_pending(database: sqlite3.Connection, talks: Sequence[OpenTalk], now: 
 
 
 def _write(database: sqlite3.Connection, talks: Sequence[OpenTalk], now: float, count: int | None = None) -> None:
-    """Writes the first `count` pending events of each talk, or all of them, in one transaction."""
+    """Writes the first `count` pending events of each talk (all if None) in one transaction."""
     try:
         with schema.transaction(database):
             for talk in talks:

@@ -1,4 +1,4 @@
-"""Queries and updates on the conversation database. All functions run on the thread that owns the connection."""
+"""Queries and updates of the conversation database. All functions must run on the thread that owns the connection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.untrusted.text import harmless
 
 
 def _text(column: str) -> str:
-    """Returns an SQL expression for a column's text, whatever type a damaged row has stored there."""
+    """Returns an SQL expression for a column's value as text, since a damaged row may contain any type."""
     return f"ifnull(CAST({column} AS TEXT), '')"
 
 
@@ -46,9 +46,9 @@ _COLUMNS = (
     f"{_int('pinned')}, {_text('folder')}"
 )
 _MOST_PACKED = PACKED_TALK.bytes // 4
-"""The most characters (up to four bytes each) of a talk that is compressed. Longer talks stay uncompressed."""
+"""The maximum length of a compressed talk in characters, at up to four bytes each. Longer talks stay uncompressed."""
 _MOST_ARGUMENTS = 900
-"""SQLite allows at least 999 arguments."""
+"""The maximum number of parameters per statement; every SQLite build supports at least 999."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,10 @@ class TalkLines:
 
 
 def _views(database: sqlite3.Connection, key: str | None = None) -> dict[int, ConversationView]:
-    """Returns the views of all conversations that have words, by row, newest first; with `key`, only that one."""
+    """Returns the views of all conversations that have turns, keyed by row ID, newest first.
+
+    With `key`, returns only that conversation, even if it has no turns.
+    """
     titles: dict[int, str] = {}
     turns: dict[int, int] = {}
     backends: dict[int, list[str]] = {}
@@ -111,7 +114,10 @@ def view(database: sqlite3.Connection, key: str) -> ConversationView:
 
 
 def search(database: sqlite3.Connection, typed: str, indexed: bool) -> tuple[ConversationView, ...]:
-    """Returns the conversations with all words in their turns or title, newest first; without words, all of them."""
+    """Returns the conversations that contain all search words in their turns or title, newest first.
+
+    If `typed` contains no words, returns all conversations.
+    """
     views = _views(database)
     query = Query(typed, indexed)
     if not query:
@@ -158,14 +164,14 @@ def talks(database: sqlite3.Connection, key: str) -> tuple[TalkLines, ...]:
 
 
 def _lines_of(database: sqlite3.Connection, talk: int, packed: bytes | None) -> tuple[str, ...]:
-    """Returns a talk's events; if they are damaged, the rest of them or its turns, whichever contain more text."""
+    """Returns a talk's event lines; if damaged, the surviving ones or its turns, whichever contain more text."""
     lines, whole = unpack_lines(packed)
     lines += [line for (line,) in database.execute(_LINES, (talk,))]
     return tuple(lines if whole else fuller(lines, database.execute(_TURNS, (talk,))))
 
 
 def pack(database: sqlite3.Connection, talk: int | None = None) -> None:
-    """Compresses the events of a finished talk, or of all talks, to about a fifth of their size."""
+    """Compresses the events of one finished talk, or of all talks if `talk` is None."""
     with transaction(database):
         only, arguments = ("", []) if talk is None else ("WHERE talk = ?", [talk])
         query = f"SELECT talk, SUM(length({_text('line')})) FROM events {only} GROUP BY talk"
@@ -181,7 +187,7 @@ def pack(database: sqlite3.Connection, talk: int | None = None) -> None:
 
 
 def mend(database: sqlite3.Connection) -> None:
-    """Repairs rows that damage has made unreachable: conversations without keys, and talks without conversations."""
+    """Repairs rows orphaned by damage: conversations without a valid key, and talks without a conversation."""
     for row, key in database.execute("SELECT id, key FROM conversations").fetchall():
         if not isinstance(key, str) or not key or "\ufffd" in key:
             database.execute("UPDATE conversations SET key = ? WHERE id = ?", (uuid.uuid4().hex, row))
@@ -192,7 +198,7 @@ def mend(database: sqlite3.Connection) -> None:
 
 
 def row_of(database: sqlite3.Connection, key: str) -> int:
-    """Returns the row of a conversation. Raises UserError if it doesn't exist."""
+    """Returns the row ID of a conversation. Raises UserError if it doesn't exist."""
     found = database.execute("SELECT id FROM conversations WHERE key = ? AND NOT removed", (key,)).fetchone()
     if found is None:
         raise _gone()
@@ -220,13 +226,13 @@ def move(database: sqlite3.Connection, key: str, folder: str) -> None:
 
 
 def rename_folder(database: sqlite3.Connection, folder: str, name: str) -> None:
-    """Renames a folder, also for removed conversations, since they may be restored."""
+    """Renames a folder. Removed conversations are updated too, since they may be restored."""
     with transaction(database):
         database.execute("UPDATE conversations SET folder = ? WHERE folder = ?", (name, folder))
 
 
 def store_setup(database: sqlite3.Connection, key: str, setup: Setup, now: float) -> None:
-    """Stores the setup of a conversation, creating the conversation if necessary."""
+    """Stores a conversation's setup, creating or restoring the conversation if necessary."""
     with transaction(database):
         row = conversation_row(database, key, setup, now)
         query = f"SELECT {_text('setup')} FROM conversations WHERE id = ?"
@@ -286,7 +292,7 @@ def insert(
 
 
 def mark_removed(database: sqlite3.Connection, keys: Sequence[str], removed: bool) -> None:
-    """Removes conversations from the list, or restores them."""
+    """Marks conversations as removed, which hides them from the list, or restores them."""
     with transaction(database):
         database.executemany(
             "UPDATE conversations SET removed = ? WHERE key = ?", [(int(removed), key) for key in keys]

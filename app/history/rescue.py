@@ -1,8 +1,8 @@
-"""Recovery of readable conversations from a damaged file into a new one.
+"""Recovery of conversations from a damaged file into a new one.
 
-Rows are taken one by one from the damaged file's pages. The events of each talk are kept as they are, and everything
-derived from them is regenerated. If some events can't be read and the talk's turns contain more text, the turns are
-kept instead.
+Rows are read directly from the damaged file's pages. The events of each talk are copied unchanged, and everything
+derived from them is regenerated. If some events are unreadable and the talk's turns contain more text, events are
+reconstructed from the turns instead.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _TALKS = {"talks": re.compile("ni[ir][tn][bn]ittn")}
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """What was recovered: the number of conversations, and the talks by their row numbers in the damaged file."""
+    """The result of a recovery: the number of conversations, and the row IDs that the talks had in the damaged file."""
 
     conversations: int = 0
     kept: frozenset[int] = frozenset()
 
 
 def rescue(damaged: Path, database: sqlite3.Connection, place: Path) -> Rescued:
-    """Copies the readable content of `damaged` into a new database; `place`: path for a temporary copy of the file.
+    """Copies the readable content of `damaged` into a new database. `place`: the path of a temporary copy of the file.
 
     Raises OSError and sqlite3.Error.
     """
@@ -72,7 +72,7 @@ def rescue(damaged: Path, database: sqlite3.Connection, place: Path) -> Rescued:
 
 @dataclass
 class _Rows:
-    """All rows except those of talks: turns by talk and ID, events by talk and serial number."""
+    """All rows except those of talks. Turns are keyed by talk and row ID, events by talk and serial number."""
 
     conversations: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     turns: dict[int, dict[int, tuple[Any, ...]]] = field(default_factory=dict)
@@ -106,12 +106,12 @@ class _Rows:
         return [events[serial] for serial in sorted(events)]
 
     def conversation_of(self, talk: int) -> int:
-        """Returns the conversation encoded in the turn IDs of a talk, or 0 if the talk has no turns."""
+        """Returns the conversation ID encoded in a talk's turn IDs, or 0 if the talk has no turns."""
         return next((row >> schema.TURN_BITS for row in self.turns.get(talk, {})), 0)
 
 
 class _Copy:
-    """Writes the rows that were read to the new database."""
+    """Writes recovered rows to the new database."""
 
     def __init__(self, database: sqlite3.Connection, rows: _Rows) -> None:
         self._database, self._rows = database, rows
@@ -124,14 +124,17 @@ class _Copy:
                 self._add_conversation(row, values)
 
     def keep(self, rowid: int, values: tuple[Any, ...] | None, lines: list[str], packed: Any = None) -> None:
-        """Keeps a talk unless already kept. `values`: its row; `packed`: `lines` in compressed form, if unchanged."""
+        """Copies a talk, unless it was copied before.
+
+        `values`: its row, if readable; `packed`: the compressed `lines`, if they can be copied unchanged.
+        """
         if rowid in self.kept:
             return
         with self._attempt():
             self._add_talk(rowid, values, lines, packed)
 
     def finish(self) -> None:
-        """Writes the rows that depend on all talks having been kept."""
+        """Writes the rows that depend on all talks having been copied. Must be called last."""
         self._database.executemany(
             "UPDATE conversations SET changed = ? WHERE id = ?", [(at, row) for row, at in self._changed.items()]
         )
@@ -142,7 +145,7 @@ class _Copy:
 
     @contextlib.contextmanager
     def _attempt(self) -> Any:
-        """Restores the database to its previous state if the block fails; re-raises only disk errors."""
+        """Runs the block in a savepoint, which is rolled back on failure; suppresses all exceptions but disk errors."""
         self._database.execute("SAVEPOINT attempt")
         try:
             yield

@@ -1,7 +1,7 @@
 """The tables of the conversation database.
 
-`PRAGMA user_version` holds the format version: a file of any other version is set aside and never read. The search
-index is not part of the format, since not every SQLite build supports it; it can be rebuilt from `turns` at any time.
+`PRAGMA user_version` holds the format version. Files of any other version are set aside unread. The search index is
+not part of the format, since not every SQLite build supports FTS5; it can be rebuilt from `turns` at any time.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 VERSION = 4
-"""Increase this whenever the tables or their contents change. Versions 1 to 3 were never released."""
+"""The format version. Increment it when the tables or their contents change. Versions 1 to 3 were never released."""
 TURN_BITS = 20
-"""A turn's ID is its conversation's ID shifted left by this many bits, plus a number, so that the index alone
-identifies the conversation that contains a word."""
+"""A turn's ID is its conversation's ID shifted left by this many bits, plus a counter, so that a search needs only the
+index to identify the conversation that contains a word."""
 
 _TABLES = (
     """CREATE TABLE conversations (
@@ -57,8 +57,8 @@ _TABLES = (
     "CREATE TABLE unwanted (folder TEXT PRIMARY KEY)",
 )
 """The events of a talk are stored as JSON lines in `packed`, and later ones in `events`; the other columns are derived
-from them. `unwanted`: folders with recordings to erase; an empty name means that the file itself may still contain
-erased words."""
+from them. `unwanted`: folders of recordings to erase; an empty name means that the file itself may still contain
+deleted text."""
 
 _INDEX = (
     """CREATE VIRTUAL TABLE words USING fts5 (
@@ -82,7 +82,7 @@ _TRIGGERS = ("words_added", "words_gone", "words_changed")
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """Runs the block in a transaction; outside of one, the connection commits after every statement."""
+    """Runs the block in a transaction; outside of one, the connection is in autocommit mode."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -111,7 +111,7 @@ def make_tables(database: sqlite3.Connection) -> None:
     if version(database):
         return
     with transaction(database):
-        if not version(database):  # check again: another process may have been faster
+        if not version(database):  # check again: another process may have created them
             for statement in _TABLES:
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {VERSION}")
@@ -120,7 +120,7 @@ def make_tables(database: sqlite3.Connection) -> None:
 def prepare_index(database: sqlite3.Connection) -> bool:
     """Creates the search index if it is missing; returns False if this SQLite doesn't support it."""
     if not _supports_index(database):
-        for name in _TRIGGERS:  # they would fail; the index is rebuilt once it is supported again
+        for name in _TRIGGERS:  # they would fail; the index is rebuilt once FTS5 is available again
             database.execute(f"DROP TRIGGER IF EXISTS {name}")
         return False
     if not _has_index(database):

@@ -1,7 +1,7 @@
-"""Word search in conversations, with snippets around the matches.
+"""Full-text search of conversations, with snippets around the matches.
 
-Every search word must occur in a turn or in the title; the last one may be a prefix, since the user may still be
-typing. Case and accents are ignored. The input is never interpreted as a query language.
+Every search word must occur in a turn or in the title; the last one also matches as a prefix, since the user may still
+be typing. Case and accents are ignored. The input is never interpreted as query syntax.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import unicodedata
 from app.history.schema import TURN_BITS
 
 BEFORE, AROUND = 36, 110
-"""Characters of a snippet before the match, and in total."""
+"""The maximum number of characters in a snippet, before the first match and in total."""
 MOST_WORDS = 24
-"""The most words per query, since the user may paste a whole page."""
+"""The maximum number of words per query, since the user may paste a whole page."""
 
 _WORD = re.compile(r"[^\W_]+")
 _LETTER = r"[^\W_]"
 
 
 class Query:
-    """A parsed search; falsy if it contains no word. `indexed`: whether the database has a search index."""
+    """A parsed search query; falsy if it contains no words. `indexed`: whether the database has a search index."""
 
     def __init__(self, typed: str, indexed: bool = True) -> None:
         typed = unicodedata.normalize("NFC", typed.replace("\0", " "))
@@ -36,14 +36,14 @@ class Query:
         return bool(self._words)
 
     def find(self, database: sqlite3.Connection) -> list[set[int]]:
-        """Returns, for each word, the conversations whose turns contain it."""
+        """Returns, for each word, the IDs of the conversations whose turns contain it."""
         return [
             {row for (row,) in database.execute(f"SELECT DISTINCT row >> {TURN_BITS} FROM ({query})", arguments)}
             for query, arguments in map(self._query, range(len(self._words)))
         ]
 
     def newest(self, database: sqlite3.Connection, every: bool) -> dict[int, int]:
-        """Maps each conversation to its newest turn containing all words (`every`) or any of them."""
+        """Maps each matching conversation to its newest turn that contains all words (if `every`) or any of them."""
         parts = [self._query(place) for place in range(len(self._words))]
         if len({query for query, _ in parts}) == 1 and self._indexed:  # a single index query is much faster
             query, arguments = parts[0][0], [(" AND " if every else " OR ").join(word for _, (word,) in parts)]
@@ -54,7 +54,7 @@ class Query:
         return dict(database.execute(grouped, arguments).fetchall())
 
     def in_title(self, title: str) -> list[bool]:
-        """Returns, for each word, whether it occurs in a title."""
+        """Returns, for each word, whether it occurs in `title`."""
         folded, _ = _fold(title)
         return [pattern.search(folded) is not None for pattern in self._patterns]
 
@@ -78,7 +78,7 @@ class Query:
         return f"{'…' if start else ''}{''.join(shown)}{'…' if end < len(text) else ''}"
 
     def _query(self, place: int) -> tuple[str, list[str]]:
-        """Returns a query for the turns that contain a word, with its arguments."""
+        """Returns an SQL query for the turns that contain the word at index `place`, with its parameters."""
         words = self._words[place]
         if self._indexed and not self._matches_inside(place):
             phrase = f'"{" ".join(words)}"{"*" if place == len(self._words) - 1 else ""}'
@@ -87,7 +87,7 @@ class Query:
         return f"SELECT id AS row FROM turns WHERE {holds}", [f"%{word}%" for word in words]
 
     def _matches_inside(self, place: int) -> bool:
-        """Returns whether a word may also match inside others, because its script may not put spaces between words."""
+        """Returns whether a word may match inside other words, as it must in scripts without spaces between words."""
         return any(unicodedata.category(letter) == "Lo" for word in self._words[place] for letter in word)
 
     def _pattern(self, place: int) -> str:
@@ -107,7 +107,7 @@ def _where(match: re.Match[str], places: list[int] | None) -> tuple[int, int]:
 
 
 def _fold(text: str) -> tuple[str, list[int] | None]:
-    """Returns a text in lowercase without accents, and each character's original index (None if unchanged)."""
+    """Returns `text` in lowercase without accents, and each character's original index (None if all are the same)."""
     if text.isascii():
         return text.lower(), None
     letters, places = [], []

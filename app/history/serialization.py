@@ -17,23 +17,23 @@ from app.untrusted.records import build
 from app.untrusted.text import one_line
 
 METERS = (e.LevelMeasured, e.SoundMeasured, e.OracleTaken, e.ContextMeasured)
-"""Meter events; they arrive several times a second and are not stored."""
+"""Meter events, which arrive several times a second and are not stored."""
 
 
 def kept_title(title: str) -> str:
-    """Returns a title as a single line of at most `LONGEST_TITLE` characters."""
+    """Returns a title reduced to a single line of at most `LONGEST_TITLE` characters."""
     return one_line(title, LONGEST_TITLE)
 
 
 def known_events(lines: Iterable[str]) -> Iterator[e.Event]:
-    """Yields the events in a talk's stored lines, skipping damaged ones."""
+    """Parses a talk's stored lines into events, skipping damaged lines."""
     for line in lines:
         with contextlib.suppress(ValueError):
             yield read_event(line)
 
 
 def setup_line(setup: Setup) -> str:
-    """Returns a setup as a JSON line."""
+    """Serializes a setup to a JSON line."""
     return json.dumps(dataclasses.asdict(setup), separators=(",", ":"))
 
 

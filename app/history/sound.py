@@ -1,4 +1,4 @@
-"""The recordings of a conversation: their length, and an export of all talks to one stereo file."""
+"""The recordings of a conversation: their durations, and export of all talks to one stereo file."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
 
 MOST_SECONDS = (2**32 - 4096) // (SAMPLE_RATE * 4)
-"""The limit of a 4 GB stereo WAV file, about twelve hours."""
+"""The longest recording that fits into a WAV file (4 GB), about twelve hours in stereo."""
 
 
 def sound_seconds(folder: Path | None) -> float:
-    """Returns the length of the recording in a talk's folder; 0 if there is no readable one."""
+    """Returns the duration of the recording in a talk's folder, or 0 if there is no readable recording."""
     return max((_seconds(folder / name) for name in (USER_FILE, ASSISTANT_FILE)), default=0.0) if folder else 0.0
 
 
 def write_sound(file: BinaryIO, talks: Sequence[tuple[Path | None, float]]) -> None:
     """Writes a stereo WAV file with the user on the left and the assistant on the right.
 
-    `talks`: each talk's folder and length in seconds; missing audio is filled with silence. Raises UserError,
-    AudioError and OSError.
+    `talks`: each talk's recording folder and duration in seconds. Each talk is padded with silence, or cut, to its
+    duration. Raises UserError, AudioError and OSError.
     """
     if sum(seconds for _, seconds in talks) > MOST_SECONDS:
         raise UserError(

@@ -1,7 +1,7 @@
-"""The user's conversations on disk, over the thread that writes them.
+"""The asynchronous interface to the user's stored conversations.
 
-Nothing here blocks the event loop: database access goes through the writer's job queue, other file access through
-worker threads.
+Nothing here blocks the event loop: database access goes through the writer thread's job queue, and other file access
+runs on worker threads.
 """
 
 from __future__ import annotations
@@ -32,16 +32,14 @@ Result = TypeVar("Result")
 
 
 class HistoryStore:
-    """The conversations in the file `path`, which is created, with its folder, if it doesn't exist.
+    """The conversations in the file `path`, which is created along with its folder if it doesn't exist.
 
-    The coroutines never block the loop, and raise UserError.
+    The file is opened in the background. All coroutines raise UserError on failure.
 
-    - `recordings`: recordings in this folder are erased along with their conversation; if None, none are.
-    - `tidy`: erases removed and unused conversations on start and close; False for a second store alongside the
-      window's.
-    - `clock`: returns seconds since 1970.
-
-    The file is opened in the background.
+    - `recordings`: recordings in this folder are erased along with their conversation; None to erase no recordings.
+    - `tidy`: whether to erase removed and unused conversations on start and close; must be False for a second store
+      alongside the window's.
+    - `clock`: returns the current Unix timestamp.
     """
 
     def __init__(
@@ -52,26 +50,26 @@ class HistoryStore:
 
     @property
     def trouble(self) -> str:
-        """A user-facing message saying why conversations can't be stored; empty while they can."""
+        """A user-facing message saying why conversations can't be stored, or empty if they can."""
         return self._writer.trouble
 
     @property
     def notice(self) -> str:
-        """A user-facing message about a file that couldn't be used, to be shown once; empty if the file was usable."""
+        """A user-facing message to be shown once if the existing file couldn't be used; otherwise empty."""
         return self._writer.notice
 
     def begin(self, key: str, setup: Setup, folder: Path | None = None) -> TalkLog:
         """Starts a talk in the conversation `key`, creating the conversation if necessary.
 
-        A conversation without any words is not listed, and is erased on close or on the next start. `folder`: where the
-        session is recorded. Returns immediately; failures are reported through `trouble`.
+        Returns immediately; failures are reported through `trouble`. A conversation without turns is not listed, and is
+        erased on close or on the next start. `folder`: the folder in which the session is recorded, if any.
         """
         talk = OpenTalk(key, setup, folder, self._clock())
         self._writer.start_talk(talk)
         return TalkLog(talk, self._writer.put)
 
     async def conversations(self, words: str = "") -> tuple[ConversationView, ...]:
-        """Returns all conversations, newest first, or only those with all of `words` in their title or turns."""
+        """Returns the conversations, newest first; if `words` isn't empty, only those that contain all of them."""
         return await self._do(lambda file: queries.search(file.connection, harmless(words), file.indexed))
 
     async def talks(self, key: str) -> tuple[KeptTalk, ...]:
@@ -80,19 +78,19 @@ class HistoryStore:
         return await asyncio.to_thread(_parse, found)
 
     async def rename(self, key: str, title: str) -> None:
-        """Sets a conversation's title; an empty one restores the title made from its first words."""
+        """Sets a conversation's title; an empty one restores the automatic title."""
         await self._do(lambda file: queries.rename(file.connection, key, kept_title(title)))
 
     async def pin(self, key: str, pinned: bool) -> None:
-        """Pins or unpins a conversation without updating its `changed` time."""
+        """Pins or unpins a conversation. Its `changed` time stays the same."""
         await self._do(lambda file: queries.pin(file.connection, key, pinned))
 
     async def move(self, key: str, folder: str) -> None:
-        """Moves a conversation into a folder, which need not exist yet; an empty name takes it out of its folder."""
+        """Moves a conversation into a folder, creating the folder if necessary; an empty name means no folder."""
         await self._do(lambda file: queries.move(file.connection, key, kept_title(folder)))
 
     async def rename_folder(self, folder: str, name: str) -> None:
-        """Renames a folder, merging it with any folder already called `name`; an empty name dissolves it."""
+        """Renames a folder, merging it into an existing folder called `name`; an empty name dissolves the folder."""
         await self._do(lambda file: queries.rename_folder(file.connection, folder, kept_title(name)))
 
     async def keep_setup(self, key: str, setup: Setup) -> None:
@@ -117,7 +115,7 @@ class HistoryStore:
         await self._do(lambda file: queries.mark_removed(file.connection, keys, False))
 
     async def purge(self) -> None:
-        """Erases removed conversations and their recordings, leaving no trace in any file."""
+        """Permanently erases removed conversations and their recordings."""
         left = await self._do(lambda file: self._writer.erase())
         if left:
             raise UserError(
@@ -126,7 +124,7 @@ class HistoryStore:
             )
 
     async def export(self, key: str, path: Path, form: ExportFormat) -> str:
-        """Writes a conversation to `path` atomically and returns a user-facing message describing what was written."""
+        """Writes a conversation to `path` atomically; returns a user-facing summary."""
         view, found = await self._do(
             lambda file: (queries.view(file.connection, key), queries.talks(file.connection, key))
         )
@@ -157,7 +155,7 @@ class HistoryStore:
             raise
 
     async def close(self) -> None:
-        """Writes pending events, erases removed conversations and closes the file, within 3 s; safe to call twice."""
+        """Writes pending events, erases removed conversations and closes the file, within 3 s. Idempotent."""
         done = self._writer.close()
         if done is not None:
             try:

@@ -1,4 +1,4 @@
-"""SubRip subtitles of a conversation, for both speakers and with all talks on one timeline."""
+"""SubRip subtitles for a conversation, with both speakers and all talks on one timeline."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ LINE_CHARS, LINES = 42, 2
 LONGEST_SECONDS = 7.0
 SHORTEST_SECONDS = 0.8
 PAUSE_SECONDS = 1.0
-"""A longer silence within a turn ends a cue."""
+"""A pause longer than this within a turn ends a cue."""
 SENTENCE_CHARS = 24
-"""The end of a sentence also ends a cue that has at least this many characters."""
+"""A cue of at least this many characters ends with its current sentence."""
 
 SPEAKERS = {"user": "You", "assistant": "KAME"}
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Lines shown from `start` to `end`, in seconds."""
+    """A subtitle shown from `start` to `end`, in seconds. `text` may have several lines."""
 
     start: float
     end: float
@@ -29,7 +29,7 @@ class Cue:
 
 
 def subtitles(talks: Sequence[tuple[float, Sequence[TimedTurn]]]) -> str:
-    """Returns the contents of the file. `talks`: each talk's start on the common timeline (s), with its turns."""
+    """Returns the contents of an SRT file. `talks`: each talk's start on the common timeline (s), and its turns."""
     cues = sorted(
         (cue for offset, turns in talks for cue in _talk_cues(offset, turns)), key=lambda cue: (cue.start, cue.end)
     )
@@ -45,7 +45,7 @@ def _talk_cues(offset: float, turns: Sequence[TimedTurn]) -> Iterator[Cue]:
         ]
         for place, group in enumerate(groups):
             start, end = group[0].start, max(group[-1].end, group[0].start + SHORTEST_SECONDS)
-            if place + 1 < len(groups):  # cues of one side must not overlap
+            if place + 1 < len(groups):  # the cues of one speaker must not overlap
                 end = min(end, max(groups[place + 1][0].start, start + 0.001))
             yield Cue(offset + start, offset + end, "\n".join(_wrap(SPEAKERS[speaker], group)))
 

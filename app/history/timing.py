@@ -1,7 +1,8 @@
-"""Estimates of when each word was spoken, based on the events of a talk.
+"""Estimates of when each word of a talk was spoken, based on its events.
 
-A user's word was spoken before the end of the audio covered by the first transcript that contains it; for the
-assistant's words, events give the playback time. Words between two known times share the interval by length.
+For the assistant's words, events give the playback time. A user's word must have been spoken before the end of the
+audio covered by the first transcript that contains it. The time between two such points is divided among the words in
+between, in proportion to their length.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from app.conversation import events as e
 from app.conversation.transcript import Transcript, Turn
 
 LONGEST_WORD_SECONDS = 0.7
-"""The most time allotted to each word of a group; the rest is assumed to be silence."""
+"""The maximum average duration of a word between two known times; the rest is assumed to be silence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class TimedWord:
 
 @dataclass(slots=True)
 class TimedTurn:
-    """A turn with the times of its words. `ended`: when the turn ended; None if unknown."""
+    """A turn with the times of its words. `ended`: the time at which it ended, or None if unknown."""
 
     turn: Turn
     words: list[TimedWord] = field(default_factory=list)
@@ -36,7 +37,7 @@ class TimedTurn:
 
 @dataclass(slots=True)
 class _Marks:
-    """Times (`at`) by which the first `words` words of a turn had been spoken."""
+    """The progress of a turn. `reached`: pairs of a word count and the time by which so many words had been spoken."""
 
     reached: list[tuple[int, float]] = field(default_factory=list)
     ended: float | None = None
@@ -98,5 +99,8 @@ def _spread(turn: Turn, mark: _Marks) -> list[TimedWord]:
 
 
 def talk_seconds(events: Sequence[e.Event], sound: float = 0.0) -> float:
-    """Returns the length of a talk given its recording's length; the next talk starts there on the common timeline."""
+    """Returns the duration of a talk, after which the next one starts on the common timeline.
+
+    `sound`: the duration of its recording.
+    """
     return max(sound, max((event.at for event in events), default=0.0))

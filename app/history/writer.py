@@ -1,7 +1,7 @@
 """The thread that owns the conversation database.
 
-All database work goes through its job queue. Events of open talks are batched and written in one transaction at most
-every 0.4 s, or immediately when a turn is complete. All pending events are written before each job.
+All database work goes through its job queue. Events of open talks are batched: they are written in one transaction
+after at most 0.4 s, or immediately when a turn is complete. Pending events are always written before a job runs.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from app.history.serialization import METERS
 from app.session.errors import UserError
 
 GATHER_SECONDS = 0.4
-"""How long an event may wait to be written together with others."""
+"""How long an event may be buffered so that it can be written together with others."""
 CLOSE_SECONDS = 2.5
-"""How long closing waits for the thread, which may be waiting for an unresponsive disk."""
+"""How long `close` waits for the thread, which may be blocked by an unresponsive disk."""
 AGAIN_SECONDS = 2.0
 """How long to wait after a failure before retrying."""
 QUICK_BYTES = 24 * 2**20
-"""The largest file that may be rewritten (in 0.25 s) during a session or while the app closes."""
+"""The largest file that may be rewritten during a session or while the app closes; takes about 0.25 s."""
 
 _COMPLETE = (e.TranscriptFinal, e.UserEnded, e.AssistantEnded, e.SessionEnded)
-"""Events that complete a turn and are therefore written immediately."""
+"""Events that complete a turn and trigger an immediate write."""
 
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What Python raises for SQLite errors; the latter if the error message quotes damaged text."""
+"""Raised by `sqlite3` for SQLite errors; the latter if the error message quotes text that isn't valid UTF-8."""
 
 Result = TypeVar("Result")
 
 
 class Writer:
-    """Opens the file `path` on its own thread and runs until `close`. For the parameters, see `HistoryStore`."""
+    """The thread that owns the database file `path`; runs until `close`. For the parameters, see `HistoryStore`."""
 
     def __init__(self, path: Path, recordings: Path | None, tidy: bool, clock: Callable[[], float]) -> None:
         self.path = path
@@ -65,25 +65,25 @@ class Writer:
 
     @property
     def trouble(self) -> str:
-        """A user-facing message saying why nothing can be stored, permanently or at the moment."""
+        """A user-facing message saying why events can't be stored, permanently or temporarily; empty if they can."""
         return self._writing_trouble or self._opening_trouble or self._lost_trouble
 
     @property
     def notice(self) -> str:
-        """A user-facing message about a file that couldn't be used."""
+        """A user-facing message about an existing file that couldn't be used, or empty."""
         return self._notice
 
     def start_talk(self, talk: OpenTalk) -> None:
-        """Registers a new talk. Non-blocking, on any thread."""
+        """Registers a new talk. Thread-safe and non-blocking."""
         self._post(partial(self._start_talk, talk))
 
     def put(self, talk: OpenTalk, event: e.Event | None) -> None:
-        """Adds an event to a talk, or ends the talk if `event` is None. Non-blocking, on any thread."""
+        """Adds an event to a talk, or ends the talk if `event` is None. Thread-safe and non-blocking."""
         if not isinstance(event, METERS):
             self._post(partial(self._add, talk, event))
 
     def do(self, work: Callable[[OpenDatabase], Result]) -> Future[Result]:
-        """Runs a job after all earlier events have been written. Raises UserError if the writer is closed.
+        """Queues a job, to be run once all earlier events have been written. Raises UserError if the writer is closed.
 
         The future raises UserError if the job fails.
         """
@@ -116,7 +116,7 @@ class Writer:
         self._thread.join(CLOSE_SECONDS)
 
     def _give_up(self) -> None:
-        """Fails all outstanding jobs. Runs on a timer thread because the writer's own thread is blocked."""
+        """Fails all outstanding jobs. Called on a timer thread, since the writer's own thread is blocked."""
         self._writing_trouble = (
             f"The conversations in {self.path} could not be closed: the disk doesn't answer, or something there takes "
             "too long. What was said last may not be kept. Look after that disk, and start KAME again."
@@ -129,9 +129,9 @@ class Writer:
         done.add_done_callback(self._unanswered.discard)
 
     def erase(self, *, unused: bool = False, starting: bool = False) -> list[Path]:
-        """Erases removed conversations and, with `unused`, those without words; must be called from within a job.
+        """Erases removed conversations and, if `unused`, those without turns. Must be called from within a job.
 
-        Returns the folders that could not be deleted.
+        Returns the recording folders that could not be deleted.
         """
         database = self._file.connection
         erased = erasing.erase(database, self._file.indexed, unused)
@@ -161,7 +161,7 @@ class Writer:
                 self._attempt(self._flush)
 
     def _attempt(self, work: Callable[[], None]) -> None:
-        """Runs `work` and survives any exception, since other threads depend on this one."""
+        """Runs `work`, catching any exception, since other threads depend on this one."""
         try:
             work()
         except Exception as error:
@@ -177,7 +177,7 @@ class Writer:
             queries.pack(self._file.connection)  # talks that ended abnormally
             self.erase(unused=True, starting=True)
         except (UserError, OSError):
-            pass  # reported when the file is next read, and retried then
+            pass  # will be retried, and reported, when the file is next read
         except _ERRORS as error:
             self._on_error(error)
 
@@ -230,7 +230,7 @@ class Writer:
                 done.set_result(result)
 
     def _flush(self) -> None:
-        """Writes all pending events, retrying once after a repair; events that can't be written stay pending."""
+        """Writes all pending events, retrying once if the database could be repaired. On failure, they stay pending."""
         self._due = None
         try:
             try:
@@ -260,7 +260,7 @@ class Writer:
             self._sweep()
 
     def _mend(self, error: Exception) -> bool:
-        """Repairs the damage that caused `error`, if any; returns whether the failed operation may be retried."""
+        """Repairs the damage that caused `error`, if any; returns whether to retry the failed operation."""
         if self._file.trouble:
             return False  # the database is in memory, and the file must not be touched
         if is_index_damage(error) and time.monotonic() - self._index_made >= AGAIN_SECONDS:
@@ -280,7 +280,7 @@ class Writer:
         return True
 
     def _replace(self) -> None:
-        """Continues with what can be rescued from the damaged file."""
+        """Replaces the damaged file with a new one containing its recoverable content."""
         self._file.connection.close()
         self._use(replace_damaged(self.path))
         for talk in self._talks:
@@ -298,9 +298,10 @@ class Writer:
         self._due = time.monotonic() + AGAIN_SECONDS
 
     def _sweep(self, starting: bool = False) -> None:
-        """Removes traces of erased conversations from the log and from the file's free pages.
+        """Removes traces of erased conversations from the write-ahead log and from the file's free pages.
 
-        A large file is swept only while no session is open and, on start, after the list has been shown.
+        A large file is swept only while no talk is open. On start, this is deferred so that the conversation list
+        loads first.
         """
         database = self._file.connection
         self._sweep_pending = not erasing.empty_log(database)
@@ -319,7 +320,7 @@ class Writer:
             if self._tidy:
                 self.erase(unused=True)
         except (sqlite3.Error, OSError, UserError):
-            pass  # whatever could not be erased now is erased on the next start
+            pass  # the next start retries
         finally:
             self._file.connection.close()
 

@@ -1,4 +1,4 @@
-"""The model catalogue, read from `resources/models.toml`: models, their sources, and files with sizes and digests.
+"""The model catalogue, read from `resources/models.toml`, with the source of each model and the digests of its files.
 
 The text of a `ModelError` is a user-facing message.
 """
@@ -17,14 +17,14 @@ Kind = Literal["frontend", "stt", "endpointing", "llm", "tts"]
 KINDS: tuple[Kind, ...] = ("frontend", "stt", "endpointing", "llm", "tts")
 
 ANY = "*"
-"""In `Model.languages`: a multilingual model, which detects the language or is told which one to use."""
+"""In `Model.languages`, marks a multilingual model, which detects the language or takes it as a parameter."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of a model, named relative to the model's folder.
+    """One file of a model. `name`: its path relative to the model's folder.
 
-    `source`: for packages, the files to concatenate, each as PACKAGE/PATH; for the hub, the single path in the
+    `source`: for packages, the files to concatenate, each as PACKAGE/PATH; for the hub, a single path in the
     repository.
     """
 
@@ -36,10 +36,12 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelVoice:
-    """One voice of a multi-voice model, by the engine's name for it.
+    """One voice of a multi-voice model.
 
-    `language`: two-letter code; `accent`: the language in the engine's or espeak-ng's notation. `gain`: correction in
-    dB that makes it as loud as the other voices.
+    - `name`: the engine's name for it.
+    - `language`: its two-letter code.
+    - `accent`: the language in the notation of the engine or espeak-ng.
+    - `gain`: the correction, in dB, that makes it as loud as the other voices.
     """
 
     name: str
@@ -53,7 +55,7 @@ class ModelVoice:
 class Packages:
     """Wheels from the package registry, pinned by hash in `packaging/locks/<lock>`.
 
-    `code`: the wheels also contain the engine's code, so they are kept as they are, including `Model.files`.
+    `code`: whether the wheels also contain the engine's code, in which case they are kept unpacked as a whole.
     """
 
     lock: str
@@ -62,7 +64,7 @@ class Packages:
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A repository on the hub. Without a `revision`, its latest files are used, with the digests listed by the hub."""
+    """A repository on the hub. Without a `revision`, the latest files are used, with the digests listed by the hub."""
 
     repository: str
     revision: str = ""
@@ -73,10 +75,10 @@ class Model:
     """One model.
 
     - `engine`: the library that runs it.
-    - `main`: the file that the engine loads; empty for the folder with all its files.
-    - `memory`: bytes it occupies when loaded.
-    - `right`: how many of the 120 questions of `bench facts` it answers correctly in typed form; 0 if not measured.
-    - `note`: anything else the user should know before choosing it.
+    - `main`: the file that the engine loads; empty if it loads the whole folder.
+    - `memory`: the number of bytes that it occupies when loaded.
+    - `right`: the number of correct answers to the 120 questions of `bench facts`, asked as text; 0 if not measured.
+    - `note`: anything else that the user should know before choosing it.
     - `voices`: the voices of a multi-voice model.
     """
 
@@ -97,20 +99,20 @@ class Model:
 
     @property
     def bytes(self) -> int:
-        """The size of its download; exact except for packages with code."""
+        """The download size; approximate for packages with code."""
         return self.size or sum(file.bytes for file in self.files)
 
     def speaks(self, language: str) -> bool:
-        """Returns whether it supports a language, given by its two-letter code."""
+        """Returns whether the model supports a language (a two-letter code)."""
         return ANY in self.languages or language in self.languages
 
 
 class ModelError(Exception):
-    """`str(error)` is a user-facing message: what happened, what it means, what to do."""
+    """An error concerning a model. `str(error)` is a user-facing message saying what happened and what to do."""
 
 
 class DownloadCancelled(ModelError):
-    """The user has stopped a download; the partial download is kept for the next attempt."""
+    """Raised if the user stopped a download. The partial download is kept for the next attempt."""
 
     def __init__(self) -> None:
         super().__init__("The download was stopped. What has come stays for the next try.")
@@ -123,16 +125,15 @@ DEFAULTS: Mapping[Kind, str] = {
     "llm": "smollm2-135m",
     "tts": "piper-joe",
 }
-"""The model of each kind until the user chooses: KAME for front-ends with weights, otherwise what ships with the app.
-"""
+"""The default model of each kind: KAME for front-ends with weights, otherwise the model that ships with the app."""
 
 FRONTEND_WEIGHTS = {"kame": "kame", "moshi": "moshiko"}
-"""The weights each front-end uses if the user specifies none."""
+"""The weights that each front-end uses by default."""
 
 
 @cache
 def catalogue() -> Mapping[str, Model]:
-    """Returns all models by key, in the order of the table."""
+    """Returns all models by key, in the order of the file."""
     with resource("models.toml").open("rb") as file:
         return {row["key"]: _model(row) for row in tomllib.load(file)["model"]}
 
@@ -143,7 +144,7 @@ def models_of(kind: Kind) -> list[Model]:
 
 
 def find_model(key: str) -> Model:
-    """Returns the model `key`; “moshi” stands for its default weights. Raises ModelError if it is unknown."""
+    """Returns the model `key`, which may also be the name of a front-end. Raises ModelError if there is none."""
     models = catalogue()
     key = FRONTEND_WEIGHTS.get(key, key)
     if key not in models:
@@ -152,7 +153,7 @@ def find_model(key: str) -> Model:
 
 
 def _model(row: dict[str, Any]) -> Model:
-    """Parses a row of the table. Raises ValueError, KeyError or TypeError if it is malformed."""
+    """Parses an entry of the catalogue. Raises ValueError, KeyError or TypeError if it is malformed."""
     row = dict(row)
     if row["kind"] not in KINDS:
         raise ValueError(f"{row['key']}: there is no kind {row['kind']}")

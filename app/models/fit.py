@@ -1,4 +1,4 @@
-"""Whether a front-end fits on a graphics card, computed from its model's shape and verified by `bench frame`."""
+"""Computes whether a front-end fits on a graphics card, given its model's shape. `bench frame` verifies the numbers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Precision = Literal["bf16", "int8", "int4"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 MIMI_BYTES = 390_000_000
-"""Mimi's weights in float32 and its streaming state."""
+"""The size of Mimi's float32 weights and streaming state."""
 WORKING_BYTES = 900_000_000
-"""The CUDA context, graphs, kernels and activations. An allowance, not a measurement."""
+"""Memory for the CUDA context, graphs, kernels and activations; an allowance rather than a measurement."""
 LEAST_CONTEXT = 750
 """The minimum context, in frames, for a coherent conversation (60 s)."""
 
@@ -30,12 +30,17 @@ _7B: dict[str, Any] = {
     "depformer_dim_feedforward": 4224,
     "depformer_num_layers": 6,
 }
-"""Moshi's published shape, which KAME shares."""
+"""The published configuration of Moshi, which KAME shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Parameter counts: of the matrices read for each frame, of the output heads, and of the embeddings."""
+    """The size of a model.
+
+    - `matrices`, `heads`, `embeddings`: the number of parameters in the weight matrices, output heads and embeddings.
+    - `cache_bytes_a_frame`: the size of one frame in the KV cache.
+    - `context`: the capacity of the KV cache, in frames.
+    """
 
     matrices: int
     heads: int
@@ -45,7 +50,7 @@ class Shape:
 
     @property
     def parameters(self) -> int:
-        """All parameters except those of norms."""
+        """The number of parameters, without those of norms."""
         return self.matrices + self.heads + self.embeddings
 
     def weight_bytes(self, precision: Precision) -> int:
@@ -55,13 +60,19 @@ class Shape:
         return round(self.matrices * per + self.heads * heads + self.embeddings * 2)
 
     def frame_bytes(self, precision: Precision, filled: int | None = None) -> int:
-        """Returns the minimum bytes that a step reads: all matrices, and `filled` frames of the cache (None: all)."""
+        """Returns the minimum number of bytes read per frame: all matrices, and the used part of the cache.
+
+        `filled`: the number of frames in the cache; None if it is full.
+        """
         slots = self.context if filled is None else filled
         return self.weight_bytes(precision) - self.embeddings * 2 + slots * self.cache_bytes_a_frame
 
 
 def shape_of(config: dict[str, Any] | None, context: int | None = None) -> Shape:
-    """Returns the shape of a model, given its config (None: the published 7B)."""
+    """Returns the shape of a model, given its config (None: the published 7B model).
+
+    `context`: the number of frames in the cache, if less than the config allows.
+    """
     # If a config omits the depth transformer's width, the package derives it rather than using the 7B's.
     c = {**_7B, "depformer_dim_feedforward": None, **config} if config else _7B
     dim, depth_dim = c["dim"], c["depformer_dim"]
@@ -78,13 +89,13 @@ def shape_of(config: dict[str, Any] | None, context: int | None = None) -> Shape
 
 
 def _gate_width(dim: int, feedforward: int) -> int:
-    """Returns the inner width of a gated layer, following the `moshi` package."""
+    """Returns the inner width of a gated layer, computed as in the `moshi` package."""
     return 21 * dim // 8 if feedforward == 4 * dim else 2 * feedforward // 3
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A precision and context that fit. `bytes`: their memory on the card."""
+    """A precision and context, with the memory that they require on the card (`bytes`)."""
 
     precision: Precision
     context: int
@@ -92,13 +103,16 @@ class Plan:
 
     @property
     def words(self) -> str:
-        """The plan as shown to the user."""
+        """The plan as user-facing text."""
         return f"{self.precision}, {self.context * 0.08:.0f} s of context, {self.bytes / 1e9:.1f} GB"
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The verdict: `plan` if the request fits, otherwise alternative `offers`, best first; `sentence`: for the user."""
+    """The result of `judge`: a `plan` if the request fits, otherwise alternative `offers`, best first.
+
+    `sentence`: a user-facing explanation.
+    """
 
     plan: Plan | None
     offers: tuple[Plan, ...]
@@ -106,7 +120,7 @@ class Fit:
 
 
 def needed_bytes(shape: Shape, precision: Precision, context: int | None = None) -> int:
-    """Returns the bytes needed on the card: weights, cache for `context` frames, Mimi and working memory."""
+    """Returns the required memory on the card: weights, cache for `context` frames, Mimi and working memory."""
     frames = min(context or shape.context, shape.context)
     return shape.weight_bytes(precision) + frames * shape.cache_bytes_a_frame + MIMI_BYTES + WORKING_BYTES
 
@@ -120,12 +134,13 @@ def judge(
     name: str = "The voice engine",
     reserved: int = 0,
 ) -> Fit:
-    """Determines whether a precision and context fit into the free memory of a card.
+    """Determines whether a model fits into the free memory of a card.
 
-    - `free_bytes`: of the card; None if there is no CUDA card.
-    - `context`: in frames; None for the model's maximum.
-    - `shape`: of the model; None for the published 7B.
-    - `reserved`: bytes of the card to be used by speech recognition.
+    - `free_bytes`: the free memory of the card; None if there is no CUDA card.
+    - `context`: the number of frames; None for the model's maximum.
+    - `shape`: the shape of the model; None for the published 7B model.
+    - `name`: the subject of the message.
+    - `reserved`: how much of the free memory speech recognition will use.
     """
     shape = shape or shape_of(None)
     asked = min(context or shape.context, shape.context)
@@ -156,7 +171,7 @@ def judge(
 
 
 def _smaller_plans(shape: Shape, requested: Plan, free_bytes: int) -> tuple[Plan, ...]:
-    """Returns, for each precision up to the requested one, the plan with the longest context that fits."""
+    """Returns, for the requested precision and each smaller one, the plan with the longest context that fits."""
     offers = []
     contexts = dict.fromkeys((requested.context, requested.context // 2, max(LEAST_CONTEXT, requested.context // 4)))
     for precision in PRECISIONS[PRECISIONS.index(requested.precision) :]:

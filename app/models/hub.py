@@ -1,8 +1,7 @@
-"""Model downloads from the hub or a mirror of it. Files that are already in the folder are skipped.
+"""Downloader for models on the hub or a mirror. Files that are already in the folder are skipped.
 
-Most models of the catalogue are pinned to a revision, and each file to its size and SHA-256. For KAME, Moshi and
-repositories chosen by the user, the list of files comes from the hub's latest listing, which is read within size
-limits.
+Most models of the catalogue are pinned to a revision, and their files to a size and SHA-256. For KAME, Moshi and
+repositories chosen by the user, the files are taken from the hub's latest listing, which is parsed with size limits.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ from app.untrusted.limits import HUB_CONFIG, HUB_LISTING, Refused, in_words
 
 TIMEOUT = httpx.Timeout(30, connect=15)
 MOST_BYTES = 2**50
-"""Per file. Larger numbers can't be file sizes."""
+"""The largest plausible file size."""
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[\w.-]{1,96}", re.ASCII)
 _REVISION = re.compile("[0-9a-f]{40}")
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def list_files(repository: str, hub: str, token: str | None) -> dict[str, RemoteFile]:
-    """Returns the files of `repository` (`owner/name`), by their names there. A size of -1 means unknown.
+    """Returns the files of `repository` (`owner/name`), keyed by path. Unknown sizes are -1.
 
     Raises ModelError, and httpx.InvalidURL if `hub` is not a valid address.
     """
     if not _REPOSITORY.fullmatch(repository) or ".." in repository or not is_plain(repository):
         raise ModelError(f"“{repository[:200]}” is no name of weights on the hub. It has the form owner/name.")
     host = httpx.URL(hub).host
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):  # like the hub's own package
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):  # as in `huggingface_hub`
         raise ModelError(
             f"{repository} can't be downloaded from {host}, since HF_HUB_OFFLINE is set. Unset it, or set a "
             "local folder."
@@ -65,7 +64,7 @@ def list_files(repository: str, hub: str, token: str | None) -> dict[str, Remote
 
 
 def refused(repository: str, hub: str, status: int) -> ModelError:
-    """Returns the error for an HTTP status from the hub."""
+    """Returns the error for an HTTP error status from the hub."""
     host = httpx.URL(hub).host
     if status in (401, 403):
         return ModelError(
@@ -102,7 +101,7 @@ def _files(repository: str, answer: dict[str, Any]) -> dict[str, RemoteFile]:
     for row in rows:
         if not isinstance(row, dict) or not isinstance(name := row.get("rfilename"), str):
             raise Refused("it holds files without names")
-        if is_plain(name):  # others can't be requested
+        if is_plain(name):  # other names aren't supported
             files[name] = RemoteFile(name, repository, name, revision, _size(row.get("size")), _sha256(row.get("lfs")))
     return files
 
@@ -129,12 +128,11 @@ LOCK_NAME = ".download.lock"
 
 
 class HubDownload:
-    """A download into `folder`. Its methods block and may run on any thread. Setting `cancelled` stops it.
+    """A download into `folder`. Its methods block and may be called on any thread.
 
-    If another download into the same folder is running, even in another process, they wait for it.
-
-    They raise DownloadCancelled, or ModelError for network errors, unknown repositories, lack of disk space and
-    unexpected file contents.
+    While another download into the same folder is running, even in another process, they wait for it to finish. They
+    raise DownloadCancelled if `cancelled` is set, and ModelError for network errors, unknown repositories, insufficient
+    disk space and unexpected file contents.
     """
 
     def __init__(
@@ -153,7 +151,7 @@ class HubDownload:
         self._transfer = FileTransfer(folder, hub, token, self._cancelled)
 
     def fetch_pinned(self, model: Model) -> Path:
-        """Downloads the files of a model that is pinned to a revision; returns the folder."""
+        """Downloads a model that is pinned to a revision; returns its folder."""
         source = model.source
         assert isinstance(source, Hub) and source.revision
         files = [
@@ -163,7 +161,7 @@ class HubDownload:
         return self._fetch(source.repository, lambda: files)
 
     def fetch_repository(self, repository: str) -> Path:
-        """Downloads the files of `repository` that a front-end needs; returns the folder."""
+        """Downloads the files of `repository` that a front-end requires; returns their folder."""
         return self._fetch(repository, lambda: self._plan(repository))
 
     def _fetch(self, repository: str, plan: Callable[[], list[RemoteFile]]) -> Path:
@@ -204,7 +202,7 @@ class HubDownload:
         self._progress(Progress("", total, total))
 
     def _plan(self, repository: str) -> list[RemoteFile]:
-        """Returns the files to download, as named in the repository's config, which is downloaded first."""
+        """Downloads the repository's config and returns the files that it names."""
         listings: dict[str, dict[str, RemoteFile]] = {}
 
         def find(name: str) -> RemoteFile | None:
@@ -270,7 +268,7 @@ class HubDownload:
         return httpx.URL(self._hub).host
 
     def _apart(self, repository: str, files: list[RemoteFile]) -> list[RemoteFile]:
-        """Removes duplicates. Raises ModelError if two different files would have the same local name."""
+        """Removes duplicate files. Raises ModelError if different files have the same local name."""
         apart: dict[str, RemoteFile] = {}
         for file in files:
             known = apart.setdefault(file.name.casefold(), file)

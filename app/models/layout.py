@@ -1,6 +1,7 @@
-"""The layout of a checkpoint folder: the role of each file, and whether each is complete.
+"""The layout of a checkpoint folder: which file has which role, and whether it is complete.
 
-Reads the config, file sizes and the headers of safetensors files; loads no weights and doesn't need torch.
+Only the config, file sizes and the headers of safetensors files are read. No weights are loaded, and torch isn't
+required.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ CONFIG_NAME = "config.json"
 LM_NAME = "model.safetensors"
 MIMI_NAME = "tokenizer-e351c8d8-checkpoint125.safetensors"
 TOKENIZER_NAME = "tokenizer_spm_32k_3.model"
-"""File names in folders without a config: the defaults of the `moshi` package."""
+"""Default file names of the `moshi` package, used if there is no config."""
 
 SAFETENSORS_SUFFIXES = (".safetensors", ".sft", ".sfts")
 NOT_FOR_THE_MODEL = (
@@ -35,13 +36,13 @@ NOT_FOR_THE_MODEL = (
     "stt_config",
     "model_id",
 )
-"""Keys of config.json that are not arguments of the language model."""
+"""Keys of config.json that are not parameters of the language model."""
 
 NUMBERS = (
     "dim num_heads num_layers hidden_scale context text_card card n_q dep_q depformer_dim depformer_num_heads "
     "depformer_num_layers depformer_dim_feedforward"
 ).split()
-"""Numeric keys of config.json from which the size of the model is computed."""
+"""Numeric keys of config.json that determine the size of the model."""
 
 _BYTES = {
     "F64": 8,
@@ -64,7 +65,7 @@ _BYTES = {
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor in a file: its data type in safetensors notation (`BF16`), and its shape."""
+    """A tensor in a safetensors file. `dtype`: in safetensors notation, such as `BF16`."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -76,7 +77,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointFiles:
-    """The files in `folder`. `lm_config` is None for a folder without config.json, which then contains Moshi's 7B."""
+    """The files of a checkpoint. `lm_config`: None if there is no config.json, as for the 7B model of Moshi."""
 
     folder: Path
     lm: Path
@@ -89,17 +90,17 @@ class CheckpointFiles:
 
     @property
     def all(self) -> tuple[Path, ...]:
-        """All files that are loaded."""
+        """All files that a front-end loads."""
         return tuple(path for path in (self.lm, self.mimi, self.tokenizer, self.lora) if path is not None)
 
 
 def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles:
-    """Returns the files in a folder, after checking that all exist, are safetensors files and have their full size.
+    """Returns the files in a folder after checking that they exist, have the right type and aren't truncated.
 
-    Downloaded files modified since are hashed, which may take a minute, unless `quickly` is set.
+    Unless `quickly` is set, downloaded files that have been modified are hashed, which may take a minute.
 
     Raises:
-        ModelError: names the file and describes the problem.
+        ModelError: The message names the file and describes the problem.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -142,15 +143,15 @@ def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles
 
 
 def local_name(name: str) -> str:
-    """Returns the local file name for a name in a config, which may refer to another repository."""
+    """Returns the local file name for a name in a config, which may be a reference to another repository."""
     return PurePosixPath(name.removeprefix("hf://")).name if name.startswith("hf://") else name
 
 
 def read_header(path: Path) -> dict[str, Tensor]:
-    """Returns the tensors of a safetensors file, according to its header.
+    """Returns the tensors listed in the header of a safetensors file.
 
     Raises:
-        ModelError: the file is of another type, damaged or truncated.
+        ModelError: The file has a different type, or is damaged or truncated.
     """
     if path.suffix not in SAFETENSORS_SUFFIXES:
         raise ModelError(
@@ -179,7 +180,7 @@ def read_header(path: Path) -> dict[str, Tensor]:
 
 
 def _numbers(value: Any) -> tuple[int, ...]:
-    """Validates a short list of byte or element counts. Raises ValueError if it is malformed."""
+    """Validates a list of up to 16 sizes or offsets. Raises ValueError if it is malformed."""
     if not isinstance(value, list) or len(value) > 16 or not all(type(one) is int and one >= 0 for one in value):
         raise ValueError("no list of numbers")
     return tuple(value)

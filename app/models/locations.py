@@ -1,6 +1,6 @@
-"""The locations of models on this machine: the user's data folder, or an installed package.
+"""The locations of models on this machine. A model is either downloaded or part of an installed package.
 
-Only data files of such a package are used; none of it is imported. Downloads are in `models_folder()/KEY`.
+Downloads are in `models_folder()/KEY`. Packages are never imported; only their data files are used.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from app.models.pool import MODELS
 from app.platform.files import delete_file
 
 State = Literal["here", "installed", "incomplete", "absent"]
-"""`here`: in the user's folder; `installed`: in a package of the app's environment; `incomplete`: partly downloaded."""
+"""`here`: downloaded; `installed`: part of a package in the app's environment; `incomplete`: partially downloaded."""
 
 
 def models_folder() -> Path:
-    """Returns the folder of downloaded models, which has a subfolder for each."""
+    """Returns the folder of downloaded models, which has one subfolder per model."""
     return platformdirs.user_data_path("kame-desktop", appauthor=False) / "models"
 
 
 def weights_folder(root: str | Path = "") -> Path:
-    """Returns the folder for the weights of KAME and Moshi; `root`: the user's own choice."""
+    """Returns the folder for the weights of KAME and Moshi. `root`: the folder chosen by the user, if any."""
     return Path(root) if root else platformdirs.user_data_path("kame-desktop", appauthor=False) / "weights"
 
 
@@ -37,19 +37,19 @@ def repository_folder(repository: str, root: str | Path = "") -> Path:
 
 
 def folder_of(model: Model) -> Path:
-    """Returns the folder into which `model` is downloaded."""
+    """Returns the folder for downloads of `model`."""
     if isinstance(model.source, Hub) and not model.source.revision:
         return repository_folder(model.source.repository)
     return models_folder() / model.key
 
 
 def default_model(kind: Kind) -> Path:
-    """Returns the path of the default model of a kind; it may not exist."""
+    """Returns the path of the default model of a kind, which may not exist."""
     return model_path(DEFAULTS[kind])
 
 
 def model_path(key: str) -> Path:
-    """Returns the file or folder that the engine of model `key` loads; it may not exist. Raises ModelError."""
+    """Returns the path of the file or folder that a model's engine loads, which may not exist. Raises ModelError."""
     model = find_model(key)
     fetched = folder_of(model)
     inside = None if _complete(fetched, model) else installed_folder(model)
@@ -57,7 +57,7 @@ def model_path(key: str) -> Path:
 
 
 def state_of(model: Model) -> State:
-    """Returns whether a model is available, judging by the sizes of its files."""
+    """Returns the state of a model, judging by the names and sizes of its files."""
     folder = folder_of(model)
     if _complete(folder, model):
         return "here"
@@ -67,17 +67,17 @@ def state_of(model: Model) -> State:
 
 
 def is_here(key: str) -> bool:
-    """Returns whether a model can be used now."""
+    """Returns whether a model is complete and can be used."""
     return state_of(find_model(key)) in ("here", "installed")
 
 
 def partial_folder(model: Model) -> Path:
-    """Returns the folder that holds the pieces of a model until it is complete."""
+    """Returns the folder for the pieces of a model that is being downloaded."""
     return models_folder() / f".{model.key}.part"
 
 
 def installed_folder(model: Model) -> Path | None:
-    """Returns the folder inside an installed package that contains an unpacked model; None if there is none."""
+    """Returns the folder of a model within an installed package, or None."""
     if not isinstance(model.source, Packages) or not model.files or any(len(f.source) > 1 for f in model.files):
         return None
     file = installed_file(model.files[0].source[0])
@@ -85,7 +85,7 @@ def installed_folder(model: Model) -> Path | None:
 
 
 def installed_file(source: str) -> Path | None:
-    """Returns the file PACKAGE/PATH of an installed package; None if it doesn't exist."""
+    """Returns the path of a file in an installed package, given as PACKAGE/PATH, or None if it doesn't exist."""
     package, _, inside = source.partition("/")
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -95,7 +95,7 @@ def installed_file(source: str) -> Path | None:
 
 
 def remove_model(key: str) -> int:
-    """Deletes the download of a model and returns the number of bytes freed. Raises ModelError."""
+    """Deletes a downloaded model and returns the number of bytes freed. Raises ModelError."""
     model = find_model(key)
     folders = [folder for folder in (folder_of(model), partial_folder(model)) if folder.is_dir()]
     if not folders:
@@ -107,7 +107,7 @@ def remove_model(key: str) -> int:
     try:
         for folder in folders:
             if model.main and (folder / model.main).is_file():
-                # First, since on Windows this fails while the file is in use, before anything is deleted.
+                # Deleted first, since on Windows this fails if the file is in use, and nothing else is deleted then.
                 delete_file(folder / model.main)
             shutil.rmtree(folder)
     except OSError as error:
@@ -120,7 +120,7 @@ def remove_model(key: str) -> int:
 
 
 def _complete(folder: Path, model: Model) -> bool:
-    """Returns whether `folder` contains all files of `model`, by name and size."""
+    """Returns whether `folder` contains all files of `model`, judging by their names and sizes."""
     if model.kind == "frontend":
         try:
             read_layout(folder, quickly=True)

@@ -1,4 +1,4 @@
-"""The manifest that a download leaves next to its files, and checks of a folder against it."""
+"""The manifest that is written next to downloaded files, and verification of a folder against it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MANIFEST_NAME = "weights.json"
 
 
 def write_manifest(folder: Path, sources: Mapping[str, tuple[str, str]]) -> None:
-    """Writes a download's manifest, given each file's SHA-256 (empty if unknown) and origin."""
+    """Writes the manifest of a download. `sources`: the SHA-256 (empty if unknown) and origin of each file."""
     records = {}
     for name, (sha256, source) in sources.items():
         stat = (folder / name).stat()
@@ -29,7 +29,7 @@ def write_manifest(folder: Path, sources: Mapping[str, tuple[str, str]]) -> None
 
 
 def is_recorded(folder: Path, name: str, sha256: str) -> bool:
-    """Returns whether a file was downloaded with this SHA-256 and hasn't been modified since."""
+    """Returns whether the manifest lists a file with this SHA-256, and it hasn't been modified since."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         known = read_json_file(folder / MANIFEST_NAME, WEIGHTS_RECORD)["files"][name]
         return bool(known["sha256"] == sha256 and known["mtime_ns"] == (folder / name).stat().st_mtime_ns)
@@ -37,13 +37,13 @@ def is_recorded(folder: Path, name: str, sha256: str) -> bool:
 
 
 def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: bool = False) -> int:
-    """Checks a folder against its manifest; returns the number of files checked (0 if there is no manifest).
+    """Verifies a folder against its manifest; returns the number of files verified (0 if there is no manifest).
 
-    A file with the recorded size and modification time counts as unchanged. Any other file, or every file if
-    `thoroughly`, is hashed, and its modification time updated in the manifest. `quickly`: checks only sizes.
+    A file with the recorded size and modification time counts as unchanged. All others are hashed, and if unchanged,
+    their new modification times are recorded. `thoroughly`: hashes all files; `quickly`: only checks sizes.
 
     Raises:
-        ModelError: a file differs from what was downloaded.
+        ModelError: A file differs from what was downloaded.
     """
     manifest_path = folder / MANIFEST_NAME
     if not manifest_path.exists():
@@ -73,7 +73,7 @@ def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: b
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _damaged(folder) from error
     if changed:
-        with contextlib.suppress(OSError):  # a read-only folder is hashed again next time
+        with contextlib.suppress(OSError):  # in a read-only folder, the files are hashed again next time
             write_json(manifest_path, manifest, indent=1)
     return len(records)
 
@@ -91,7 +91,7 @@ def _damaged(folder: Path) -> ModelError:
 
 
 def sha256_of(path: Path, progress: Callable[[int], None] | None = None) -> str:
-    """Returns a file's SHA-256 in hexadecimal; `progress` gets the number of bytes read since its last call."""
+    """Returns a file's SHA-256 in hexadecimal. `progress` is called with the size of each block that was read."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(1 << 22):
@@ -102,7 +102,7 @@ def sha256_of(path: Path, progress: Callable[[int], None] | None = None) -> str:
 
 
 def require_file(path: Path) -> None:
-    """Raises ModelError if a checkpoint file is missing."""
+    """Raises ModelError if the checkpoint file `path` is missing."""
     if not path.is_file():
         raise ModelError(
             f"{path.name} is missing from {path.parent}. The weights are not complete; download them again, and "
@@ -111,7 +111,7 @@ def require_file(path: Path) -> None:
 
 
 def truncated(path: Path, size: int, expected: int | None) -> ModelError:
-    """Returns the error for a file that has `size` bytes instead of `expected` (None if the full size is unknown)."""
+    """Returns the error for a file that has only `size` bytes. `expected`: the full size; None if unknown."""
     more = f" of {expected:,}" if expected else ""
     return ModelError(
         f"{path.name} is cut short: it has {size:,}{more} bytes. Download it again, and the rest is fetched."
@@ -119,7 +119,7 @@ def truncated(path: Path, size: int, expected: int | None) -> ModelError:
 
 
 def read_object(path: Path, limits: Limits) -> dict[str, Any]:
-    """Reads the JSON object in a file. Raises Refused if it isn't one, and ModelError if the file can't be read."""
+    """Reads a JSON object from a file. Raises Refused if it isn't one, and ModelError if the file can't be read."""
     require_file(path)
     try:
         value: dict[str, Any] = read_json_file(path, limits)

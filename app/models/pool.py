@@ -1,9 +1,9 @@
-"""A pool of loaded models, so that the next conversation need not load them again.
+"""A pool of loaded models, so that the next conversation doesn't have to load them again.
 
-A user of a model (a conversation, a microphone test) acquires it from the pool, or loads it if the pool has none, and
-releases it afterwards. Use is exclusive: a second, concurrent user loads another instance. A released model must not
-retain anything from the conversation it was used for. The pool drops models that haven't been used for `KEEP_SECONDS`
-and, when the app exits, all of them. It keeps none unless the app's entry point enables it (`ModelPool.keeping`).
+A consumer such as a conversation or a microphone test acquires a model from the pool, or loads it if the pool has none,
+and releases it afterwards. Use is exclusive: a concurrent consumer loads another instance. A released model must not
+retain any data from the conversation. Models are dropped after `KEEP_SECONDS` without use, and when the app exits. The
+pool is disabled unless the app's entry point enables it (`ModelPool.keeping`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any, TypeVar
 from app.platform.hardware import memory_bytes
 
 KEEP_SECONDS = 600.0
-"""How long an unused model is kept."""
+"""How long an idle model is kept."""
 MOST_IDLE = 2
-"""The most unused models kept per kind, so that switching between two models is fast."""
+"""The maximum number of idle models per kind; two, so that switching between two models is fast."""
 SHARE_OF_MEMORY = 0.4
-"""The share of the machine's memory for unused models plus one being loaded (as in `selection`)."""
+"""The maximum share of the machine's memory for idle models and the one being loaded; the same as in `selection`."""
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelKey:
-    """The identity of a loaded model: the `parts` it was loaded with, and the sizes and times of their files."""
+    """The identity of a loaded model: the arguments it was loaded with, and the sizes and timestamps of its files."""
 
     kind: str
     parts: tuple[Hashable, ...]
@@ -42,20 +42,20 @@ class ModelKey:
 
     @property
     def bytes(self) -> int:
-        """The total size of its files."""
+        """The total size of the model's files."""
         return sum(size for _, files in self.stamps for _, size, _ in files)
 
 
 def model_key(kind: str, *parts: Hashable) -> ModelKey:
-    """Returns the key of a model as it would be loaded now.
+    """Returns the key for a model with its current files.
 
-    `parts`: the arguments it is loaded with; a Path is a model file or folder.
+    `parts`: the arguments it is loaded with. Any Path is a model file or folder.
     """
     return ModelKey(kind, parts, tuple((part, _stamp(part)) for part in parts if isinstance(part, Path)))
 
 
 def _stamp(place: Path) -> tuple[tuple[str, int, int], ...]:
-    """Returns name, size and time of a file, or of each file in a folder; empty if it doesn't exist."""
+    """Returns name, size and modification time of a file or of each file in a folder; empty if it doesn't exist."""
     try:
         files = sorted(place.iterdir()) if place.is_dir() else [place]
         return tuple((file.name, (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files)
@@ -65,7 +65,7 @@ def _stamp(place: Path) -> tuple[tuple[str, int, int], ...]:
 
 @dataclass(eq=False, slots=True)
 class _Idle:
-    """An unused model; compared by identity."""
+    """An idle model; compared by identity."""
 
     key: ModelKey
     model: Any
@@ -75,7 +75,10 @@ class _Idle:
 
 
 class ModelPool:
-    """The pool; thread-safe. `clock` returns seconds; `memory`: the machine's memory in bytes (0: unknown)."""
+    """A thread-safe pool of models.
+
+    `clock`: a monotonic clock in seconds. `memory`: the machine's memory in bytes; 0 if unknown, None to detect it.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, memory: int | None = None) -> None:
         self._clock = clock
@@ -87,7 +90,7 @@ class ModelPool:
 
     @contextmanager
     def keeping(self) -> Iterator[ModelPool]:
-        """Keeps released models during the `with` block, and closes all of them at its end."""
+        """Enables the pool during the `with` block; at its end, all idle models are closed."""
         with self._lock:
             self._keeps = True
         try:
@@ -98,9 +101,10 @@ class ModelPool:
             self._drop(lambda idle: True)
 
     def acquire(self, key: ModelKey) -> Any:
-        """Returns an unused model for the caller's exclusive use; None if the caller must load it.
+        """Returns an idle model for the caller's exclusive use, or None if the caller must load it.
 
-        Drops models that have died or whose files were replaced, and unused ones that leave no room for a new one.
+        Drops models that no longer work or whose files were replaced and, if None is returned, enough idle models to
+        make room for a new one.
         """
         while (idle := self._take(key)) is not None:
             if idle.alive(idle.model):
@@ -119,7 +123,7 @@ class ModelPool:
             return idle
 
     def _surplus(self, key: ModelKey) -> _Idle | None:
-        """Returns the unused model to drop next to make room for that of `key`; None if there is enough room."""
+        """Returns the idle model to drop next to make room for that of `key`, or None if there is enough room."""
         with self._lock:
             unused = sum(idle.key.bytes for idle in self._idle)
             if not self._memory or not self._idle or unused + key.bytes <= self._memory * SHARE_OF_MEMORY:
@@ -134,9 +138,9 @@ class ModelPool:
         alive: Callable[[_T], bool] = lambda model: True,
         close: Callable[[_T], None] = lambda model: None,
     ) -> None:
-        """Returns a model that was loaded for `key` to the pool.
+        """Gives a model that was loaded for `key` back to the pool.
 
-        `alive` returns whether it can be reused; `close` shuts it down.
+        `alive` returns whether the model still works; `close` shuts it down.
         """
         idle = _Idle(key, model, self._clock(), alive, close)
         works = alive(model)
@@ -158,7 +162,7 @@ class ModelPool:
         alive: Callable[[_T], bool] = lambda model: True,
         close: Callable[[_T], None] = lambda model: None,
     ) -> Iterator[_T]:
-        """Yields a model as loaded by `load(*parts)`: an unused one from the pool, or a new one."""
+        """Yields an idle model from the pool, or a new one from `load(*parts)`; releases it afterwards."""
         key = model_key(kind, *parts)
         model: _T | None = self.acquire(key)
         if model is None:
@@ -170,16 +174,16 @@ class ModelPool:
                 self.release(key, model, alive=alive, close=close)
 
     def tidy(self) -> None:
-        """Drops models that haven't been used for `KEEP_SECONDS`. Called by a timer."""
+        """Drops models that have been idle for `KEEP_SECONDS`. Called by a timer."""
         now = self._clock()
         self._drop(lambda idle: now - idle.since >= KEEP_SECONDS)
 
     def drop(self, kind: str) -> None:
-        """Drops the unused models of a kind."""
+        """Drops the idle models of a kind."""
         self._drop(lambda idle: idle.key.kind == kind)
 
     def forget(self, folder: Path) -> None:
-        """Drops the unused models loaded from `folder`, which is about to be deleted."""
+        """Drops the idle models loaded from `folder`, which is about to be deleted."""
         self._drop(lambda idle: any(place.is_relative_to(folder) for place, _ in idle.key.stamps))
 
     def _drop(self, is_dropped: Callable[[_Idle], bool]) -> None:
@@ -208,10 +212,10 @@ def _close(idle: _Idle) -> None:
 
 
 def _return_memory() -> None:
-    """Returns free memory to the operating system.
+    """Returns freed memory to the operating system.
 
-    glibc retains memory that one thread allocates and another frees: 1.2 GB after switching 20 times between two
-    recognisers.
+    glibc retains memory that is allocated by one thread and freed by another. After switching 20 times between two
+    speech recognisers, that was 1.2 GB.
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # another C library

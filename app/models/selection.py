@@ -1,6 +1,6 @@
-"""How fast models run on this machine, and which language model is the best that is fast enough.
+"""Model speeds on this machine, and selection of the best language model that is fast enough.
 
-Speeds are measured once, stored in a file, and estimated for models that aren't installed yet.
+Speeds are measured once and stored in a file. For models that aren't installed yet, they are estimated.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ VERSION = 1
 class Speed:
     """The speed of a model on this machine.
 
-    For a language model, `first` is the time in seconds from a short question to the first word of the answer, and
-    `rate` is in words per second. For a voice, `first` is the time until a first clause is synthesized; for a
-    recogniser, the time to transcribe five seconds of speech. Their `rate` is in seconds of audio processed per second.
+    - Language model: `first` is the time (s) from a short question to the first word of the answer; `rate` is in words
+      per second.
+    - Voice: `first` is the time to synthesize a first clause; `rate` is a multiple of real time.
+    - Speech recogniser: `first` is the time to transcribe five seconds of speech; `rate` is a multiple of real time.
     """
 
     first: float
@@ -42,12 +43,12 @@ class Speed:
 
 
 def speeds_path() -> Path:
-    """Returns the file of measured speeds."""
+    """Returns the path of the file with measured speeds."""
     return platformdirs.user_data_path("kame-desktop", appauthor=False) / "speeds.json"
 
 
 def load_speeds(path: Path | None = None) -> dict[str, Speed]:
-    """Returns the speeds measured on this machine; empty if there are none or the machine has changed."""
+    """Returns the speeds measured on this machine, by model key; empty if there are none or the hardware changed."""
     try:
         kept = read_versioned(path or speeds_path(), SMALL_FILE, VERSION)
         if kept["machine"] != this_machine():
@@ -65,14 +66,15 @@ def keep_speed(key: str, speed: Speed, path: Path | None = None) -> None:
 
 
 def this_machine() -> str:
-    """Identifies the machine that a measurement is valid for, by its processor and core count."""
+    """Returns an identifier of the hardware (processor and core count) for which a measurement is valid."""
     return f"{processor_name()} {os.cpu_count()}"
 
 
 def expected_speed(model: Model, known: Mapping[str, Speed]) -> Speed | None:
-    """Returns a model's measured speed, or scales that of the largest measured model of its kind and engine; else None.
+    """Returns a model's measured speed or an estimate; None if no model of the same kind and engine was measured.
 
-    On a CPU, the time per token is the time to read the weights from memory, so it is proportional to the model's size.
+    The estimate is scaled from the largest such model: on a CPU, the time per token is dominated by reading the weights
+    from memory, so it is proportional to the model's size.
     """
     if model.key in known:
         return known[model.key]
@@ -85,17 +87,17 @@ def expected_speed(model: Model, known: Mapping[str, Speed]) -> Speed | None:
 
 
 LEAST_WORDS_A_SECOND = 4.0
-"""Voices speak about 2.7 words/s; a model that is barely faster would cause pauses."""
+"""The minimum speed of a language model. Voices speak about 2.7 words/s, and a model barely faster causes pauses."""
 MOST_FIRST_CLAUSE = 2.5
-"""Seconds until the first clause of `CLAUSE_WORDS` is complete and the voice can start. A filler phrase starts about
-0.4 s after the question and lasts a second or more, so at most a second of silence follows it."""
+"""The maximum time (s) until the first clause, of `CLAUSE_WORDS`, is complete and the voice can start. A filler phrase
+starts about 0.4 s after the question and lasts a second or more, so it is followed by at most a second of silence."""
 CLAUSE_WORDS = 8
 SHARE_OF_MEMORY = 0.4
-"""The share of the machine's memory that a language model may use."""
+"""The maximum share of the machine's memory that a language model may use."""
 
 
 def in_time(speed: Speed) -> bool:
-    """Returns whether a language model with this speed keeps up with a conversation."""
+    """Returns whether a language model with this speed is fast enough for a conversation."""
     clause = speed.first + CLAUSE_WORDS / speed.rate if speed.rate > 0 else float("inf")
     return speed.rate >= LEAST_WORDS_A_SECOND and clause <= MOST_FIRST_CLAUSE
 
@@ -103,13 +105,13 @@ def in_time(speed: Speed) -> bool:
 def best_language_model(
     models: Iterable[Model], speeds: Mapping[str, Speed], memory: int, language: str = "en"
 ) -> Model | None:
-    """Returns the best of `models` that is fast enough here and speaks the language; None if there is none.
+    """Returns the best language model that fits into memory, is fast enough and supports the language, or None.
 
-    - `speeds`: as measured on this machine.
+    Models are compared by the number of correct answers (`Model.right`) if both were measured, otherwise by size.
+
+    - `speeds`: the speeds measured on this machine, by model key.
     - `memory`: the machine's memory in bytes; 0 if unknown.
-    - `language`: two-letter code; empty for any.
-
-    The best model is the one with more correct answers if both were measured, otherwise the larger one.
+    - `language`: a two-letter code; empty for any.
     """
     fitting = [
         model
@@ -128,7 +130,7 @@ def best_language_model(
 
 
 def language_model_here(language: str = "en") -> str:
-    """Returns the key of the best installed language model that is fast enough, or else of the smallest model."""
+    """Returns the key of the best installed language model that is fast enough, otherwise of the smallest model."""
     here = [model for model in models_of("llm") if is_here(model.key)]
     best = best_language_model(here, load_speeds(), memory_bytes(), language)
     return best.key if best is not None else DEFAULTS["llm"]

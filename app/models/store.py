@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.models.transfer import Progress  # which imports httpx
 
 Report = Callable[[str, float], None]
-"""Called with the progress as text, and as a fraction from 0 to 1 (-1 if unknown)."""
+"""Called with a status text and the fraction done, or -1 if unknown."""
 
 
 def get_model(
@@ -31,9 +31,9 @@ def get_model(
 ) -> Path:
     """Downloads a catalogue model, or the weights of a hub repository `owner/name`, and returns its path.
 
-    - `folder`: for weights that are not to be stored in the app's own folder.
-    - `mirror`: of the hub.
-    - `token`: returns the user's access token for the hub, which is sent only over TLS.
+    - `folder`: where to store the weights, if not in the app's own folder.
+    - `mirror`: the address of a mirror of the hub; empty for the hub itself.
+    - `token`: returns the user's access token for the hub, which is only sent over TLS.
 
     Raises ModelError.
     """
@@ -73,9 +73,9 @@ def get_model(
 
 
 def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
-    """Reads and verifies all files of a model; returns its path, and whether there was anything to compare with.
+    """Verifies all files of a model; returns its path, and whether any digests were available for that.
 
-    Raises ModelError describing the problem.
+    Raises ModelError if a file is missing or damaged.
     """
     model, repository = _find(name)
     if model is None:
@@ -99,7 +99,7 @@ def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
 
 
 def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
-    """Returns the catalogue as rows for a list. `speeds`: as measured on this machine, as text by key."""
+    """Returns the catalogue as JSON-compatible rows. `speeds`: the measured speeds as text, by model key."""
     return [
         {
             "name": model.key,
@@ -120,7 +120,10 @@ def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
 
 
 def _find(name: str) -> tuple[Model | None, str]:
-    """Returns a model with pinned files, or None and the repository whose latest files are used. Raises ModelError."""
+    """Returns a model with pinned files, or None and a repository whose latest files are to be used.
+
+    Raises ModelError.
+    """
     if "/" in name and FRONTEND_WEIGHTS.get(name, name) not in catalogue():
         return None, name
     model = find_model(name)

@@ -1,8 +1,8 @@
-"""Downloads of single files from a hub, which can be resumed and are verified.
+"""Resumable, verified downloads of single files from a hub.
 
-Never writes more bytes than the hub announced. The transfers of `huggingface_hub` can be neither monitored nor stopped.
-Downloads from all sources share the progress type, the disk checks and a lock, so that two downloads of the same model
-wait for each other, even across processes.
+`huggingface_hub` isn't used, since its downloads can be neither monitored nor cancelled. No more bytes are written than
+the hub announced. This module also contains what downloads from all sources share: the progress type, disk space checks
+and a lock that serializes downloads of the same model, even across processes.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from app.untrusted.http import no_downgrade_hooks
 from app.untrusted.limits import RedirectRefused, Refused, in_words
 
 ROOM_LEFT = 500_000_000
-"""Bytes that a download must leave free on the disk."""
+"""The number of bytes that must remain free on the disk after a download."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a download. `file`: the current one; the byte counts include what was already there.
+    """The progress of a download.
 
-    `waiting`: another download of the same model is running and must finish first.
+    - `file`: the name of the current file.
+    - `done_bytes`, `total_bytes`: include what had been downloaded before.
+    - `waiting`: whether another download of the same model must finish first.
     """
 
     file: str
@@ -48,7 +50,7 @@ class Progress:
 
 
 def require_room(folder: Path, needed: int, what: str) -> None:
-    """Raises ModelError if the disk of `folder` has no room for `needed` more bytes of `what`."""
+    """Raises ModelError if the disk of `folder` has no room for `needed` more bytes. `what`: their name in messages."""
     free = shutil.disk_usage(folder).free
     if needed > 0 and free < needed + ROOM_LEFT:
         raise ModelError(
@@ -58,7 +60,7 @@ def require_room(folder: Path, needed: int, what: str) -> None:
 
 
 def disk_failed(folder: Path, error: OSError) -> ModelError:
-    """Returns the error for a disk failure during a download into `folder`."""
+    """Returns the error for an OSError during a download into `folder`."""
     if error.errno == errno.ENOSPC:
         return ModelError(
             f"The disk ran full while a model was coming to {folder}. What has come stays; make room and start the "
@@ -68,14 +70,14 @@ def disk_failed(folder: Path, error: OSError) -> ModelError:
 
 
 WAIT_SECONDS = 0.2
-"""How often to check whether the other download has finished."""
+"""How often to poll whether the other download has finished."""
 
 
 @contextmanager
 def only_one(lock: Path, progress: Callable[[Progress], None], cancelled: threading.Event) -> Iterator[bool]:
-    """Serializes downloads of the same model with the file `lock`; yields whether this one had to wait.
+    """Serializes downloads of the same model using the lock file `lock`; yields whether this one had to wait.
 
-    Raises OSError, and DownloadCancelled if cancelled while waiting.
+    Raises OSError, and DownloadCancelled if `cancelled` is set while waiting.
     """
     waited = False
 
@@ -92,18 +94,18 @@ def only_one(lock: Path, progress: Callable[[Progress], None], cancelled: thread
 
 
 TIMEOUT = httpx.Timeout(30, connect=15)
-"""Seconds without receiving data."""
+"""Timeouts in seconds, for receiving more data and for connecting."""
 TRANSIENT = (408, 429, 500, 502, 503, 504)
 """HTTP statuses after which a retry may succeed."""
 ATTEMPTS = 4
-"""How many times a broken transfer is resumed without significant progress before it fails."""
+"""The number of consecutive attempts without significant progress after which a transfer fails."""
 LEAST_PROGRESS = 64 * 1024
-"""Additional bytes that count as progress."""
+"""The minimum number of additional bytes that counts as significant progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file to download. `sha256` is empty if the hub has none (small text files)."""
+    """A file to download. `sha256`: empty if the hub lists none, as for small text files."""
 
     name: str
     repository: str
@@ -114,15 +116,15 @@ class RemoteFile:
 
 
 class _TooLong(Refused):
-    """A server sent more bytes than announced, so the data can't be that file."""
+    """Raised if a server sends more bytes than announced, so that the data must be wrong."""
 
 
 class _CutShort(Exception):
-    """The server ended a transfer too early."""
+    """Raised if a server ends a transfer prematurely."""
 
 
 class FileTransfer:
-    """A transfer of files from `hub` into `folder`, as `NAME.VERSION.part` until they are complete."""
+    """A transfer of files from `hub` into `folder`. Incomplete files are named `NAME.VERSION.part`."""
 
     def __init__(self, folder: Path, hub: str, token: str | None, cancelled: threading.Event) -> None:
         self._folder = folder
@@ -131,16 +133,16 @@ class FileTransfer:
         self._cancelled = cancelled
 
     def present_bytes(self, file: RemoteFile) -> int:
-        """Returns how many bytes of a file are already on disk."""
+        """Returns the number of bytes of a file that are already on disk."""
         for path in (self._folder / file.name, self._part(file)):
             if path.exists():
                 return path.stat().st_size
         return 0
 
     def fetch(self, file: RemoteFile, report: Callable[[int, bool], None]) -> None:
-        """Downloads the missing part of a file and verifies it.
+        """Downloads the missing part of a file and verifies the file.
 
-        `report` gets the number of bytes present, and whether the file is being verified. Raises ModelError,
+        `report` is called with the number of bytes on disk and whether the file is being verified. Raises ModelError,
         httpx.HTTPError and OSError.
         """
         final, part = self._folder / file.name, self._part(file)
@@ -164,7 +166,7 @@ class FileTransfer:
             delete_file(old, missing_ok=True)  # leftovers of older versions
 
     def _part(self, file: RemoteFile) -> Path:
-        """Returns the path of a partial file. It includes the version, so that two versions never mix."""
+        """Returns the path of a partial file, which includes the version so that two versions are never mixed."""
         return self._folder / f"{file.name}.{(file.sha256 or file.revision)[:8]}.part"
 
     def _download(self, file: RemoteFile, part: Path, report: Callable[[int, bool], None]) -> None:
@@ -204,17 +206,17 @@ class FileTransfer:
                     raise DownloadCancelled from None
 
     def _request(self, file: RemoteFile, part: Path, report: Callable[[int, bool], None]) -> None:
-        """Makes one request and appends the response to `part`. Raises Refused, _CutShort and the client's errors."""
+        """Makes one request and appends the response to `part`. Raises Refused, _CutShort and httpx.HTTPError."""
         have = part.stat().st_size if part.exists() else 0
         if have > file.size:
             delete_file(part)
             have = 0
         if have == file.size:
-            part.touch()  # for an empty file
+            part.touch()  # creates it if the file is empty
             return
         headers = {**self._headers, "Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
         url = f"{self._hub}/{quote(file.repository)}/resolve/{quote(file.revision, safe='')}/{quote(file.path)}"
-        # A new client per request: once redirected to an encrypted address, a client refuses unencrypted ones.
+        # A new client per request, since after a redirect to an encrypted address, the hooks reject unencrypted ones.
         with (
             httpx.Client(follow_redirects=True, timeout=TIMEOUT, event_hooks=no_downgrade_hooks(self._hub)) as client,
             client.stream("GET", url, headers=headers) as answer,

@@ -1,8 +1,8 @@
-"""Classification of the user's turns by kind of question, from which the router chooses a back-end.
+"""Classification of the user's turns by kind of question, on which the router's choice of a back-end is based.
 
-- `classifier`: the probability of each kind for a text, from a small table of weights.
-- `policy`: the kind that a turn counts as, re-evaluated without flicker as its transcript grows.
+- `classifier`: computes the probability of each kind for a text, using a small table of weights.
+- `policy`: decides on the kind of a turn as its transcript grows, with hysteresis.
 
-The words of a turn are passed to `RoutePolicy.decide`, which scores them with `KindClassifier.scores` and returns a
-`Route`. The router (`app.backend.router`) looks up the back-end for that kind in the user's table.
+`RoutePolicy.decide` takes a turn's transcript, calls `KindClassifier.scores` and returns a `Route`. The router
+(`app.backend.router`) looks up the back-end for that kind in the user's routing table.
 """

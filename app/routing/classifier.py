@@ -1,8 +1,8 @@
-"""A question classifier that adds up one small weight vector per word piece.
+"""A linear question classifier with word pieces as features.
 
-Each word piece of the text, and each pair of adjacent pieces known from the training data, has one weight per kind. The
-sum, divided by the square root of the number of pieces, plus a bias, is passed through a softmax. The weights are in
-`resources/routing` and are produced by `app.research.training.routing`.
+Each word piece, and each pair of adjacent pieces known from the training data, has one weight per kind of question. The
+sum of the weights is divided by the square root of the number of pieces; a bias is added, and a softmax applied. The
+weights are stored in `resources/routing` and trained by `app.research.training.routing`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ KINDS: tuple[str, ...] = ("everyday", "reasoning", "stem", "humanities", "creati
 TABLE = "table.npz"
 TOKENIZER = "tokenizer.json"
 LONGEST = 1500
-"""How many characters from the start are classified, so that a monologue costs no more than a long question."""
+"""The maximum number of characters to classify, so that a monologue takes no longer than a long question."""
 START = -1
-"""In a pair, stands for the position before the first piece."""
+"""Represents the start of the text in a pair."""
 
 
 class KindClassifier:
-    """A classifier that uses the table in `folder` (default: `resources/routing`).
+    """A classifier with the weights in `folder` (default: `resources/routing`).
 
-    `made_from`: the digest of the questions that the table was trained on. Raises OSError, ValueError or KeyError.
+    The constructor raises OSError, ValueError or KeyError. `made_from`: the digest of the training questions.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -48,7 +48,7 @@ class KindClassifier:
             raise ValueError(f"table and tokenizer in {folder} don't belong together")
 
     def scores(self, text: str) -> dict[str, float]:
-        """Returns the probability of each kind, in the order of KINDS; uniform if the text contains no word."""
+        """Returns the probability of each kind, in the order of KINDS; all are equal if the text contains no words."""
         ids = self._tokenizer.encode(text[:LONGEST], add_special_tokens=False).ids
         if not ids or not any(character.isalnum() for character in text):
             return dict.fromkeys(KINDS, 1 / len(KINDS))

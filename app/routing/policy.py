@@ -1,7 +1,7 @@
-"""The routing policy, which decides a turn's kind of question as its transcript grows, without flicker.
+"""The routing policy, which decides on a turn's kind of question as its transcript grows.
 
-The policy keeps a kind until the classifier puts another one clearly ahead, or ahead twice in a row, and keeps the
-previous turn's kind for short follow-ups. It is deterministic: the same calls yield the same routes.
+To avoid frequent changes, it keeps a kind until another one leads clearly, or twice in a row. Short follow-up turns
+keep the kind of the previous turn. The policy is deterministic: the same calls return the same routes.
 """
 
 from __future__ import annotations
@@ -11,23 +11,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 FIRST = "everyday"
-"""The kind before there is any evidence."""
+"""The default kind, used until there is enough evidence."""
 CLEAR = 0.25
-"""A lead over the current kind that is sufficient immediately.
+"""The lead over the current kind that causes an immediate change.
 
-With this and SOME, cross-validated questions that grew by two words at a time ended on the right kind in 90.3 % of
-cases and changed their kind 0.30 times on the way; taking the likeliest kind at every step yields 90.8 % and 0.41.
+With this and SOME, questions that were extended by two words at a time ended with the right kind in 90.3 % of cases and
+changed their kind 0.30 times on average (cross-validated). With the most likely kind at every step, it was 90.8 % and
+0.41.
 """
 SOME = 0.05
-"""A lead that suffices if the same kind also led in the previous decision, and for the first kind."""
+"""The lead that causes a change if the same kind also led in the previous decision; also required of the first kind."""
 SURE = 0.60
-"""The lead that a short turn needs to leave the previous turn's kind."""
+"""The lead required for a short turn to change the kind of the previous turn."""
 SHORT = 4
-"""Up to this many words, a turn after another one counts as a follow-up."""
+"""The maximum number of words in a short turn."""
 EVIDENCE = 3
-"""The number of words that the first turn needs before it is classified."""
+"""The minimum number of words in the first turn before it is classified."""
 
-# Words that carry no information about the kind; a turn made up of these is a follow-up.
+# Words without information about the kind. A turn that contains only these is a follow-up.
 _FOLLOW_UP = frozenset(
     """a about actually again ah all alright also an and another any anything are aren't be because before bit but
     can carry clear clearer close come continue could detail details did didn't do does doesn't don't elaborate else
@@ -44,7 +45,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A decision: the kind, its probability according to the classifier (0 to 1), and the reason, for logging."""
+    """A decision: the kind, its probability (`share`, 0 to 1) and the reason as text."""
 
     kind: str
     share: float
@@ -52,12 +53,11 @@ class Route:
 
 
 class RoutePolicy:
-    """A policy with hysteresis. `classify` returns the probability (0 to 1) of each kind for a text.
+    """A routing policy with hysteresis. `classify` returns the probability (0 to 1) of each kind for a text.
 
-    Within a turn, the kind changes only if another one leads the current one by CLEAR, or by SOME in two consecutive
-    decisions; repeated calls with the same words count as one decision. A later turn starts with the previous turn's
-    kind. It keeps that kind while it has only follow-up words, while it has at most SHORT words and no lead of SURE,
-    and while no kind leads by the above margins.
+    The kind changes only if another one leads by CLEAR, or by SOME in two consecutive decisions. Repeated calls with
+    the same words count as one decision. Every turn starts with the previous turn's kind, and keeps it as long as it
+    contains only follow-up words, or has at most SHORT words and no other kind leads by SURE.
     """
 
     def __init__(self, classify: Callable[[str], Mapping[str, float]]) -> None:
@@ -70,7 +70,7 @@ class RoutePolicy:
         self._route = Route(FIRST, 0.0, f"nothing heard yet: {FIRST}")
 
     def decide(self, turn: int, words: str) -> Route:
-        """Returns the route of the user's turn number `turn`, given its transcript `words` so far."""
+        """Returns the route for the user's turn number `turn`, given its transcript so far (`words`)."""
         spoken = tuple(_WORD.findall(words.lower().replace("’", "'")))
         if turn == self._turn and spoken == self._words:
             return self._route

@@ -1,8 +1,8 @@
-"""A server for conversations with Moshi's own clients, benchmarks and the `remote` front-end.
+"""A voice server whose clients are Moshi's own, benchmarks and the `remote` front-end.
 
-- `connection.py`: a client's connection: audio in; audio, words and events out.
-- `served_talk.py`: a session with a client, which survives a lost connection and buffers events for a reconnect.
-- `server.py`: accepts or refuses clients and assigns each one a session.
+- `connection.py`: a client's connection, which receives audio and sends audio, words and events.
+- `served_talk.py`: a session that survives a lost connection and buffers events until the client reconnects.
+- `server.py`: accepts or rejects clients, and creates a session for each one.
 
-`app.frontend.remote.protocol` describes the messages.
+The messages are documented in `app.frontend.remote.protocol`.
 """

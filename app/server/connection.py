@@ -1,4 +1,4 @@
-"""A client's connection, which carries its audio to a session, and the session's audio, words and events back."""
+"""A client's connection, which passes its audio to a session and sends the session's audio, words and events back."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from app.frontend.remote.protocol import AUDIO, EVENTS, READY, TEXT, event_json,
 from app.server.served_talk import MOST_EVENTS, ServedTalk
 
 MOST_WAITING = round(10.0 / FRAME_SECONDS)
-"""A client that falls 10 s behind in reading audio is disconnected."""
+"""The maximum number of audio frames in the send queue (10 s). A client that falls further behind is disconnected."""
 UNREADABLE = 1003
 """The WebSocket status for data that can't be decoded."""
 POLICY = 1008
-"""The WebSocket status "policy violation", for a client that reads too slowly or has been replaced."""
+"""The WebSocket status "policy violation", for a client that reads too slowly or was replaced by another one."""
 LEFT = (1000, 1001)
 """The WebSocket statuses of a client that disconnects intentionally."""
 
@@ -27,11 +27,11 @@ LEFT = (1000, 1001)
 class ClientConnection:
     """A client connected via `socket`, an open WebSocket of the `websockets` library.
 
-    `after`: the number of the last event that the client has; 0 for none, None if unknown.
+    `after`: the number of the last event that the client received; 0 for none, None if unknown.
 
-    Clients that don't request events, such as Moshi's own, receive no audio for the first frame. Moshi's server does
-    the same, since it treats that frame as past input. Recording clients insert a frame of silence instead, so that the
-    recording is as long as what was sent.
+    Clients that don't request events, such as Moshi's own, get no audio for the first frame. This is consistent with
+    Moshi's server, which treats that frame as past input. Recording clients insert a frame of silence instead, so that
+    the recording is as long as the audio they sent.
     """
 
     def __init__(self, socket: Any, after: int | None = 0) -> None:
@@ -39,9 +39,9 @@ class ClientConnection:
         self._socket = socket
         self._after = after
         self._outgoing: asyncio.Queue[np.ndarray | e.Event] = asyncio.Queue()
-        self._frames = 0  # audio frames in the queue
+        self._frames = 0  # the number of audio frames in the queue
         self._skips_frame = not self.wants_events
-        self._cut: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why the client is cut off
+        self._cut: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why the client is disconnected
 
     def hear(self, samples: np.ndarray) -> None:
         if self._skips_frame:
@@ -56,7 +56,7 @@ class ClientConnection:
     def learn(self, event: e.Event) -> None:
         if not self.wants_events and not isinstance(event, e.AssistantSaid):
             return
-        if self._outgoing.qsize() - self._frames >= 2 * MOST_EVENTS:  # a returning client may get MOST_EVENTS at once
+        if self._outgoing.qsize() - self._frames >= 2 * MOST_EVENTS:  # a reconnect may send MOST_EVENTS
             self._cut_off("The events are not read in time.")
             return
         self._outgoing.put_nowait(event)
@@ -69,9 +69,9 @@ class ClientConnection:
             self._cut.set_result(reason)
 
     async def hold(self, talk: ServedTalk, *, resumed: bool) -> bool:
-        """Connects the client to `talk` until either of them ends.
+        """Connects the client to `talk` until the client disconnects or the session ends.
 
-        Returns whether the client won't come back: it left intentionally, or never learned of a new session.
+        Returns True if the client will not reconnect: it left intentionally, or was never told about a new session.
         """
         known = resumed
         try:

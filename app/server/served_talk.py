@@ -1,6 +1,6 @@
-"""A session with a client that survives a lost connection for a limited time.
+"""A session that survives a lost connection to its client for a limited time.
 
-The most recent events are numbered and buffered for a client that reconnects.
+Events are numbered, and the most recent ones are buffered for a client that reconnects.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from app.server.connection import ClientConnection
 
 MOST_EVENTS = 2_000
-"""The most events buffered: some hundred per second for as long as a session waits for its client."""
+"""The maximum number of buffered events: about a hundred per second for as long as a session waits for its client."""
 MOST_CHARS = 1_000_000
-"""The most characters they may have in total, in serialized form."""
+"""The maximum total length of the buffered events in serialized form, in characters."""
 
 
 class EventLog:
-    """A log that numbers events from 1 in the order they are added, and buffers the most recent ones."""
+    """A log that numbers events in order, starting at 1, and buffers the most recent ones."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -47,29 +47,29 @@ class EventLog:
             self._chars -= chars
 
     def before(self, after: int | None) -> int:
-        """Returns the number of the event preceding the first one to send to a client that has `after` events.
+        """Returns the number of the event after which to start sending to a client that already has `after` events.
 
-        That is greater than `after` if some were discarded. If `after` is None, the client doesn't know how many it has
-        and gets only future events.
+        It is greater than `after` if events in between were discarded. If `after` is None, the client doesn't know how
+        many it has, and gets only future events.
         """
         if after is None:
             return self.count
         return min(max(after, self.count - len(self._kept), 0), self.count)
 
     def since(self, number: int) -> list[e.Event]:
-        """Returns the buffered events after this number."""
+        """Returns the buffered events that follow event number `number`."""
         missing = self.count - number
         return [event for event, _ in list(self._kept)[-missing:]] if missing > 0 else []
 
 
 MakeTalk = Callable[[PushedSource, SendingSink], Awaitable[Session]]
-"""Creates a session between a source and a sink without blocking the running loop, on which it is to be entered."""
+"""Creates a session between a source and a sink without blocking the event loop. The caller enters the session."""
 
 
 class ServedTalk:
-    """A session to which clients connect one at a time, with `join` and `leave`.
+    """A session to which one client at a time connects, with `join` and `leave`.
 
-    `tell` is called with the message of each failure. The constructor loads and starts nothing; `begin` does.
+    `make`: creates the session, when `begin` is called. `tell`: called with the message of each failure.
     """
 
     def __init__(self, make: MakeTalk, tell: Callable[[str], object] = lambda line: None) -> None:
@@ -77,7 +77,7 @@ class ServedTalk:
         self.source = PushedSource("client")
         self._loop = asyncio.get_running_loop()
         self.left_at: float | None = self._loop.time()
-        """The loop time since which no client is connected; None while one is."""
+        """The event loop time at which the last client disconnected; None while one is connected."""
         self._make = make
         self._tell = tell
         self._client: ClientConnection | None = None
@@ -105,7 +105,7 @@ class ServedTalk:
             await asyncio.wait([self._ending])
 
     async def end(self) -> None:
-        """Ends the session and waits for that. Raises the exception that broke it, if that was a bug in the app."""
+        """Stops the session and waits until it has ended. Re-raises any unexpected exception that ended it."""
         self._client = None
         if self._session is not None:
             await self._session.stop()
@@ -113,7 +113,7 @@ class ServedTalk:
             await self._ending
 
     def join(self, client: ClientConnection, *, resumed: bool = False, after: int | None = 0) -> Welcome:
-        """Lets `client` hear from now on, and gives it the events that are kept after number `after`.
+        """Connects `client` to the session, starting with the buffered events after number `after`.
 
         Disconnects any previous client. Returns the welcome message for the new one.
         """
@@ -128,7 +128,7 @@ class ServedTalk:
         return Welcome(self.token, parts.frontend.name, parts.backend.name, parts.backend.model, resumed, before)
 
     def leave(self, client: ClientConnection) -> None:
-        """Disconnects `client`, unless another one has taken its place."""
+        """Disconnects `client` from the session; a no-op if another client has replaced it."""
         if self._client is client:
             self._client, self.left_at = None, self._loop.time()
 

@@ -1,6 +1,6 @@
-"""The server for clients of Moshi's protocol; each gets a session, one at a time unless configured otherwise.
+"""The server for clients that use Moshi's protocol. Each gets its own session, by default one at a time.
 
-Whether a client is admitted is decided from the HTTP request that opens its connection.
+Clients are accepted or rejected based on the HTTP request that opens the connection.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from app.server.served_talk import MakeTalk, ServedTalk
 from app.untrusted.limits import VOICE_MESSAGE
 
 KEY_PARAMETER = "key"
-"""The URL parameter for the key, for clients that can't send headers."""
+"""The URL parameter with the key, for clients that can't set headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason for refusing a request: an HTTP status and a message for the client."""
+    """The rejection of a request: an HTTP status and a message for the client."""
 
     status: int
     sentence: str
@@ -38,9 +38,9 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The relevant parts of a request: its path, the session it asks for, and the key it provides.
+    """The relevant parts of a request: its path, the token of the session to resume, and the key.
 
-    `after`: how many of that session's events the client has; None if unspecified.
+    `after`: the number of that session's events that the client already has; None if unspecified.
     """
 
     path: str
@@ -68,10 +68,10 @@ def read_request(target: str, headers: Mapping[str, str]) -> Request:
 
 
 def refusal(request: Request, headers: Mapping[str, str], key: str) -> Refusal | None:
-    """Returns why a request is refused, or None if it is accepted. `key`: required from clients; empty if none is.
+    """Returns the reason to reject a request, or None to accept it. `key`: required of clients, unless empty.
 
-    A web page in a browser on this machine can also reach the loopback interface. Without a key, requests are therefore
-    accepted only if the host name they use and the page's origin, if any, belong to this machine.
+    Web pages in a browser on this machine can reach the loopback interface as well. If no key is required, a request is
+    therefore accepted only if its Host and Origin headers refer to this machine.
     """
     if any(_only(headers, name) is None for name in ("Authorization", "Host", "Origin")):
         return Refusal(400, "This request has a header twice that must be there once.")
@@ -87,7 +87,7 @@ def refusal(request: Request, headers: Mapping[str, str], key: str) -> Refusal |
 
 
 def is_this_machine(address: str) -> bool:
-    """Returns whether a host, with or without port and scheme, is a loopback address."""
+    """Returns whether a host or URL, with or without a port, is a loopback address."""
     try:
         host = urlsplit(address if "://" in address else f"//{address}").hostname or ""
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -100,15 +100,15 @@ def _first(query: Mapping[str, list[str]], name: str) -> str:
 
 
 def _only(headers: Mapping[str, str], name: str) -> str | None:
-    """Returns the header with this name, "" if there is none, and None if there are several."""
+    """Returns the value of a header, "" if it is missing, or None if it occurs more than once."""
     try:
         return headers.get(name, "")
-    except LookupError:  # `websockets.datastructures.Headers` raises it
+    except LookupError:  # raised by `websockets.datastructures.Headers`
         return None
 
 
 TURN_SECONDS = 10.0
-"""How long a client waits for a free place, since a conversation takes a moment to end."""
+"""How long a client waits for a session slot, since the previous session takes a moment to end."""
 FAILED = 1011
 """The WebSocket status "internal error"."""
 
@@ -117,13 +117,13 @@ class VoiceServer:
     """A WebSocket server for conversations; an async context manager.
 
     - `make`: creates a session.
-    - `port`: 0 picks a free one.
-    - `key`: required from clients; empty if none is.
-    - `at_once`: how many sessions may run at the same time.
-    - `tell`: called with a line for each client that connects or disconnects, and for each failure.
-    - `errors`: exceptions in starting a session that are reported rather than raised.
+    - `port`: 0 selects a free one.
+    - `key`: required of clients, unless empty.
+    - `at_once`: the maximum number of concurrent sessions.
+    - `tell`: called with a status message whenever a client connects or disconnects, and for each failure.
+    - `errors`: the types of exceptions on starting a session that are reported rather than raised.
 
-    Entering binds the port, and raises OSError if it is taken; `start` begins accepting clients.
+    Entering the context binds the port, and raises OSError if it is in use; `start` begins accepting clients.
     """
 
     def __init__(
@@ -172,17 +172,17 @@ class VoiceServer:
         return self
 
     async def start(self) -> None:
-        """Begins accepting clients. Raises OSError."""
+        """Starts accepting clients. Raises OSError."""
         await self._server.start_serving()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server.close()
-        await self._server.wait_closed()  # includes the handlers of all clients, which end their sessions
+        await self._server.wait_closed()  # also waits for the handlers of all clients, which end their sessions
 
     def _admit(self, connection: Any, request: Any) -> Any:
-        """Returns an HTTP response that refuses the request, or None to admit the client."""
+        """Returns an HTTP response that rejects the request, or None to accept the client."""
         refused = refusal(read_request(request.path, request.headers), request.headers, self._key)
         return connection.respond(refused.status, f"{refused.sentence}\n") if refused is not None else None
 
@@ -205,7 +205,7 @@ class VoiceServer:
             self._places.release()
 
     async def _hold_talk(self, socket: Any) -> None:
-        """Runs a new session with a client until the client has left for good."""
+        """Runs a new session with a client until the client will no longer reconnect."""
         self._tell("A client has come.")
         talk = ServedTalk(self._make, self._tell)
         try:
@@ -232,7 +232,7 @@ class VoiceServer:
             self._resumable.pop(talk.token, None)
 
     async def _wait_for_return(self, talk: ServedTalk) -> None:
-        """Waits until the client of `talk` has left for good or stayed away too long, or the session has ended."""
+        """Waits until the client of `talk` leaves intentionally or fails to reconnect in time, or the session ends."""
         now = asyncio.get_running_loop().time
         while talk.token in self._resumable and not talk.over and self._server.is_serving():
             if talk.left_at is not None and now() - talk.left_at >= RESUME_SECONDS:

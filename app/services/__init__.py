@@ -1,20 +1,20 @@
-"""Services for the window and the command line: keys, back-ends, models, sound tests, the machine.
+"""Services used by the window and the command line, for keys, back-ends, models, sound tests and the hardware check.
 
-- `api_keys`, `provider_keys`: API keys in the keyring, memory or environment; the same by provider, with messages
-- `backends`: builds back-ends, tools and prices from the user's choices; the router's table
-- `backend_service`: providers, their models, tests of a back-end
+- `api_keys`: API keys in the keyring, memory or environment; `provider_keys`: the same per provider, with messages
+- `backends`: factories for back-ends, tools and prices based on the user's choices; the routing table
+- `backend_service`: providers and their models, and tests of back-ends
 - `price_service`, `tool_server_service`: the user's prices and MCP servers
-- `model_service`: the models of the catalogue
-- `sound_service`, `microphone_check`: tests of microphones and loudspeakers; how a microphone is rated
+- `model_service`: lists, downloads, checks and removes the models of the catalogue
+- `sound_service`: tests of microphones and loudspeakers; `microphone_check`: rates a microphone from a recording
 - `asking_service`: speaks questions in a different voice from the assistant's
-- `machine_service`: the machine's hardware, and which models fit it
-- `graphics_service`: installs the packages that a graphics card needs
+- `machine_service`: probes the hardware and determines which models it can run
+- `graphics_service`: installs the packages required to use a graphics card
 - `doctor`: the report of the `doctor` command; `model_speed`, `frame_bench`: benchmarks
-- `documents`: reads a text or PDF file added to a conversation; PDFs in a child process
+- `documents`: reads text and PDF files added to a conversation; PDFs are parsed in a child process
 - `updates`: checks for a newer version, if the user has enabled that
 - `bill_of_materials`: the components of this build, with their licences
 
 The composition root `app.main` creates the services. The window awaits their coroutines, or calls blocking methods on a
-thread, and displays the records they return. Problems that the user can fix are raised as UserError with a user-facing
-message. Adapters and heavy packages are imported only when used.
+worker thread, and displays the records they return. Problems that the user can fix are raised as UserError with a
+user-facing message. Adapters and heavy packages are imported only when used.
 """

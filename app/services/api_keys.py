@@ -1,8 +1,8 @@
-"""API keys in the environment, in this process's memory and in the system keyring.
+"""Storage of API keys in the environment, in this process's memory and in the system keyring.
 
-Keys are passed directly to the adapter that needs them and never written to a file, log line or error message. Calls
-may block for several seconds, so never make them on an event loop's thread. The keyring is accessed on its own thread,
-with a deadline.
+Keys are passed directly to the adapter that needs them and never appear in a file, log line or error message. Calls may
+block for several seconds, so they must not be made on an event loop's thread. The keyring is accessed on a dedicated
+thread, with a deadline.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _T = TypeVar("_T")
 
 
 class KeyringError(Exception):
-    """The keyring can't be used. `str(error)` is a user-facing message; `absent`: there is no keyring to hold a key."""
+    """Raised if the keyring can't be used. `str(error)` is a user-facing message.
+
+    `absent`: whether the failure means that the keyring holds no key, for example because there is no keyring.
+    """
 
     def __init__(self, sentence: str, *, absent: bool = True) -> None:
         super().__init__(sentence)
@@ -36,7 +39,10 @@ class KeyringError(Exception):
 
 
 def system_keyring() -> Any:
-    """Returns the operating system's own keyring. Raises KeyringError for others, which may not encrypt keys."""
+    """Returns the operating system's own keyring.
+
+    Raises KeyringError if only other keyrings are available, since they may store keys unencrypted.
+    """
     import keyring
     from keyring.backends import chainer, fail, null
 
@@ -54,9 +60,9 @@ def system_keyring() -> Any:
 
 
 class KeyringThread:
-    """A thread that runs keyring jobs one after another; callers never wait beyond the deadline.
+    """A thread that runs keyring jobs one after another. Callers never wait longer than `deadline` seconds.
 
-    While a job hangs, others fail immediately: the keyring counts as busy until that job has ended.
+    While a job hangs, the keyring counts as busy and further calls fail immediately.
     """
 
     def __init__(self, open_keyring: Callable[[], Any], deadline: float) -> None:
@@ -68,7 +74,7 @@ class KeyringThread:
         self._late: Future[Any] | None = None
 
     def run(self, job: Callable[[Any], _T], *, late_too: bool = False) -> _T:
-        """Returns the result of calling `job` with the keyring. `late_too`: run the job even after the deadline.
+        """Calls `job` with the keyring and returns the result. `late_too`: runs the job even after the deadline.
 
         Raises KeyringError on any failure, without a cause or context, since those might quote a key.
         """
@@ -114,7 +120,7 @@ class KeyringThread:
 
 
 def _as_keyring_error(error: BaseException) -> KeyringError:
-    """Returns a new error with a message of our own, since a keyring's message may contain anything."""
+    """Converts an exception to a KeyringError with a safe message, since a keyring's own message may quote a key."""
     if isinstance(error, KeyringError):
         return KeyringError(str(error), absent=error.absent)
     kind = type(error).__name__
@@ -127,24 +133,25 @@ def _as_keyring_error(error: BaseException) -> KeyringError:
 
 SERVICE = "kame-desktop"
 KEYRING_SECONDS = 5.0
-"""How long to wait for a keyring that hangs or prompts its user for a password."""
+"""How long to wait for a keyring that hangs or prompts the user for a password."""
 
 LOCKER_CHARACTERS = 1280
-"""Windows Credential Locker accepts 2,560 bytes and stores keys as UTF-16."""
+"""The maximum length of a key in the Windows Credential Locker: 2,560 bytes of UTF-16."""
 
 KeyPlace = Literal["none", "environment", "keyring", "memory"]
-"""Where a key is stored: in an environment variable, the system keyring, or this process's memory until it exits."""
+"""Where a key is stored: nowhere, in an environment variable, in the system keyring, or in memory until the app exits.
+"""
 
 _QUOTES = "\"'`“”‘’«»"
 
 
 class KeyRefused(ValueError):
-    """The text can't be a key. `str(error)` is a user-facing message that doesn't quote the text."""
+    """Raised for text that can't be an API key. `str(error)` is a user-facing message that doesn't quote the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The result of deleting a key: whether one was `found`, and where one still remains (`left`)."""
+    """The result of deleting a key. `found`: whether there was one; `left`: where a key still remains."""
 
     found: bool
     left: KeyPlace
@@ -165,11 +172,12 @@ class _Hidden:
 class KeyStore:
     """A thread-safe store for API keys.
 
-    The environment takes precedence, since a variable is set on purpose for one run, followed by keys given to this
-    process and then the keyring. Within each place, the first name that has a key wins.
+    The environment takes precedence, since a variable can be set deliberately for a single run. Next are keys held in
+    memory, then the keyring. In each place, the first name that has a key wins.
 
-    `open_keyring` returns the keyring to use, or raises; both the call and all use of the keyring happen on a single
-    thread. `deadline`: seconds after which the keyring counts as not responding.
+    - `environment`: the environment variables, `os.environ` by default.
+    - `open_keyring`: returns the keyring to use, or raises. It is called, and the keyring used, on a single thread.
+    - `deadline`: seconds after which the keyring counts as unresponsive.
     """
 
     def __init__(
@@ -189,11 +197,11 @@ class KeyStore:
 
     @property
     def trouble(self) -> str:
-        """A user-facing message about what went wrong in this thread's last call; empty if nothing did."""
+        """A user-facing message about a problem in the calling thread's last call, or empty."""
         return getattr(self._local, "trouble", "")
 
     def find(self, names: Sequence[str]) -> tuple[str, KeyPlace]:
-        """Returns the key stored under one of `names`, and its place; "" and `none` if there is none. Never raises."""
+        """Returns the key stored under one of `names` and its place, or "" and `none` if not found. Never raises."""
         key, place = self._find(names)
         if key:
             redact(key)
@@ -230,7 +238,7 @@ class KeyStore:
         return "", "none"
 
     def keep(self, name: str, key: str) -> KeyPlace:
-        """Stores a key in the keyring or, if that fails, in memory; `trouble` then says why.
+        """Stores a key in the keyring or, if that fails, in memory; `trouble` then gives the reason.
 
         Whitespace and quotes around a pasted key are stripped. Raises KeyRefused.
         """
@@ -250,7 +258,7 @@ class KeyStore:
                 raise KeyringError("The system's keyring did not keep the key.")
 
         try:
-            # Also after the deadline: the user may still be typing a password.
+            # Runs even after the deadline: the user may still be typing a password.
             self._keyring.run(write, late_too=True)
         except KeyringError as error:
             self._local.trouble = str(error)
@@ -262,8 +270,8 @@ class KeyStore:
     def forget(self, names: Sequence[str]) -> Forgotten:
         """Deletes the keys under all `names` from memory and from the keyring. Never raises.
 
-        `left` is `environment` if a variable still holds a key, which the app can't remove, and `keyring` if the
-        keyring couldn't be reached; `trouble` then says why.
+        `left` is `environment` if a variable, which the app can't unset, still holds a key, and `keyring` if the
+        keyring failed; `trouble` then gives the reason.
         """
         self._local.trouble = ""
         in_memory = [name for name in names if self._memory.pop(name, None)]
@@ -277,7 +285,7 @@ class KeyStore:
         left: KeyPlace = "none"
         in_keyring = False
         try:
-            # Also after the deadline: an earlier job in the queue may have stored a key.
+            # Runs even after the deadline: an earlier job in the queue may have stored a key.
             in_keyring = bool(names) and self._keyring.run(delete, late_too=True)
         except KeyringError as error:
             if not error.absent:
@@ -287,14 +295,14 @@ class KeyStore:
         return Forgotten(bool(in_memory) or in_keyring, left)
 
     def api_key(self, names: str | Sequence[str]) -> str:
-        """Returns just the key, from the first of the given names that has one; empty if none has."""
+        """Returns the key stored under the first of `names` that has one, or an empty string."""
         return self.find((names,) if isinstance(names, str) and names else names or ())[0]
 
 
 def clean_key(text: str) -> str:
     """Strips whitespace and quotes around a key. Raises KeyRefused if the rest can't be a key.
 
-    Only plain ASCII is allowed in an HTTP header, and an error about anything else would quote the key.
+    Only printable ASCII is accepted, since HTTP clients reject anything else in a header with an error that quotes it.
     """
     key = text.strip().strip(_QUOTES).strip().removeprefix("\ufeff")
     if not key:
@@ -321,5 +329,5 @@ def key_store() -> KeyStore:
 
 
 def api_key(names: str | Sequence[str]) -> str:
-    """Returns the key from the first of the given names ("OPENAI_API_KEY") that has one; empty if none has."""
+    """Returns the key stored under the first of `names` (such as "OPENAI_API_KEY") that has one, or an empty string."""
     return _store.api_key(names)

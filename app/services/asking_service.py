@@ -1,4 +1,4 @@
-"""A service that speaks questions in a voice other than the assistant's, to be asked aloud in a conversation."""
+"""A service that synthesizes questions, to be asked aloud in a conversation, in a voice other than the assistant's."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from app.session.errors import UserError
 
 PITCH = 1.13
-"""How much the assistant's own voice is raised if no other one is installed: about two semitones, with the formants
-shifted along. At higher values the smallest recogniser misunderstands it."""
+"""The pitch factor applied to the assistant's own voice if no other one is installed: about two semitones up, including
+the formants. At higher values, the smallest speech recogniser makes errors."""
 
 
 class AskingService:
-    """The service for spoken questions. The model pool keeps a question's voice for the next one."""
+    """The service for spoken questions. The voice stays in the model pool for the next question."""
 
     async def speak(self, text: str, language: str, answering: str = "") -> np.ndarray:
         """Returns `text` spoken in `language` (two letters), as float32 mono at 24 kHz. Raises UserError.
@@ -38,7 +38,7 @@ def _speak(text: str, language: str, answering: str) -> np.ndarray:
         if other is not None:
             with make_voice(other.key, language) as voice:
                 return voice.synthesize(text).result().samples
-        # Synthesized slower and played faster: same tempo, higher pitch.
+        # Synthesizing slower and playing faster keeps the tempo and raises the pitch.
         with make_voice(own.key, language, rate=1 / PITCH) as voice:
             samples = voice.synthesize(text).result().samples
         return soxr.resample(samples, SAMPLE_RATE * PITCH, SAMPLE_RATE).astype(np.float32)

@@ -1,7 +1,7 @@
 """Back-end management for the window and the command line, independent of any session.
 
-Lists providers and their models, tests back-ends, pulls Ollama models and stores keys. Adapters are imported on a
-thread when first used.
+It lists providers and their models, tests back-ends, pulls Ollama models and stores keys. Adapters are imported on a
+worker thread when first used.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 
 KEPT_SECONDS = 600.0
-"""How long a list of models is cached before the server is asked again."""
+"""How long a list of models is cached before the server is queried again."""
 
 TEST_SECONDS = 30.0
 LOCAL_TEST_SECONDS = 190.0
-"""A local back-end may have to load its model first; adapters also have shorter limits of their own."""
+"""Longer for local back-ends, which may have to load their model first; adapters have shorter timeouts of their own."""
 
 TEST_QUESTION = "Say yes."
 TEST_TOKENS = 16
@@ -42,7 +42,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class ProviderView:
-    """A provider as shown in the window. `url`: its default address; None if the user can't set one."""
+    """A provider as shown in the window.
+
+    - `url`: its default address; None if the user can't change it.
+    - `key_name`: the environment variable for its API key, or empty.
+    - `can_pull`: whether it can download models itself.
+    - `suggestions`: models to offer if the server can't be queried.
+    """
 
     key: str
     label: str
@@ -55,14 +61,14 @@ class ProviderView:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Models to choose from. `asked`: whether the server itself listed them; otherwise the app suggests them."""
+    """Models to choose from. `asked`: whether the server listed them; otherwise they are the app's suggestions."""
 
     models: tuple[str, ...]
     asked: bool
 
 
 class BackendService:
-    """Providers, their models, keys, prices and tool servers. Its coroutines never block the event loop."""
+    """The service for providers, their models, keys, prices and tool servers. Coroutines never block the event loop."""
 
     def __init__(self, keys: KeyStore | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.keys = ProviderKeys(keys or key_store())
@@ -85,14 +91,17 @@ class BackendService:
         self.providers = (*views, ProviderView(ROUTER, "Router: by kind of question"))
 
     async def models(self, choice: BackendChoice, *, fresh: bool = False) -> tuple[str, ...]:
-        """Lists the models of a provider, or suggestions if it can't be asked yet; `fresh` bypasses the cache.
+        """Lists the models of a provider, or suggestions if it can't be queried yet; `fresh` bypasses the cache.
 
         Raises UserError.
         """
         return (await self.offer(choice, fresh=fresh)).models
 
     async def offer(self, choice: BackendChoice, *, fresh: bool = False, seconds: float = 0.0) -> Offer:
-        """Lists the models of a provider. Raises UserError, also after `seconds` (0: the adapter's own limit)."""
+        """Like `models`, but also returns where the list came from.
+
+        `seconds`: a timeout, or 0 for the adapter's own. Raises UserError on timeout or failure.
+        """
         if choice.provider == ROUTER:
             return Offer((), False)
         spec = await _as_user_error(asyncio.to_thread(find_spec, choice.provider))
@@ -123,7 +132,7 @@ class BackendService:
         return offer
 
     async def test(self, choice: BackendChoice) -> str:
-        """Requests a short answer; returns a message with the latency. Raises UserError if the back-end fails."""
+        """Requests a short answer and returns a user-facing message with the latency. Raises UserError on failure."""
         local = choice.provider in PROVIDERS and PROVIDERS[choice.provider].free
         limit = LOCAL_TEST_SECONDS if local else TEST_SECONDS
         backend = await self.make(choice)
@@ -146,9 +155,9 @@ class BackendService:
         return f"{model} {where} answers: first words after {seconds:.2f} s."
 
     async def pull(self, choice: BackendChoice, report: Callable[[str, float], None]) -> None:
-        """Has Ollama download a model; cancelling stops it. `report` gets a status text and the fraction done.
+        """Makes Ollama download a model; cancelling stops the download. Raises UserError.
 
-        Raises UserError.
+        `report` is called with a status text and the fraction done.
         """
         if choice.provider not in PROVIDERS or not PROVIDERS[choice.provider].can_pull:
             raise UserError("Only Ollama downloads models. Choose Ollama, and then a model to download.")
@@ -168,23 +177,29 @@ class BackendService:
         self._drop_offers(choice.provider)
 
     async def key_place(self, choice: BackendChoice) -> KeyPlace:
-        """Returns where the key of a back-end is stored."""
+        """Returns where a back-end's key is stored."""
         return (await self.keys.find(choice))[0]
 
     async def keep_key(self, choice: BackendChoice, key: str) -> str:
-        """Stores a key; returns a message saying where. Raises UserError for a bad key or a back-end without keys."""
+        """Stores a key and returns a user-facing message saying where.
+
+        Raises UserError if the key is invalid or the back-end takes none.
+        """
         result = await self.keys.keep(choice, key)
         self._drop_offers(choice.provider)
         return result.sentence
 
     async def forget_key(self, choice: BackendChoice) -> str:
-        """Deletes a key; the message returned says whether one remains. Raises UserError if the back-end has no key."""
+        """Deletes a key and returns a user-facing message, which also says if one remains.
+
+        Raises UserError if the back-end takes no key.
+        """
         result = await self.keys.forget(choice)
         self._drop_offers(choice.provider)
         return result.sentence
 
     async def make(self, choice: BackendChoice) -> Any:
-        """Creates the chosen back-end on a thread, without opening it. Raises UserError."""
+        """Creates the chosen back-end on a worker thread, without opening it. Raises UserError."""
 
         def make() -> Any:
             if choice.provider == ROUTER:
@@ -205,12 +220,15 @@ class BackendService:
         return await _as_user_error(asyncio.to_thread(make))
 
     def _drop_offers(self, provider: str) -> None:
-        """Drops a provider's cached models, since its list may have changed."""
+        """Invalidates the cached model lists of a provider."""
         self._offers = {place: kept for place, kept in self._offers.items() if place[0] != provider}
 
 
 async def _first_words(backend: Any) -> tuple[float, bool]:
-    """Opens a back-end and requests an answer; returns the seconds to its first words (or end) and if it had any."""
+    """Opens a back-end and requests a short answer.
+
+    Returns the time (s) to the first text, or to the end if there was none, and whether there was any text.
+    """
     await backend.open()
     request = ChatRequest(
         (ChatMessage("system", backend.traits.persona), ChatMessage("user", TEST_QUESTION)), max_tokens=TEST_TOKENS
@@ -224,9 +242,9 @@ async def _first_words(backend: Any) -> tuple[float, bool]:
 
 
 async def _as_user_error(work: Awaitable[_T]) -> _T:
-    """Awaits `work` and converts a BackendError to a UserError.
+    """Awaits `work`, converting any BackendError to a UserError.
 
-    The UserError has neither cause nor context, since the server's message might quote the key.
+    The UserError has neither cause nor context, since those might quote the key.
     """
     sentence = ""
     try:

@@ -1,6 +1,6 @@
-"""Factories for back-ends, their tools and their prices, based on the user's choices.
+"""Factories for back-ends, tools and price tables, based on the user's choices.
 
-The router's table maps each kind of question to a back-end; the settings store it as JSON.
+The routing table maps each kind of question to a back-end; it is stored in the settings as JSON.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTING_LIST
 
 KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
-"""The kinds of questions that the router distinguishes. Repeated here: `app.routing.classifier` is slow to import."""
+"""The kinds of questions that the router distinguishes. Duplicated since `app.routing.classifier` is slow to import."""
 
 UNREADABLE = "The routing table can't be read. Fill it in again, or choose a model."
 NAMES_ITSELF = "The routing table names the router itself. Choose a model for each kind of question."
@@ -37,7 +37,7 @@ EMPTY = "The routing table is empty. Choose a model for at least one kind of que
 
 
 def parse_routes(text: str) -> tuple[dict[str, BackendChoice], list[str]]:
-    """Returns every valid row of the table, and user-facing messages describing any problems.
+    """Parses a routing table; returns every valid row, and user-facing messages about any problems.
 
     Unknown kinds and rows without a provider are silently skipped.
     """
@@ -64,7 +64,7 @@ def parse_routes(text: str) -> tuple[dict[str, BackendChoice], list[str]]:
 
 
 def write_routes(routes: Mapping[str, BackendChoice]) -> str:
-    """Serializes the table for the settings."""
+    """Serializes a routing table for the settings."""
     rows = {
         kind: {"provider": choice.provider, "model": choice.model, "base_url": choice.base_url}
         for kind, choice in routes.items()
@@ -73,7 +73,7 @@ def write_routes(routes: Mapping[str, BackendChoice]) -> str:
 
 
 PACES: dict[tuple[str, str], Pace] = {}
-"""The measured speed of back-ends, by provider and model, shared by all sessions of this run."""
+"""Measured back-end speeds, keyed by provider and model and shared by all sessions of this process."""
 
 
 def backend(choice: BackendChoice, language: str = ENGLISH) -> Backend:
@@ -90,7 +90,7 @@ def backend(choice: BackendChoice, language: str = ENGLISH) -> Backend:
 
 
 def _embedded_model(language: str) -> str:
-    """Returns the best local model that is fast enough and speaks the conversation's language. Raises BackendError."""
+    """Returns the best installed model that is fast enough and supports the language. Raises BackendError."""
     spoken = ENGLISH if language == AUTOMATIC else language
     key = language_model_here(spoken)
     if not find_model(key).speaks(spoken):
@@ -104,12 +104,12 @@ def _embedded_model(language: str) -> str:
 
 
 async def backend_off_loop(choice: BackendChoice, language: str = ENGLISH) -> Backend:
-    """Calls `backend` on a thread, since the keyring and the imports are slow."""
+    """Like `backend`, but runs on a worker thread, since the keyring and the imports are slow."""
     return await asyncio.to_thread(backend, choice, language)
 
 
 def router(routes: Mapping[str, BackendChoice], language: str = ENGLISH) -> Backend:
-    """Creates a back-end that picks one of `routes` by the kind of question. Raises BackendError."""
+    """Creates a back-end that selects one of `routes` according to the kind of question. Raises BackendError."""
     from app.backend.router import RouterBackend
     from app.routing.policy import RoutePolicy
 
@@ -143,12 +143,12 @@ def tool_servers() -> tuple[list[str], str]:
 
 @functools.cache
 def price_table() -> tuple[Prices, str]:
-    """Returns the price table in use, and an error message if the user's own table can't be used."""
+    """Returns the current price table, and an error message if the user's own table is unusable."""
     return load_prices(resource("prices.json"), prices_path())
 
 
 def expected_cost(choice: BackendChoice, usage: Usage) -> float | None:
-    """Estimates the cost in US dollars of a request to a back-end that isn't open yet; None if there is no price."""
+    """Returns the cost in US dollars of a request to a back-end that isn't open yet; None if its price is unknown."""
     spec = PROVIDERS.get(choice.provider)
     if spec is not None and (spec.free or in_own_network(choice.base_url)):
         return 0.0
@@ -159,7 +159,7 @@ def expected_cost(choice: BackendChoice, usage: Usage) -> float | None:
 
 
 def cost(backend: Backend, usage: Usage) -> float | None:
-    """Returns the cost of a request in US dollars; None if there is no price."""
+    """Returns the cost of a request in US dollars, or None if the model's price is unknown."""
     if backend.traits.free:
         return 0.0
     price = price_table()[0].find(backend.model)

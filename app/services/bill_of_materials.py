@@ -1,4 +1,4 @@
-"""The bill of materials shipped with a build: its components with their versions and licences."""
+"""Reader for the bill of materials of a build, which lists its components with their versions and licences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.untrusted.limits import BILL
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The app itself, a package, a model or a data set. `version` may be empty."""
+    """A component: the app itself, a package, a model or a data set. `version` may be empty."""
 
     name: str
     version: str
@@ -21,7 +21,10 @@ class Part:
 
 
 def read_bill(path: Path | None = None) -> list[Part]:
-    """Returns all parts by name; empty if there is no bill, as in a checkout. Raises ValueError if it is malformed."""
+    """Returns all components, sorted by name; empty if the file is missing, as in a checkout.
+
+    Raises ValueError if it is malformed.
+    """
     try:
         bill = read_json_file(path or resource("bom.json"), BILL)
     except OSError:

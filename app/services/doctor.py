@@ -1,6 +1,6 @@
-"""The `doctor` command: reports the machine's hardware, its speed and the settings recommended for it.
+"""The `doctor` command, which reports the machine's hardware, its speed and the recommended settings.
 
-It changes nothing and contacts nothing except the user's Ollama.
+It makes no changes, and connects to no server except the user's Ollama.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from app.settings.declarations import Settings
 QUESTION_SECONDS = 4.0
 RECOGNISER_RATE = 16_000
 MIMI_MS = 6.0
-"""Time the codec adds to a frame on a card that holds the model. An estimate, not yet measured."""
+"""The time that the Mimi codec adds to each frame on a card large enough for the model; estimated, not measured."""
 FRAME_LIMIT_MS = 60.0
-"""An 80 ms frame computed within this time leaves enough for everything else."""
+"""The longest computation per 80 ms frame that still leaves enough time for everything else."""
 
 
 def embedded_speed() -> tuple[bool, str]:
-    """Returns whether the embedded recogniser and voice keep up with a conversation, and a text with their times.
+    """Returns whether the built-in recogniser and voice are fast enough, and the measured times as text.
 
-    Raises VoiceError, OSError, RuntimeError, ImportError or ValueError if they can't be run.
+    Raises VoiceError, OSError, RuntimeError, ImportError or ValueError if they can't run.
     """
     from app.tts.voices import make_voice
 
@@ -64,14 +64,14 @@ def _recognition_seconds() -> float:
 
     samples = speech_sample(RECOGNISER_RATE, QUESTION_SECONDS)
     decoder = WhisperDecoder(default_model("stt"))
-    decoder.decode(samples)  # warms it up
+    decoder.decode(samples)  # warm-up
     started = time.perf_counter()
     decoder.decode(samples)
     return time.perf_counter() - started
 
 
 def predicted_frame(precision: Precision, context: int) -> str:
-    """Returns a user-facing prediction, based on the card's memory bandwidth, of whether KAME keeps up."""
+    """Returns a user-facing prediction of whether KAME runs in real time, based on the card's memory bandwidth."""
     measure = importlib.import_module("app.frontend.kame.measure")
     device = importlib.import_module("torch").device("cuda")
     try:
@@ -102,7 +102,7 @@ class Finding:
 
 @dataclass(slots=True)
 class Diagnosis:
-    """All lines of the report, and the closing advice."""
+    """The report, which consists of lines and a closing recommendation."""
 
     findings: list[Finding] = field(default_factory=list)
     advice: str = ""
@@ -113,7 +113,7 @@ class Diagnosis:
         return not any(finding.verdict == "bad" for finding in self.findings)
 
     def add(self, about: str, verdict: Verdict, words: str) -> None:
-        """Adds a line."""
+        """Adds a line to the report."""
         self.findings.append(Finding(about, verdict, words))
 
     def table(self) -> str:
@@ -131,7 +131,7 @@ class Diagnosis:
 def examine(
     settings: Settings, weights_folder: str = "", progress: Callable[[str], None] = lambda words: None
 ) -> Diagnosis:
-    """Probes and measures everything. `weights_folder`: where KAME's weights are, if not in the usual place."""
+    """Probes and measures everything. `weights_folder`: the folder with KAME's weights, if not the default one."""
     machine = asyncio.run(probe_machine(settings.ollama_url, key_store().find, lambda words, share: progress(words)))
     report = Diagnosis()
     _tell_machine(machine, report.add)
@@ -180,7 +180,7 @@ def _tell_card(card: Card | None, add: Add) -> None:
 
 
 def _tell_cuda(card: Card | None, add: Add) -> int | None:
-    """Reports on CUDA and returns the card's free memory in bytes, or None if torch can't use the card."""
+    """Adds a line about CUDA; returns the card's free memory in bytes, or None if torch can't use the card."""
     free = free_card_bytes()
     if free is not None:
         add("CUDA", "good", f"{free / 1e9:.1f} GB of the card's memory are free")
@@ -195,7 +195,7 @@ def _tell_cuda(card: Card | None, add: Add) -> int | None:
 
 
 def _missing_packages() -> str:
-    """Returns a message naming what the card still needs and the command that installs it; empty if nothing applies."""
+    """Returns a message about missing packages and the command that installs them, or an empty string."""
     offer = GraphicsService().offer()
     if offer is None or not offer.command:
         return offer.sentence if offer is not None else ""
@@ -232,7 +232,10 @@ def _tell_backends(machine: Machine, add: Add) -> None:
 
 
 def _tell_embedded(add: Add) -> bool | None:
-    """Reports whether the embedded recogniser and voice keep up, and returns it; None if they can't be run."""
+    """Adds a line about the speed of the built-in recogniser and voice.
+
+    Returns whether they are fast enough, or None if they can't run.
+    """
     from app.tts.base import VoiceError
 
     try:
@@ -245,7 +248,7 @@ def _tell_embedded(add: Add) -> bool | None:
 
 
 def _tell_weights(folder: str, add: Add) -> bool:
-    """Reports on the front-end weights and returns whether KAME's are on this machine."""
+    """Adds lines about the front-end weights; returns whether KAME's are on this machine."""
     found = False
     for model in models_of("frontend"):
         place = Path(folder) if folder and model.key == "kame" else folder_of(model)

@@ -1,7 +1,7 @@
-"""A reader for text and PDF files that the user adds to a conversation. Unreadable files raise UserError.
+"""Reader for text and PDF files that the user adds to a conversation. Unreadable files raise UserError.
 
-PDFs are parsed in a child process, since a malformed file may take long while a conversation is running. `python -m
-app.services.documents FILE BYTES` prints one JSON object with `text` (slightly more than BYTES bytes of it, or all) and
+PDFs are parsed in a child process, so that a slow or malformed file doesn't disturb a running session. `python -m
+app.services.documents FILE BYTES` prints one JSON object with `text` (all of it, or a little more than BYTES bytes) and
 `words` (the total word count), or with `trouble` ("locked" or "damaged").
 """
 
@@ -29,13 +29,13 @@ from app.untrusted.limits import DOCUMENT_BYTES, PDF_BYTES, PDF_TEXT, Refused, i
 from app.untrusted.text import harmless
 
 SECONDS = 60.0
-"""A 1,008-page manual took 17 s on one of two cores with other work running."""
+"""Timeout for parsing a PDF. A 1,008-page manual took 17 s on one of two cores under load."""
 
 
 def read_pdf(path: Path, name: str, most_bytes: int) -> tuple[str, int]:
-    """Returns slightly more than `most_bytes` of the text, and the total word count. Raises UserError.
+    """Returns the text of a PDF, truncated to a little more than `most_bytes`, and its total word count.
 
-    Blocks until the child process ends. `name`: the file name shown to the user.
+    Blocks until the child process exits. `name`: the file name to use in messages. Raises UserError.
     """
     command = python_module_command("app.services.documents", str(path.absolute()), str(most_bytes))
     try:
@@ -89,7 +89,7 @@ def extract(path: Path, most_bytes: int) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints the result of `extract`."""
+    """Prints the result of `extract` for the arguments FILE and BYTES; returns the exit status."""
     path, most_bytes = arguments
     logging.disable()  # pypdf logs every defect in a file
     with contextlib.suppress(AttributeError, OSError):
@@ -107,22 +107,22 @@ if __name__ == "__main__":
 
 
 CHUNK_BYTES = 2**16
-"""Small enough that no step holds the GIL for more than a millisecond or two, since a session may be running."""
+"""The size of one read, so small that no step holds the GIL for more than 1 to 2 ms, since a session may be running."""
 
 _PDF_MARK = b"%PDF-"
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: this BOM starts with that one
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # must precede UTF-16, whose BOM is a prefix of this one
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _NOT_TEXT = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-"""Control characters that never occur in text; form feeds and the escape codes of coloured logs are allowed."""
+"""Control characters that don't occur in text files. Form feeds and ANSI escapes, as in coloured logs, are allowed."""
 
 
 async def read_document(path: Path) -> Document:
-    """Returns the text of a file, or its beginning if it is long. Raises UserError."""
+    """Reads a text or PDF file, keeping only the beginning of a long text. Raises UserError."""
     return await asyncio.to_thread(_read, path)
 
 
@@ -155,7 +155,10 @@ def _read(path: Path) -> Document:
 
 
 def _text(file: BinaryIO, name: str) -> tuple[str, int]:
-    """Returns slightly more of a file's text than will be kept, and the total word count. Raises UserError."""
+    """Returns a text file's contents, truncated to a little more than will be kept, and its total word count.
+
+    Raises UserError.
+    """
     head = file.read(8)
     mark, encoding = next(((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8"))
     file.seek(len(mark))
@@ -177,7 +180,7 @@ def _text(file: BinaryIO, name: str) -> tuple[str, int]:
 
 
 def _decoded(file: BinaryIO, encoding: str) -> Iterator[str]:
-    """Yields a file's text in non-empty parts. Raises ValueError if it isn't in this encoding."""
+    """Yields the decoded text of a file in non-empty chunks. Raises ValueError if the encoding is wrong."""
     decoder = codecs.getincrementaldecoder(encoding)()
     left = DOCUMENT_BYTES  # the file may have grown since its size was checked
     while left > 0 and (chunk := file.read(CHUNK_BYTES)):

@@ -1,4 +1,4 @@
-"""`bench frame`: measures one 80 ms step of the KAME model and compares it with the limit set by memory bandwidth."""
+"""The `bench frame` command, which times one 80 ms step of KAME and compares it with the memory bandwidth limit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ SMALL_BYTES = 100_000_000
 
 @dataclass(slots=True)
 class FrameBench:
-    """Measurements by size and precision, and code path comparisons; `left_out`: messages about skipped ones."""
+    """The results of `bench frame`.
+
+    `figures`: one measurement per size and precision; `checks`: comparisons of code paths; `left_out`: messages about
+    measurements that failed.
+    """
 
     figures: list[FrameFigures] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
@@ -98,7 +102,13 @@ def run_frame(
     check: bool,
     progress: Progress,
 ) -> FrameBench:
-    """Measures every size in every precision; `check`: also compares the code paths. Raises FrontEndError."""
+    """Measures every combination of size and precision. Raises FrontEndError.
+
+    - `context`: the size of the KV cache, in frames; None for the default.
+    - `fill`: how many frames are in the cache; None to fill it.
+    - `frames`: how many frames to measure.
+    - `check`: also compares the code paths on this machine.
+    """
     require_torch()
     from app.frontend.kame.measure import measure_frame
     from app.frontend.kame.selfcheck import run_checks

@@ -1,7 +1,7 @@
-"""Installer for what an NVIDIA card needs, based on the launcher that installed the app.
+"""Installer for the packages that an NVIDIA card requires, based on the launcher that installed the app.
 
-The launcher runs as a child process and builds a new environment next to the running one. It reports its progress as
-one JSON object per line and stops when its standard input is closed, which also happens when this process exits.
+The launcher runs as a child process and builds a new environment next to the current one. It reports its progress as
+one JSON object per line, and stops when its standard input is closed, which also happens when this process exits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import SMALL_FILE, Refused
 
 STATUS_SECONDS = 40.0
-"""A driver may take a few seconds to wake its card; it is queried at most twice, for ten seconds each."""
+"""Timeout for the launcher's status report. A driver may take seconds to wake its card; the launcher queries it at most
+twice, for up to ten seconds each."""
 END_SECONDS = 15.0
 CANCELLED = 130
 STOPPED = (
@@ -33,15 +34,18 @@ STOPPED = (
 AGAIN = "Try again; if it still fails, install KAME Desktop again."
 
 GraphicsState = Literal["offered", "waiting", "by hand"]
-"""Respectively: can be installed here; is installed and takes effect on the next start; the user must run a command."""
+"""`offered`: can be installed from the app; `waiting`: installed, takes effect on the next start; `by hand`: the user
+must run a command."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphicsOffer:
-    """What a card still needs, as a user-facing message; sizes are in bytes, 0 if unknown.
+    """The packages that a card still requires. Sizes are in bytes, 0 if unknown.
 
-    `estimated`: whether the sizes are approximate. `free`: free disk space. `command`: the shell command that installs
-    it.
+    - `sentence`: a user-facing description.
+    - `download`, `room`: the download size and the disk space required; `estimated` if they are approximate.
+    - `free`: the free disk space.
+    - `command`: the shell command that installs the packages.
     """
 
     state: GraphicsState
@@ -54,7 +58,10 @@ class GraphicsOffer:
 
 
 class GraphicsService:
-    """The installer for graphics cards. Methods block, except `restart`. `root`: the program's folder, for tests."""
+    """The installer for graphics card packages. All methods except `restart` block.
+
+    `root`, `kind`: the app's folder and the kind of installation, detected by default.
+    """
 
     def __init__(self, root: Path | None = None, kind: str = "") -> None:
         self._root = root or Path(__file__).resolve().parents[2]
@@ -62,7 +69,7 @@ class GraphicsService:
         self._restarter: subprocess.Popen[bytes] | None = None
 
     def offer(self) -> GraphicsOffer | None:
-        """Returns what can be installed; None if there is no card that KAME can run on, or nothing is missing."""
+        """Returns what can be installed; None if no card is suitable for KAME, or if nothing is missing."""
         if self._kind == WHEEL:
             return self._offer_of_wheel()
         status = self._status()
@@ -82,9 +89,10 @@ class GraphicsService:
         )
 
     def install(self, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """Downloads and installs the packages next to the running app, for use from the next start.
+        """Downloads and installs the packages. They are used from the next start of the app.
 
-        `report` gets a status text and the fraction done, -1 if unknown. Raises UserError, also if cancelled.
+        `report` is called with a status text and the fraction done, or -1 if unknown. Raises UserError on failure or
+        cancellation.
         """
         try:
             self._install(report, cancelled)
@@ -114,7 +122,7 @@ class GraphicsService:
             raise UserError(problem or f"The set-up ended unexpectedly. {AGAIN}")
 
     def restart(self) -> None:
-        """Restarts the app as soon as this process has exited. Raises UserError if that can't be arranged."""
+        """Schedules a restart of the app for when this process exits. Raises UserError if that fails."""
         # Only this process holds the child's stdin open, so it closes when this process exits.
         try:
             self._restarter = start_lasting(
@@ -143,7 +151,7 @@ class GraphicsService:
 
     @contextlib.contextmanager
     def _launched(self, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-        """Runs the launcher with these arguments and ends it when the block exits. Raises OSError."""
+        """Runs the launcher with these arguments, terminating it when the block exits. Raises OSError."""
         child: subprocess.Popen[bytes] = subprocess.Popen(
             self._command("--report", *words),
             stdin=subprocess.PIPE,
@@ -158,13 +166,13 @@ class GraphicsService:
 
     def _command(self, *words: str) -> list[str]:
         launcher = self._root / "packaging" / "launcher.py"
-        # Not the environment's own Python, which would be in use while being replaced.
+        # Not the Python of the environment, which is about to be replaced.
         python = getattr(sys, "_base_executable", None) or sys.executable
         return [python, "-sE", str(launcher), *words]
 
 
 def _reports(child: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
-    """Yields the launcher's reports until it ends."""
+    """Yields the launcher's reports until it exits, skipping malformed lines."""
     assert child.stdout is not None
     while line := child.stdout.readline(SMALL_FILE.bytes + 1):
         with contextlib.suppress(Refused):
@@ -172,7 +180,7 @@ def _reports(child: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _close_when(child: subprocess.Popen[bytes], cancelled: threading.Event, ended: threading.Event) -> None:
-    """Closes the child's standard input once `cancelled` is set."""
+    """Closes the child's standard input once `cancelled` is set; returns without doing so once `ended` is set."""
     assert child.stdin is not None
     while not ended.is_set():
         if cancelled.wait(0.1):

@@ -1,4 +1,4 @@
-"""The check of this machine: its hardware, and which front-end and model fit it."""
+"""The hardware check, which determines the front-end and model that suit this machine."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from app.settings.declarations import Settings
 
 Topic = Literal["card", "processor", "disk", "microphone", "loudspeaker", "ollama", "keys"]
 State = Literal["good", "fair", "missing"]
-"""`fair`: sufficient, or not required; `missing`: something that a conversation needs is absent."""
+"""`fair`: adequate, or optional; `missing`: something that a conversation requires is absent."""
 
 ROOM_LEFT = 1_000_000_000
 EMBEDDED_ROOM = 2_000_000_000
-"""Free disk space in bytes needed to store conversations with the built-in voice."""
+"""The free disk space, in bytes, required to store conversations with the built-in voice."""
 ENOUGH_CORES, ENOUGH_MEMORY = 4, 7 * 10**9
-"""With less than this, the built-in voice works but answers late."""
+"""The number of cores and bytes of memory below which the built-in voice works, but with a noticeable delay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def findings_of(machine: Machine) -> tuple[MachineFinding, ...]:
 
 
 def gigabytes(size: int) -> str:
-    """Formats a memory size in binary gigabytes, as memory is sold."""
+    """Formats a memory size in binary gigabytes (GiB), but with the unit "GB", as memory is marketed."""
     return f"{size / 2**30:.0f} GB"
 
 
@@ -128,18 +128,20 @@ def _first_and_more(names: tuple[str, ...] | list[str]) -> str:
 
 
 OFFER_SECONDS = 45.0
-"""Allows for the launcher querying the card's driver once more."""
+"""Timeout for the launcher to report what the card requires; it may have to query the driver again."""
 IDLE_CARD_BYTES = 1_500_000_000
-"""Card memory that a desktop may use by itself."""
+"""How much card memory a desktop may use even if no model is loaded."""
 
 Report = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
 class FrontEndFit:
-    """Whether a front-end runs here in a given precision (empty if it has no weights), with the reason as a message.
+    """Whether this machine can run a front-end in a given precision.
 
-    `download_bytes`: what must be downloaded first; 0 if everything is already here.
+    - `precision`: empty for a front-end without weights.
+    - `sentence`: a user-facing explanation.
+    - `download_bytes`: the size of the weights to be downloaded first, or 0 if they are already here.
     """
 
     frontend: str
@@ -151,10 +153,11 @@ class FrontEndFit:
 
 @dataclass(frozen=True, slots=True)
 class MachineView:
-    """All findings. `advice`: the best combination as text; `frontend`, `precision` and `backend` hold the same.
+    """The result of the hardware check.
 
-    `fits`: for each front-end with weights, one entry per precision, largest first. `graphics`: what can be installed
-    to make use of the card.
+    - `fits`: one entry per precision (largest first) for each front-end with weights; one for any other.
+    - `advice`: a user-facing recommendation, also given by `frontend`, `precision` and `backend`.
+    - `graphics`: the packages that can be installed to make use of the card.
     """
 
     findings: tuple[MachineFinding, ...]
@@ -171,7 +174,7 @@ class MachineView:
 
 
 class MachineService:
-    """The machine check. `graphics`: reports what a card still needs; `probe`: replaces the probe in tests."""
+    """The hardware check. `graphics`: finds the packages that a card requires; `probe`: replaces the probe in tests."""
 
     def __init__(
         self,
@@ -184,15 +187,15 @@ class MachineService:
         self._probe = probe or (lambda report: probe_machine(settings.ollama_url, key_store().find, report))
 
     async def look(self, report: Report) -> MachineView:
-        """Probes everything within seconds, contacting nothing except a local Ollama; can be cancelled.
+        """Probes everything within seconds. It connects to no server except the user's Ollama, and can be cancelled.
 
-        `report` is called on the loop's thread with the current step and the fraction done. A failed probe becomes a
-        finding.
+        `report` is called on the loop's thread with the current step and the fraction done. A probe that fails is
+        reported as a finding.
         """
         machine = await self._probe(report)
         card = machine.card
         if card is not None and FRONT_ENDS[self._settings.frontend].weights:
-            # The running session holds most of the memory and would release it.
+            # The running session uses most of the memory, but would release it.
             card = replace(card, free=max(card.free, card.total - IDLE_CARD_BYTES))
         offer = None
         if card is not None and card.lacks_packages and self._graphics is not None:
@@ -233,7 +236,7 @@ class MachineService:
         return 0
 
     def _backend(self, models: Sequence[OllamaModel] | None, memory: int) -> BackendChoice:
-        """Returns the first Ollama model that leaves half of the memory free, or the embedded one."""
+        """Returns the first Ollama model that takes at most half of the memory, or the built-in one."""
         for model in models or ():
             if 0 < model.bytes <= memory // 2:
                 return BackendChoice("ollama", model.name, self._settings.ollama_url)

@@ -1,4 +1,4 @@
-"""The rating of a microphone, based on a recording: levels of speech and noise, and clipping."""
+"""Microphone rating based on a recording, considering speech level, noise level and clipping."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from app.conversation.voice import WINDOW_SECONDS, VoiceWindow
 from app.stt.base import VoiceActivity
 
 SILENT_DBFS = -70.0
-"""If even the loudest sample stays below this, there was no sound: a muted microphone yields zeros or a few 16-bit
-units (-90 dBFS), while speech into any working one is far louder."""
+"""If the peak level is below this, there was no signal: a muted microphone yields zeros or a few 16-bit quantization
+steps (-90 dBFS), and speech into a working one is far louder."""
 
 QUIET_DBFS = -50.0
-"""Speech below this is quiet. With a microphone noise floor of -72 dBFS, recognition starts to degrade at -60 dBFS
-(word error rate 8 % instead of 3 % on five synthetic questions of the benchmark)."""
+"""Speech below this level is too quiet. With a noise floor of -72 dBFS, recognition starts to degrade at -60 dBFS: the
+word error rate on five synthetic questions of the benchmark is 8 % instead of 3 %."""
 
 NOISY_DB = 10.0
-"""A lower signal-to-noise ratio is noisy: in white noise, recognition degrades below 9 dB (9 % errors instead of 3 %).
-"""
+"""A signal-to-noise ratio below this is too low: in white noise, recognition degrades below 9 dB (a word error rate of
+9 % instead of 3 %)."""
 
 DROWNING_DBFS = -35.0
-"""Noise as loud as speech at the microphone, in which speech may not even be detected."""
+"""Noise above this level is as loud as speech itself, which may then not be detected at all."""
 
 CLIPPED_SAMPLES = 4
-"""This many full-scale samples are unlikely to be a coincidence."""
+"""The minimum number of full-scale samples that counts as clipping; fewer may be a coincidence."""
 
 VOICED = 0.5
 SPEECH_SECONDS = 0.16
-"""Shorter voice activity is a cough or a click."""
+"""Voice activity shorter than this is treated as a cough or a click."""
 SILENCE_SECONDS = 0.5
-"""How much silence after speech ends the test."""
+"""How long the silence after speech must be to end the test."""
 SHORTEST_SECONDS = 0.3
-"""A test stopped earlier is not conclusive."""
+"""A test stopped earlier than this is inconclusive."""
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 3.0
-"""How far a device may lag behind the audio duration."""
+"""How far a device may lag behind real time."""
 
 MicrophoneVerdict = Literal["good", "silent", "quiet", "clipped", "noisy", "no speech"]
 """The result of a microphone test. `silent`: no sound at all (muted, or the wrong device); `no speech`: it works, but
@@ -53,10 +53,14 @@ nobody spoke."""
 
 @dataclass(frozen=True, slots=True)
 class MicrophoneTest:
-    """The result of a microphone test; levels in dBFS. `name`: the device. `words`: the recognised text.
+    """The result of a microphone test.
 
-    `peak_dbfs`: the loudest sample; `speech_dbfs`: speech without its pauses (None if there was none); `noise_dbfs`:
-    the level while nobody speaks. `clipped`: whether the signal was clipped.
+    - `name`: the device.
+    - `words`: the recognised text.
+    - `peak_dbfs`: the level of the loudest sample.
+    - `speech_dbfs`: the RMS level of speech, excluding pauses; None if there was no speech.
+    - `noise_dbfs`: the RMS level in the absence of speech.
+    - `clipped`: whether the signal was clipped.
     """
 
     name: str
@@ -75,9 +79,10 @@ def record(
     report: Callable[[float, bool], None],
     stop: threading.Event,
 ) -> tuple[np.ndarray, list[VoiceWindow]]:
-    """Records for `seconds` at most, ending half a second after speech; returns the samples and their voice activity.
+    """Records for up to `seconds`, ending early half a second after speech. Setting `stop` ends it immediately.
 
-    `report` gets each frame's peak level in dBFS, and whether it is clipped.
+    Returns the samples and their voice activity. `report` is called with each frame's peak level in dBFS and whether it
+    is clipped.
     """
     frames: list[np.ndarray] = []
     windows: list[VoiceWindow] = []
@@ -100,7 +105,7 @@ def record(
 
 
 def detect_amplified(samples: np.ndarray, detector: VoiceActivity) -> list[VoiceWindow]:
-    """Runs voice activity detection on the samples amplified to a normal speech level, for very quiet speakers."""
+    """Amplifies very quiet samples to a normal speech level and runs voice activity detection on them."""
     if not samples.size:
         return []
     loud = float(np.percentile(np.abs(samples), 99))
@@ -112,7 +117,7 @@ def detect_amplified(samples: np.ndarray, detector: VoiceActivity) -> list[Voice
 
 
 def has_speech(windows: Sequence[VoiceWindow]) -> bool:
-    """Returns whether there is more voice activity than a cough would cause."""
+    """Returns whether the voice activity is longer than that of a cough or click."""
     return sum(window.probability > VOICED for window in windows) * WINDOW_SECONDS >= SPEECH_SECONDS
 
 
@@ -126,7 +131,7 @@ def judge(name: str, samples: np.ndarray, windows: Sequence[VoiceWindow], words:
         samples[max(0, round((window.end - WINDOW_SECONDS) * SAMPLE_RATE)) : round(window.end * SAMPLE_RATE)]
         for window in windows
     ]
-    # A voice fades in and out, so windows next to speech count as neither speech nor silence.
+    # Speech fades in and out, so the windows next to it count as neither speech nor silence.
     near = np.convolve(voiced, np.ones(5), "same") > 0 if voiced.size else voiced
     still = [rms_dbfs(part) for part, beside in zip(parts, near, strict=True) if not beside]
     still = still or [min(map(rms_dbfs, parts))] if parts else [FLOOR_DBFS]

@@ -1,4 +1,4 @@
-"""The catalogue's models as a service for the window: listing, download, benchmark, check and removal."""
+"""The service behind the window's model page, which lists, downloads, measures, checks and removes models."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class VoiceView:
-    """One voice of a multi-voice model. `key`: its name in the settings; `language`: two-letter code."""
+    """One voice of a multi-voice model. `key`: its name in the settings; `language`: its two-letter code."""
 
     key: str
     label: str
@@ -48,12 +48,12 @@ class VoiceView:
 class ModelView:
     """A model as shown in a list.
 
-    - `languages`: two-letter codes, or "*" for many.
-    - `state`: "installed" came with the app and can't be removed.
-    - `speed`: as measured on this machine, as text; empty if not measured yet.
-    - `right`: correct answers to the 120 questions of `bench facts`; 0 if not measured.
-    - `fits`: a message saying why it shouldn't be used here; empty if no reason is known.
-    - `default`: whether it is used if the user has chosen none.
+    - `languages`: two-letter codes, or "*" for many languages.
+    - `state`: "installed" means that the model came with the app and can't be removed.
+    - `speed`: the speed measured on this machine, as text; empty if not measured yet.
+    - `right`: the number of correct answers to the 120 questions of `bench facts`; 0 if not measured.
+    - `fits`: a user-facing reason not to use the model on this machine, or empty.
+    - `default`: whether it is used if the user hasn't chosen a model.
     - `voices`: the voices of a multi-voice model.
     """
 
@@ -73,14 +73,15 @@ class ModelView:
 
     @property
     def usable(self) -> bool:
-        """Whether it is completely available on this machine."""
+        """Whether all its files are on this machine."""
         return self.state in ("here", "installed")
 
 
 class ModelService:
-    """The service behind the window's model page. All methods block, work on any thread and raise UserError.
+    """The models of the catalogue. All methods block, are thread-safe and raise UserError.
 
-    `mirror` returns the address of a mirror of the hub, `token` the user's access token for the hub; both may be empty.
+    `mirror` returns the address of a mirror of the hub, and `token` the user's access token for the hub; either may be
+    empty.
     """
 
     def __init__(self, mirror: Callable[[], str], token: Callable[[], str]) -> None:
@@ -94,9 +95,10 @@ class ModelService:
         return tuple(_view(model, speeds, memory, usual) for model in catalogue().values())
 
     def best(self, language: str) -> ModelView | None:
-        """Returns the best language model that runs fast enough here, measuring the smallest one first if necessary.
+        """Returns the best language model that runs fast enough on this machine.
 
-        None if that is no better than the smallest model, or if nothing could be measured.
+        Measures the smallest model first if necessary. Returns None if no better model is fast enough, or if nothing
+        could be measured.
         """
         smallest = find_model(DEFAULTS["llm"])
         with self._measuring:
@@ -109,7 +111,7 @@ class ModelService:
         return _view(found, speeds, memory, {**DEFAULTS, "llm": language_model_here()}.values())
 
     def get(self, key: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """Downloads a model and measures its speed here; `report` gets a status text and the fraction done."""
+        """Downloads a model and measures its speed; `report` is called with a status text and the fraction done."""
         try:
             get_model(key, report, cancelled, mirror=self._mirror(), token=self._token)
             model = find_model(key)
@@ -121,7 +123,7 @@ class ModelService:
                 self._measure(model)
 
     def check(self, key: str) -> str:
-        """Verifies all files of a model against what was downloaded; returns a user-facing message."""
+        """Verifies the digests of a model's files; returns a user-facing message."""
         try:
             _, compared = check_model(key)
         except ModelError as error:
@@ -138,7 +140,7 @@ class ModelService:
         return f"{find_model(key).label} is removed; {freed / 1e9:.1f} GB are free again."
 
     def sample(self, voice: str) -> np.ndarray:
-        """Synthesizes a short text with a voice, given its key or its model's; returns float32 mono at 24 kHz."""
+        """Returns a short sample of a voice as float32 mono at 24 kHz. `voice`: the key of a voice or of its model."""
         from app.tts.voices import make_sample
 
         try:
@@ -176,7 +178,7 @@ def _view(model: Model, speeds: dict[str, Speed], memory: int, usual: Collection
 
 
 def _fits(model: Model, speeds: dict[str, Speed], memory: int) -> str:
-    """Returns why a language model shouldn't be used here; empty if no reason is known."""
+    """Returns a user-facing reason not to use a language model on this machine, or an empty string."""
     if model.kind != "llm":
         return ""
     if memory and model.memory > memory * SHARE_OF_MEMORY:

@@ -1,4 +1,4 @@
-"""`models bench`: measures a model's speed on this machine with a short task."""
+"""The `models bench` command, which measures a model's speed on this machine with a short task."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ QUESTIONS = (
     "Which rivers flow through the south of France?",
     "How do bees find their way back to the hive?",
 )
-"""Asked after a warm-up, since in a conversation the prompt is already processed when the user speaks."""
+"""Asked after a warm-up, since in a conversation the system prompt has been processed before the user speaks."""
 TOKENS = 60
 SENTENCE = "It is a short walk from the station to the old town, and there is a good view from the bridge."
 SPOKEN = ("016", "049")
-"""Two recorded questions, about five seconds."""
+"""Two recorded questions of the `facts` benchmark, about five seconds in all."""
 LOOK_SECONDS = 5.0
 LOOKS = 4
 
@@ -38,7 +38,7 @@ def speech_sample(rate: int, seconds: float) -> np.ndarray:
 
 
 def measure_speed(model: Model, progress: Progress = no_progress) -> Speed:
-    """Measures a language model, a voice or a recogniser.
+    """Measures the speed of a language model, a voice or a speech recogniser.
 
     Raises ModelError, BackendError, VoiceError and TranscriberError.
     """

@@ -1,4 +1,4 @@
-"""The price table as a service for the window: the built-in prices, overridden by the user's own."""
+"""The service behind the window's price table, in which the user's own prices override the built-in ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.settings.paths import prices_path
 
 @dataclass(frozen=True, slots=True)
 class PriceRow:
-    """The price of a model. `shipped`: the built-in price; None if only the user has set one."""
+    """The price of a model. `shipped`: its built-in price; None if only the user has defined one."""
 
     model: str
     price: Price
@@ -27,17 +27,20 @@ class PriceRow:
 
 
 class PriceService:
-    """The price table. No call takes long."""
+    """The price table. All calls are fast enough to be made on the event loop's thread."""
 
     def prices(self) -> tuple[tuple[PriceRow, ...], str]:
-        """Returns all rows, and an error message if the user's own table can't be used."""
+        """Returns all rows, and an error message if the user's own table is unusable."""
         shipped = read_prices(resource("prices.json"))
         own, problem = read_users(prices_path())
         rows = (PriceRow(name, price, shipped.get(name)) for name, price in {**shipped, **own}.items())
         return tuple(rows), problem
 
     def keep_prices(self, rows: Sequence[PriceRow], shown: Sequence[PriceRow]) -> None:
-        """Saves those of `rows` that differ from what was `shown`, with immediate effect. Raises UserError."""
+        """Saves the differences between `rows` and the rows originally `shown`. Raises UserError.
+
+        The changes take effect immediately.
+        """
         path = prices_path()
         before, table = ({row.model: row.price for row in some} for some in (shown, rows))
         shipped = read_prices(resource("prices.json"))
@@ -52,9 +55,9 @@ class PriceService:
         backends.price_table.cache_clear()
 
     def unpriced(self, choice: BackendChoice) -> str | None:
-        """Returns the name of a back-end's model if its price is unknown (empty if unnamed), otherwise None.
+        """Returns the name of a back-end's model (empty if it has none) if its price is unknown, otherwise None.
 
-        For the router, this is the first of its back-ends with an unknown price.
+        For the router, this is the first model in its table with an unknown price.
         """
         if choice.provider == ROUTER:
             routes, problems = parse_routes(Settings.load().routes)

@@ -1,4 +1,4 @@
-"""The API keys of providers, with user-facing messages about changes to them."""
+"""API key management by provider, with user-facing messages about the results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class KeyResult:
-    """Where a key is now, a user-facing `sentence` saying so, and any problem with the keyring (`trouble`)."""
+    """The result of a change: where the key is now, a user-facing message, and any keyring error (`trouble`)."""
 
     place: KeyPlace
     sentence: str
@@ -26,20 +26,20 @@ class KeyResult:
 
 
 class ProviderKeys:
-    """The keys in `store`, by back-end. The coroutines call it on a thread, since a keyring may be slow."""
+    """The API keys in `store`, by back-end. The store is called on worker threads, since a keyring may be slow."""
 
     def __init__(self, store: KeyStore) -> None:
         self.store = store
 
     async def find(self, choice: BackendChoice) -> tuple[KeyPlace, str]:
-        """Returns where the key of a back-end is, and an error message if the search failed."""
+        """Returns where a back-end's key is stored, and an error message if the search failed."""
         (_, place), trouble = await self._call(self.store.find, names_of(choice))
         return place, trouble
 
     async def keep(self, choice: BackendChoice, key: str) -> KeyResult:
         """Stores a key in the keyring or, if that fails, in memory.
 
-        Raises UserError if it can't be a key or the back-end takes none.
+        Raises UserError if the key is invalid or the back-end takes none.
         """
         names, who, refusal = required_names(choice), display_name(choice), ""
         try:
@@ -72,18 +72,21 @@ class ProviderKeys:
         return KeyResult(done.left, " ".join(said) or f"There was no key for {who} to forget.", trouble)
 
     async def _call(self, function: Callable[..., _T], *arguments: Any) -> tuple[_T, str]:
-        """Calls the store on a thread; returns the result and the store's `trouble`, which is thread-local."""
+        """Calls the store on a worker thread; returns the result and the store's `trouble`, which is thread-local."""
         return await asyncio.to_thread(lambda: (function(*arguments), self.store.trouble))
 
 
 def names_of(choice: BackendChoice) -> tuple[str, ...]:
-    """Returns the names under which a back-end's key may be stored, the keyring's first; empty if it takes no key."""
+    """Returns the names under which a back-end's key may be stored; empty if it takes no key.
+
+    New keys are stored under the first name.
+    """
     spec = PROVIDERS.get(choice.provider)
     return () if spec is None or spec.free else key_names(choice.provider, choice.base_url)
 
 
 def required_names(choice: BackendChoice) -> tuple[str, ...]:
-    """Like `names_of`, but never empty: raises UserError if the back-end takes no key."""
+    """Like `names_of`, but raises UserError if the back-end takes no key."""
     if names := names_of(choice):
         return names
     if choice.provider not in PROVIDERS:
@@ -95,7 +98,7 @@ def required_names(choice: BackendChoice) -> tuple[str, ...]:
 
 
 def display_name(choice: BackendChoice) -> str:
-    """Returns the name used for a back-end in messages: the provider, or the host of a custom server."""
+    """Returns the name of a back-end for use in messages: the provider, or the host of a custom server."""
     spec = PROVIDERS.get(choice.provider)
     host = split_address(choice.base_url).netloc.rpartition("@")[2]
     if spec is None:

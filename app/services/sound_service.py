@@ -1,7 +1,6 @@
 """Tests of microphones and loudspeakers, and playback of parts of recorded sessions.
 
-Each test is one job on an executor thread, which opens its device and closes it before ending. Adapters are imported
-there.
+Each test is a job on an executor thread. It imports the adapters, opens the device and closes it again.
 """
 
 from __future__ import annotations
@@ -44,7 +43,8 @@ from app.tts.base import Voice, VoiceError
 SENTENCE = "This is how I sound."
 RECOGNISER_RATE = 16_000
 MARGIN_SECONDS = 0.4
-"""Audio before and after the voice activity that is also passed to the recogniser, since a consonant may precede it."""
+"""How much audio before and after the voice activity is also passed to the recogniser. A consonant, for example, may
+precede the detected onset."""
 VOICE_SECONDS = 30.0
 
 _NOTHING = np.zeros(0, np.float32)
@@ -61,7 +61,7 @@ class Recogniser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A part of a recorded session. `folder`: contains the recording; times are in seconds of the session."""
+    """A part of a recorded session. `folder`: where it is stored; `begin`, `end`: session time in seconds."""
 
     folder: Path
     speaker: Literal["user", "assistant"]
@@ -107,7 +107,7 @@ def _voice() -> Voice:
 
 
 class _Job:
-    """A running or waiting test. `stop`: it should end now; `dropped`: nobody is waiting for its result."""
+    """A running or queued test. `stop`: set to end it early; `dropped`: whether its result is no longer wanted."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
@@ -119,10 +119,11 @@ class _Job:
 
 
 class SoundTestService:
-    """Tests of devices by name (empty for the system default), also available during a session.
+    """Tests of audio devices, which are identified by name (empty for the system default). Usable during a session.
 
-    Jobs run one at a time: a second call waits for the first. Coroutines don't block the event loop; a cancelled one
-    ends once its device is closed. All raise UserError. The arguments are factories, replaceable in tests.
+    Tests run one at a time; further calls wait their turn. The coroutines don't block the event loop and raise
+    UserError. A cancelled coroutine returns once its device is closed. The arguments are factories, replaceable in
+    tests.
     """
 
     def __init__(
@@ -145,10 +146,10 @@ class SoundTestService:
         self._jobs: set[_Job] = set()
 
     async def test_microphone(self, name: str, seconds: float, report: Callable[[float, bool], None]) -> MicrophoneTest:
-        """Records for `seconds` at most, ending half a second after the last word, and rates the recording.
+        """Records for up to `seconds`, ending early half a second after speech, and rates the recording.
 
         `report` is called on the loop's thread with each frame's peak level in dBFS and whether it is clipped; the
-        first call means that the microphone is open. The recording is kept for `play_back`.
+        first call indicates that the microphone is open. The recording is kept for `play_back`.
         """
         loop = asyncio.get_running_loop()
 
@@ -162,18 +163,18 @@ class SoundTestService:
         return await self._run(test)
 
     async def play_back(self, loudspeaker: str) -> None:
-        """Plays the whole recording of the last microphone test, at its original level."""
+        """Plays the recording of the last microphone test at its original level."""
         recorded = self._recorded
         if recorded is None or not recorded.size:
             raise UserError("Nothing has been recorded yet. Say something first.")
         await self._run(lambda job: self._play(job, loudspeaker, iter([recorded])))
 
     async def test_loudspeaker(self, name: str) -> None:
-        """Plays two tones and a spoken sentence, and waits until they end."""
+        """Plays two tones and a spoken sentence; returns when playback ends."""
         await self._run(lambda job: self._play(job, name, self._test_sounds(job)))
 
     async def play(self, sound: np.ndarray | Clip, loudspeaker: str) -> None:
-        """Plays samples (float32 mono 24 kHz) or a part of a recorded session, and waits until the end."""
+        """Plays samples (float32 mono 24 kHz) or a part of a recorded session; returns when playback ends."""
 
         def play(job: _Job) -> None:
             if isinstance(sound, Clip):
@@ -186,14 +187,14 @@ class SoundTestService:
         await self._run(play)
 
     def stop(self) -> None:
-        """Stops all jobs: a recording is rated as far as it got, and playback stops. Neither raises an error."""
+        """Stops all tests. A microphone test rates what was recorded so far; playback ends without an error."""
         for job in self._jobs:
             job.stop.set()
 
     async def _run(self, work: Callable[[_Job], _T]) -> _T:
-        """Runs `work` on a thread; if cancelled, waits for `work` to end before returning."""
+        """Runs `work` on an executor thread. On cancellation, stops the job and waits for it to end."""
         job = _Job()
-        self._jobs.add(job)  # before waiting for its turn, so that it can already be stopped
+        self._jobs.add(job)  # before waiting for its turn, so that `stop` affects queued jobs too
         try:
             async with self._turn:
                 done = asyncio.ensure_future(asyncio.get_running_loop().run_in_executor(None, work, job))
@@ -218,7 +219,7 @@ class SoundTestService:
     ) -> MicrophoneTest:
         with self._microphone(name or None) as microphone:
             recogniser, detector = self._recogniser(), self._detector()
-            # Drops what was recorded while loading; a newly opened device may also produce a click.
+            # Drops the audio recorded while loading, and any click that the device produced on opening.
             microphone.drop_to_newest()
             samples, windows = record(microphone, detector, seconds, report, job.stop)
             device = microphone.name
@@ -244,7 +245,7 @@ class SoundTestService:
                 loudspeaker.write(part)
                 until = time.monotonic() + PATIENCE_SECONDS + loudspeaker.queued / SAMPLE_RATE
             while not job.stop.is_set():
-                loudspeaker.write(_NOTHING)  # raises if the device is gone
+                loudspeaker.write(_NOTHING)  # raises if the device was disconnected
                 if not loudspeaker.queued:
                     return
                 if time.monotonic() > until:
@@ -277,7 +278,7 @@ def chime() -> np.ndarray:
 
 
 def _synthesised(voice: Voice, stop: threading.Event) -> np.ndarray | None:
-    """Returns the test sentence after a short pause; None if stopped. Raises VoiceError."""
+    """Returns the spoken test sentence, preceded by a short pause, or None if stopped. Raises VoiceError."""
     clip = voice.synthesize(SENTENCE)
     until = time.monotonic() + VOICE_SECONDS
     while not stop.is_set():

@@ -1,4 +1,4 @@
-"""The user's MCP servers as a service for the window."""
+"""The service behind the window's list of MCP servers."""
 
 from __future__ import annotations
 
@@ -17,17 +17,20 @@ TOOLS_NAMED = 8
 
 
 class ToolServerService:
-    """The user's list of MCP servers. Coroutines don't block the loop. `path`: the list, if not in the usual place."""
+    """The user's list of MCP servers. `path`: the path of the list, if not the default."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
 
     async def servers(self) -> ServerList:
-        """Reads the current list from disk."""
+        """Reads the list from disk."""
         return await asyncio.to_thread(read_list, self._place())
 
     def wrong(self, changed: Sequence[ServerEntry], others: Sequence[str] = ()) -> tuple[int, str] | None:
-        """Returns the index of the first entry that can't be saved alongside `others` (names), and why; else None."""
+        """Returns the index of the first invalid entry and an error message, or None if all can be saved.
+
+        `others`: the names of the other servers in the list.
+        """
         return wrong_entry(changed, others)
 
     async def keep(self, changed: Sequence[ServerEntry], removed: Sequence[str]) -> ServerList:
@@ -43,7 +46,10 @@ class ToolServerService:
             raise UserError(str(error)) from None
 
     async def test(self, server: ServerEntry) -> str:
-        """Connects to a server and returns a message listing its tools. Cancelling disconnects. Raises UserError."""
+        """Connects to a server and returns a user-facing message listing its tools. Raises UserError.
+
+        Cancellation closes the connection.
+        """
         try:
             known = await asyncio.to_thread(server_of, self._place(), server)
             names = await offered(known, seconds=TEST_SECONDS)

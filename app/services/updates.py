@@ -1,8 +1,8 @@
 """The check for newer versions of the app, which is off unless the user enables it.
 
-A single address is queried over TLS, at most once a day, with a plain GET that reveals nothing about the user, the
-machine or the app. The address is built in (`resources/updates.json`); without one, nothing is queried. Versions such
-as 1.2.0, 1.3.0rc1 or 1.3.0.dev2 are compared according to the common subset of Python's PEP 440.
+A single address is queried over TLS, at most once a day, with a plain GET request that reveals nothing about the user,
+the machine or the app. The address is built in (`resources/updates.json`); without one, no request is made. Versions
+such as 1.2.0, 1.3.0rc1 or 1.3.0.dev2 are compared as in PEP 440, of which the common subset is supported.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FINAL, _DEV = 3, -1
 
 
 def version_key(text: str) -> tuple[object, ...]:
-    """Returns a sort key for a version. Raises ValueError if `text` isn't a version number."""
+    """Returns the sort key of a version number. Raises ValueError if `text` isn't one."""
     found = _VERSION.fullmatch(text.strip())
     if found is None:
         raise ValueError("this is no version number")
@@ -62,21 +62,21 @@ def is_newer(version: str, than: str) -> bool:
 
 DAY_SECONDS = 86_400.0
 REQUEST_SECONDS = 10.0
-"""Timeout for each step of a request."""
+"""The timeout for each phase of a request, such as connecting."""
 MOST_REDIRECTS = 3
 LONGEST_ADDRESS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateAnswer:
-    """The result as a user-facing message; `page`: the URL announcing a newer version, or empty if there is none."""
+    """The result as a user-facing message. `page`: the URL of a newer version's announcement, or empty."""
 
     sentence: str
     page: str = ""
 
 
 def built_in_feed() -> str:
-    """Returns the address that this build queries; empty if it has none."""
+    """Returns the address that this build queries, or an empty string if it has none."""
     try:
         return str(read_json_file(resource("updates.json"), UPDATE_FEED)["feed"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -84,7 +84,14 @@ def built_in_feed() -> str:
 
 
 class UpdateService:
-    """A client for the update feed. `path`: keeps the time of the last request; `context`: for TLS, or None."""
+    """A client for the update feed. The arguments replace the defaults in tests.
+
+    - `feed`: the address to query.
+    - `version`: the version of this app.
+    - `path`: the path of the file that stores the time of the last request.
+    - `clock`: returns the current Unix timestamp.
+    - `context`: the TLS context.
+    """
 
     def __init__(
         self,
@@ -103,7 +110,7 @@ class UpdateService:
 
     @property
     def due(self) -> bool:
-        """Whether there is an address and the last request was at least a day ago. Reads a file."""
+        """Whether an address is configured and the last request was at least a day ago. Reads a file."""
         if not self.feed:
             return False
         asked = 0.0
@@ -112,7 +119,10 @@ class UpdateService:
         return not 0 <= self._clock() - asked < DAY_SECONDS
 
     async def check(self) -> UpdateAnswer | None:
-        """Queries the feed if due, otherwise returns None. A failed attempt also waits a day. Raises UserError."""
+        """Queries the feed if due, otherwise returns None. Raises UserError.
+
+        A failed request is not retried before the next day.
+        """
         return await asyncio.to_thread(self._check)
 
     def _check(self) -> UpdateAnswer | None:
@@ -121,7 +131,7 @@ class UpdateService:
         try:
             write_json(self._path, {"asked": round(self._clock(), 1)})
         except OSError as error:
-            # Otherwise it might query on every start.
+            # If the time can't be stored, every start would query the feed.
             raise UserError(
                 f"New versions are not looked for, since the time of that can't be kept ({error.strerror})."
             ) from None
@@ -155,7 +165,7 @@ class UpdateService:
         for _ in range(MOST_REDIRECTS + 1):
             if url.scheme != "https" or url.userinfo:
                 raise UserError("The address for new versions is not a plain https address, so it is not asked.")
-            # Built by hand, since the client would add its own name and version.
+            # Built without the client, which would add a User-Agent header with its name and version.
             request = httpx.Request("GET", url, headers={"Accept": "application/json"})
             answer = client.send(request, stream=True)
             try:
@@ -179,7 +189,7 @@ def _body(answer: httpx.Response) -> bytes:
 
 
 def _read(body: bytes) -> tuple[str, str]:
-    """Returns the newest version and the page announcing it. Raises UserError."""
+    """Returns the newest version and the URL of its announcement. Raises UserError."""
     try:
         told = read_json(body, UPDATE_FEED)
         version, page = told["version"], told["page"]
@@ -192,7 +202,7 @@ def _read(body: bytes) -> tuple[str, str]:
 
 
 def _is_plain_page(page: object) -> bool:
-    """Returns whether `page` is safe to open in a browser: an https address without user information."""
+    """Returns whether `page` is safe to open in a browser: an https URL without credentials."""
     if not isinstance(page, str) or len(page) > LONGEST_ADDRESS or not page.isascii() or not page.isprintable():
         return False
     parts = urllib.parse.urlsplit(page)

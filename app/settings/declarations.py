@@ -1,7 +1,7 @@
 """The declarations of all settings, and the class that loads and saves them.
 
-The settings dialog, the tables in the guide and the file on disk are derived from the declarations. No setting is
-secret: API keys are stored elsewhere.
+The settings dialog, the tables in the guide and the file format are derived from the declarations. Settings contain no
+secrets; API keys are stored elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def patience_of(steps: float) -> float:
 
 @dataclass(slots=True)
 class Settings(TalkSettings):
-    """The current settings. `notice`: a user-facing message about problems with the file; empty if there were none."""
+    """All settings. `notice`: a user-facing message about problems with the file, or empty."""
 
     pages: ClassVar[Mapping[str, Page]] = {
         "general": Page(
@@ -53,7 +53,7 @@ class Settings(TalkSettings):
             {"frontend": tr("Voice engine"), "model": tr("KAME and Moshi"), "downloads": tr("Downloads")},
         ),
     }
-    """The pages of the dialog by key, in display order."""
+    """The pages of the settings dialog by key, in display order."""
 
     talk_hotkey: str = setting(
         "Ctrl+Alt+Space",
@@ -233,13 +233,13 @@ class Settings(TalkSettings):
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
     _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Unknown and unusable values found in the file."""
+    """Unknown and invalid values from the file."""
     _unread: bool = field(default=False, compare=False, repr=False)
     """Whether the file exists but could not be read."""
 
     @classmethod
     def load(cls, path: Path | None = None) -> Settings:
-        """Loads the file at `path` (default: the user's own). Missing and invalid settings get their defaults."""
+        """Loads the settings from `path` (default: the user's file). Missing and invalid values get the default."""
         settings = cls(path=path or default_path())
         assert settings.path is not None
         stored = read_stored(settings.path)
@@ -259,7 +259,7 @@ class Settings(TalkSettings):
         return settings
 
     def save(self) -> None:
-        """Writes the file atomically. Unusable values are preserved until their setting is changed.
+        """Writes the file atomically. Invalid values in it are preserved until their setting is changed.
 
         Raises OSError.
         """
@@ -281,12 +281,12 @@ def _declared() -> Mapping[str, Setting]:
 
 
 def declarations() -> Iterator[Setting]:
-    """Iterates over the declared settings, ordered by page and section."""
+    """Iterates over all declarations, ordered by page and section."""
     return iter(_declared().values())
 
 
 def page_of(section: str) -> str:
-    """Returns the key of the page that contains this section. Raises KeyError."""
+    """Returns the key of the page that contains a section. Raises KeyError."""
     for key, page in Settings.pages.items():
         if section in page.sections:
             return key

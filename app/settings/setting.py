@@ -1,4 +1,4 @@
-"""The declaration of a setting: type, default, label, help, section, range, and when it takes effect."""
+"""The classes and types with which settings are declared."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Effect = Literal["now", "restart", "talk", "start"]
-"""When a change takes effect: immediately; immediately, by restarting the conversation; with the next conversation; or
-on the next start of the app."""
+"""When a change takes effect: `now`: immediately; `restart`: immediately, by restarting the conversation; `talk`: with
+the next conversation; `start`: on the next start of the app."""
 Kind = Literal[
     "switch", "choice", "colour", "device", "model", "number", "slider", "line", "lines", "folder", "folders", "keys"
 ]
-"""The type of editor. `colour`: a choice shown as colours; `device`, `model`: the name of an available one; `slider`: a
-number whose magnitude matters more than its digits; `keys`: a key sequence as Qt's portable text, like `Ctrl+Alt+M`."""
+"""The type of input widget. `colour`: a choice shown as colours; `device`, `model`: the name of an available device or
+model; `slider`: a number whose exact value doesn't matter; `keys`: a key sequence in Qt's portable text format, such as
+`Ctrl+Alt+M`."""
 Place = Literal["dialog", "file"]
-"""Where a setting is changed: in the settings dialog, or elsewhere (another part of the window, or by editing the
-file)."""
+"""Where a setting can be changed. `dialog`: in the settings dialog; `file`: elsewhere in the window, or by editing the
+file."""
 
 
 def tr(text: str) -> str:
-    """Marks a user-visible text for translation: Qt's tools look for this name and use the empty context."""
+    """Marks a user-visible string for translation; Qt's tools look for this function name. The context is empty."""
     return text
 
 
@@ -37,10 +38,11 @@ class Page:
 class Setting:
     """The declaration of one setting.
 
-    - `section`: the key of the section it appears in.
-    - `words`: the label of each choice, if it has choices.
-    - `lowest`, `highest`, `step`, `unit`: for numbers.
-    - `special`: a number (at or below `lowest`) with a special meaning, and a label for it.
+    - `section`: the key of its section in the dialog.
+    - `hint`: the type of input widget, if it can't be inferred.
+    - `words`: the labels of the choices, keyed by value.
+    - `lowest`, `highest`, `step`, `unit`: the range, increment and unit of a number.
+    - `special`: a number, at or below `lowest`, that has a special meaning, and its label.
     """
 
     default: Any
@@ -60,12 +62,12 @@ class Setting:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The possible values; empty for numbers, switches and free text."""
+        """The allowed values; empty for numbers, switches and free text."""
         return tuple(self.words)
 
     @property
     def kind(self) -> Kind:
-        """The type of editor for it."""
+        """The type of input widget."""
         if isinstance(self.default, bool):
             return "switch"
         if isinstance(self.default, int | float):
@@ -74,11 +76,11 @@ class Setting:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a number with a range."""
+        """Whether the setting is a number with a range."""
         return self.kind in ("number", "slider")
 
     def usable(self, value: Any) -> Any:
-        """Returns `value` in valid form: numbers are clamped to the range. Raises ValueError."""
+        """Returns `value` with the right type and, for a number, clamped to the range. Raises ValueError if invalid."""
         if isinstance(self.default, float) and type(value) is int and abs(value) < 1e9:
             value = float(value)
         if type(value) is not type(self.default) or (self.words and value not in self.words):
@@ -93,5 +95,5 @@ class Setting:
 
 
 def setting(default: Any, label: str, help: str, section: str, **more: Any) -> Any:
-    """Returns a dataclass field that declares a setting; `more`: additional fields of `Setting`."""
+    """Returns a dataclass field that declares a setting. `more`: further fields of `Setting`."""
     return field(default=default, metadata={"declared": Setting(default, label, help, section, **more)})

@@ -1,6 +1,6 @@
-"""Storage for the app's JSON files in the settings folder: `settings.json` and `window.json`.
+"""Storage for the app's JSON files in the settings folder, `settings.json` and `window.json`.
 
-Damaged files, and those from another version of the app, are set aside.
+Damaged files, and files from another version of the app, are renamed rather than overwritten.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTINGS, OtherVersion, Refused
 
 VERSION = 1
-"""The format version of both files. Increase it for every change that other versions of the app would misinterpret."""
+"""The format version of both files. Increment it for any change that other versions of the app would misinterpret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file's contents. `notice`: a user-facing message about problems; `unread`: it exists but can't be read."""
+    """The contents of a file. `notice`: a user-facing message about problems, or empty.
+
+    `unread`: whether the file exists but couldn't be read.
+    """
 
     values: dict[str, Any] = field(default_factory=dict)
     notice: str = ""
@@ -29,12 +32,12 @@ class Stored:
 
 
 def read_stored(path: Path, name: str = "settings file") -> Stored:
-    """Reads the file, which is called `name` in notices.
+    """Reads a file. Never raises: an unusable file is renamed to `*.broken` or `*.version-N`.
 
-    Never raises: an unusable file is renamed to `*.broken` or `*.version-N`.
+    `name`: what to call the file in messages.
     """
     try:
-        return Stored(read_versioned(path, SETTINGS, VERSION, any_number=True))  # each setting checks its own number
+        return Stored(read_versioned(path, SETTINGS, VERSION, any_number=True))  # each setting validates its number
     except FileNotFoundError:
         return Stored()
     except Refused as error:
@@ -45,9 +48,9 @@ def read_stored(path: Path, name: str = "settings file") -> Stored:
 
 
 def write_stored(path: Path, values: dict[str, Any], *, unread: bool) -> None:
-    """Writes the file atomically; a file that could not be read (`unread`) is first renamed to `*.unread`.
+    """Writes a file atomically. If the existing one couldn't be read (`unread`), it is first renamed to `*.unread`.
 
-    Raises OSError, also for values that `read_stored` would refuse.
+    Raises OSError, including for values that `read_stored` would reject.
     """
     whole = {"version": VERSION, **values}
     try:

@@ -9,13 +9,13 @@ from app.settings.setting import setting, tr
 
 
 def _backend(default: str, label: str, help: str) -> Any:
-    """Declares a back-end setting, which is changed in “Models and servers” and in the list of models."""
+    """Declares a back-end setting, which is changed in “Models and servers” or in the list of models."""
     return setting(default, label, help, "backend", place="file")
 
 
 @dataclass(slots=True)
 class TalkSettings:
-    """The settings that define a conversation. `app.settings.declarations.Settings` adds the rest."""
+    """The settings of a conversation. `app.settings.declarations.Settings` adds all others."""
 
     frontend: str = setting(
         "cascade",

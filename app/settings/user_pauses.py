@@ -1,4 +1,4 @@
-"""Storage for the lengths of the user's pauses within turns, in a file of its own."""
+"""Storage for statistics about the user's pauses within turns."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.untrusted.files import read_versioned
 from app.untrusted.limits import SMALL_FILE
 
 VERSION = 1
-"""The file's format version."""
+"""The format version of the file."""
 
 
 def load_pauses() -> PauseLengths:
-    """Returns the stored lengths; empty if the file is missing or invalid."""
+    """Returns the stored statistics, or empty ones if the file is missing or invalid."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         kept = read_versioned(pauses_path(), SMALL_FILE, VERSION)
         mean_log, count = float(kept["mean_log"]), int(kept["count"])
@@ -26,7 +26,7 @@ def load_pauses() -> PauseLengths:
 
 
 def keep_pauses(pauses: PauseLengths) -> None:
-    """Writes the file; if that fails, only the latest lengths are lost."""
+    """Writes the file. Errors are ignored, since only the latest pauses would be lost."""
     if pauses.count:
         with contextlib.suppress(OSError):
             write_json(

@@ -1,4 +1,4 @@
-"""Window state that persists between runs but isn't a setting, stored in `window.json` next to the settings."""
+"""Persistent window state other than settings, stored in `window.json` next to the settings file."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from app.settings.storage import read_stored, write_stored
 
 @dataclass(slots=True)
 class WindowState:
-    """The window's state. `notice`: a user-facing message about problems with the file; empty if there were none."""
+    """The persistent state of the window. `notice`: a user-facing message about problems with the file, or empty."""
 
     first_run_done: bool = False
     """Whether the user has completed the welcome cards."""
     oracle_introduced: bool = False
-    """Whether the oracle has already opened by itself once."""
+    """Whether the oracle panel has been opened automatically, which happens only once."""
     favourites: list[Any] = field(default_factory=list)
-    """Favourite back-ends in the order of their shortcuts: dicts with `provider`, `model` and `base_url`."""
+    """The favourite back-ends, in the order of their shortcuts, as dicts with `provider`, `model` and `base_url`."""
     recent_commands: list[Any] = field(default_factory=list)
-    """IDs of the commands most recently used in the palette, newest first."""
+    """The IDs of the commands most recently run from the palette, newest first."""
     model_colours: list[Any] = field(default_factory=list)
-    """Names of models, in the order of their assigned colours."""
+    """The names of models, in the order of the colours assigned to them."""
     layout: dict[str, Any] = field(default_factory=dict)
-    """See `app.gui.shell.panes.WindowLayoutStore`."""
+    """The window layout; see `app.gui.shell.panes.WindowLayoutStore`."""
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
     _unread: bool = field(default=False, compare=False, repr=False)
 
     @classmethod
     def load(cls, path: Path) -> WindowState:
-        """Loads the file; fields that are missing or of the wrong type get their defaults."""
+        """Loads the file. Fields that are missing or have the wrong type get their defaults."""
         stored = read_stored(path, "file of favourites and window layout")
         state = cls(path=path, notice=stored.notice, _unread=stored.unread)
         for name in _kept():
@@ -47,7 +47,7 @@ class WindowState:
 
 
 def strings(value: list[Any]) -> list[str]:
-    """Returns the strings in a list read from the file."""
+    """Returns the strings in a list from the file, dropping other values."""
     return [one for one in value if isinstance(one, str)]
 
 
