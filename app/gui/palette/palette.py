@@ -10,6 +10,7 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QColor,
+    QCursor,
     QHideEvent,
     QKeyEvent,
     QPaintEvent,
@@ -60,6 +61,7 @@ class CommandPalette(QFrame):
         self._providers = providers
         self._commands: list[Command] = []
         self._focus_before: QWidget | None = None
+        self._pointer = QCursor.pos()
         self.setAccessibleName(self.tr("Commands"))
         self.field = QLineEdit(self)
         self.field.setAccessibleName(self.tr("Search commands, settings, conversations and models"))
@@ -85,7 +87,7 @@ class CommandPalette(QFrame):
         self.setGraphicsEffect(self._shadow)
         self.field.textChanged.connect(self._fill)
         self.list.clicked.connect(self._run)
-        self.list.entered.connect(self.list.setCurrentIndex)
+        self.list.entered.connect(self._choose_under_pointer)
         self.field.installEventFilter(self)
         self._dress()
         self.hide()
@@ -141,7 +143,13 @@ class CommandPalette(QFrame):
             self._choose(0)
         self._place()
 
+    def _choose_under_pointer(self, index: QModelIndex) -> None:
+        """Selects the row that the pointer was moved to, but not one that has appeared under a still pointer."""
+        if QCursor.pos() != self._pointer:
+            self.list.setCurrentIndex(index)
+
     def _choose(self, place: int) -> None:
+        self._pointer = QCursor.pos()
         index = self._model.index(min(max(place, 0), self._model.rowCount() - 1), 0)
         self.list.setCurrentIndex(index)
         self.list.scrollTo(index)

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -122,6 +123,21 @@ async def test_arrows_choose_and_go_round() -> None:
         QTest.keyClick(palette.field, Qt.Key.Key_PageUp)
         assert palette.list.currentIndex().row() == 0
         assert "New conversation" in palette.list.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+async def test_only_a_moved_pointer_selects() -> None:
+    """The list may open under the pointer, and its rows change under it as one types."""
+    async with palette_over() as (window, palette):
+        under = palette.list.visualRect(palette.list.model().index(3, 0)).center()
+        where = palette.list.viewport().mapToGlobal(under)
+        QTest.keyClick(palette.field, Qt.Key.Key_Escape)
+        QCursor.setPos(where)
+        open_(window)
+        palette.list.entered.emit(palette.list.model().index(3, 0))
+        assert palette.list.currentIndex().row() == 0
+        QCursor.setPos(where + QPoint(0, 1))
+        palette.list.entered.emit(palette.list.model().index(3, 0))
+        assert palette.list.currentIndex().row() == 3
 
 
 async def test_what_was_used_is_first_and_remembered_but_no_conversation() -> None:
