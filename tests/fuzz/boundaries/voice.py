@@ -82,8 +82,7 @@ async def _as_client(data: bytes, folder: Path) -> str:
                     told = socket.close_reason or ""
                     assert told, f"closed with {socket.close_code}, and nothing said"
         async with connect(f"{url}/api/chat", proxy=None, compression=None) as socket:
-            async with asyncio.timeout(5):
-                assert await socket.recv() == b"\x00"
+            assert await socket.recv() == b"\x00"  # or the time for one input is over
         return told
 
 
