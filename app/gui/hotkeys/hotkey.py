@@ -26,20 +26,15 @@ class Grabber(QObject):
     failed = Signal(str, str)
     """A key's name and a message explaining why it can't be grabbed. The name is empty if this applies to all keys."""
     granted = Signal(str, str)
-    """A key's name and the desktop's description of the keys assigned to it. Only on desktops that let users choose
-    keys.
-    """
+    """A key's name and the desktop's description of its keys. Emitted only on desktops that let users choose keys."""
     rebinding = Signal()
     """Emitted before the grabber grabs all keys again on its own initiative; earlier failures no longer apply."""
 
     grabs_exclusively = True
-    """Whether grabbed keys are kept from the app's own text fields, and can be released and grabbed again at any time.
-    """
+    """Whether grabbed keys are kept from the app's own text fields, and can be grabbed and released at any time."""
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Grabs these keys, keyed by name, in place of the previous ones. Never raises; errors are emitted by
-        `failed`.
-        """
+        """Grabs these keys, keyed by name, in place of the previous ones. Never raises; emits `failed` instead."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -75,9 +70,7 @@ class ThreadedGrabber(Grabber):
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
     def post(self, generation: int, action: Callable[[], None]) -> None:
-        """Calls `action` on the GUI thread, unless the keys of this `generation` have been replaced by then.
-        Thread-safe.
-        """
+        """Calls `action` on the GUI thread unless this `generation` of keys has been replaced by then. Thread-safe."""
         try:
             self._posted.emit(generation, action)
         except RuntimeError as error:  # the window has been destroyed, and this object with it
@@ -170,9 +163,7 @@ class Hotkey:
 
 
 def read_hotkey(text: str) -> Hotkey | None:
-    """Parses a hotkey from Qt's portable text; returns None if that is empty. Raises HotkeyRefused if it is
-    unsuitable.
-    """
+    """Parses Qt's portable text; returns None if it is empty. Raises HotkeyRefused if the hotkey is unsuitable."""
     text = text.strip()
     if not text:
         return None

@@ -252,9 +252,7 @@ class BusConnection:
         self._request(message_bus.AddMatch(rule))
 
     def call(self, service: str, path: str, method: str, signature: str, body: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Calls `method`, given as "interface.Method", and returns the body of the reply. Raises CallFailed or
-        TimeoutError.
-        """
+        """Calls `method` ("interface.Method") and returns the body of the reply. Raises CallFailed or TimeoutError."""
         return self._request(_method_call(service, path, method, signature, body))
 
     def send(self, service: str, path: str, method: str) -> None:
@@ -310,9 +308,7 @@ class PortalHotkeys(ThreadedGrabber):
         self._texts: dict[str, str] = {}
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Starts opening a session for the keys and returns immediately, because the desktop may prompt the
-        user first.
-        """
+        """Starts opening a session for the keys and returns immediately, since the desktop may prompt the user."""
         self.close()
         self._texts = {name: key.text for name, key in keys.items()}
         if keys:

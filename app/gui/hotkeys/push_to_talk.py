@@ -1,6 +1,4 @@
-"""Merges input from the mouse, the space bar, the hotkey and other processes into presses and releases of a single
-talk button.
-"""
+"""Merges mouse, space bar, hotkey and other processes' commands into presses and releases of one talk button."""
 
 from __future__ import annotations
 
@@ -175,9 +173,7 @@ class PushToTalk(QObject):
             self.hold("space")
 
     def release_space(self, repeated: bool) -> bool:
-        """Handles a release of the space bar. Returns whether the event was used, i.e. whether `space_held` was
-        True.
-        """
+        """Handles a release of the space bar. Returns whether the event was used; False if it wasn't held."""
         if not self.space_held:
             return False
         if "space" in self._early and not repeated:

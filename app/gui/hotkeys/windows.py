@@ -178,9 +178,7 @@ class User32:
         return self._user32.GetAsyncKeyState(virtual_key) < 0  # the highest bit is the sign
 
     def key_of(self, character: str) -> tuple[int, bool]:
-        """Returns the virtual-key code that types `character` in the current layout, 0 if there is none, and whether
-        Shift is needed.
-        """
+        """Returns the virtual-key code that types `character` in this layout, or 0, and whether Shift is needed."""
         found = self._user32.VkKeyScanW(character)
         if found == -1 or found >> 8 & ~1:  # no key, or one that needs Ctrl or Alt (AltGr)
             return 0, False

@@ -11,8 +11,7 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer
 from app.gui.hotkeys.hotkey import Grabber, Hotkey
 
 REPEAT_MS = 40
-"""A held key auto-repeats as pairs of release and press, so a release counts only if no press follows within this time.
-"""
+"""A held key repeats as pairs of release and press, so a release counts only if no press follows within this time."""
 
 _ALT = (0xFFE9, 0xFFEA)
 _META = (0xFFEB, 0xFFEC, 0xFFE7, 0xFFE8)

@@ -25,9 +25,7 @@ LEAST_LETTERS = 10
 
 
 class DocumentChip(QWidget):
-    """A document's name and size, with a button to remove it. `given`: how many of its words are passed to the
-    model.
-    """
+    """A document's name and size, and a button to remove it. `given`: how many of its words the model receives."""
 
     removed = Signal()
 

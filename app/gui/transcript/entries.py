@@ -1,6 +1,4 @@
-"""Builds the transcript's entries (turns, and notes about back-end changes) from a session's events, and their
-cards.
-"""
+"""Builds the transcript's entries from a session's events: turns, and notes about back-end changes; creates cards."""
 
 from __future__ import annotations
 

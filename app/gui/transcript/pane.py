@@ -34,9 +34,7 @@ BUTTON_SIDE_PX, EDGE_PX = 2, 8
 
 
 class TurnActions(QWidget):
-    """The buttons that appear on a turn's card. They are a child of the view's viewport; the pane handles the
-    clicks.
-    """
+    """The buttons that appear on a turn's card. A child of the view's viewport; the pane handles the clicks."""
 
     def __init__(self, view: CardView) -> None:
         super().__init__(view.viewport())
@@ -98,8 +96,7 @@ class HoverWatch(QObject):
 
 SIDE_PX, GAP_PX = 16, 8
 SHOWING_SECONDS = 0.012
-"""How long to add cards of past sessions before returning to the event loop. Laying them out takes twice as long again.
-"""
+"""How long to add cards of past sessions before returning to the event loop; layout takes twice that in addition."""
 
 
 class TranscriptPane(QWidget):
@@ -377,9 +374,7 @@ class TranscriptPane(QWidget):
         return "\n\n".join(f"{names[turn.speaker]}: {_words(turn)}" for turn in turns)
 
     def _open_menu(self, place: QPoint) -> None:
-        if (
-            not self.view.viewport().rect().contains(place)
-        ):  # opened with the keyboard while the text cursor was out of view
+        if not self.view.viewport().rect().contains(place):  # opened by keyboard, text cursor out of view
             self.view.ensureCursorVisible()
             place = self.view.cursorRect().center()
         menu = self.menu = QMenu(self)

@@ -1,6 +1,4 @@
-"""Replays the audio of a turn, from memory while its session is running and from the conversation's files
-afterwards.
-"""
+"""Replays the audio of a turn, from memory while its session is running and from files afterwards."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ _TASK = "hear a turn again"
 
 
 class ReplayController(QObject):
-    """Replays turns; meanwhile, the running session ignores the microphone. Playing the same turn again stops
-    playback.
-    """
+    """Replays turns. During playback, the running session ignores the microphone."""
 
     failed = Signal(str)
     """A message explaining why the turn could not be played."""
