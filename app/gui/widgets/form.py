@@ -27,7 +27,7 @@ from app.gui.widgets.panel import Quiet
 
 PERMILLE = 1000
 Margins = int | tuple[int, int, int, int]
-"""The space around a layout's items, on every side or left, top, right and bottom."""
+"""The margins around a layout's items in pixels: one value for all sides, or left, top, right and bottom."""
 _Box = TypeVar("_Box", QHBoxLayout, QVBoxLayout)
 
 
@@ -45,7 +45,9 @@ class StatusLine(Quiet):
 
 
 Item = QWidget | QLayout | int | tuple[Any, ...] | None
-"""A widget, a layout, a gap in pixels, or None for a stretch. A tuple adds the stretch factor and the alignment."""
+"""A widget, a layout, a gap in pixels, or None for a stretch. A tuple consists of one of these, followed by a stretch
+factor and, optionally, an alignment.
+"""
 
 
 def row(
@@ -54,10 +56,10 @@ def row(
     """Returns a layout with the items side by side.
 
     Args:
-        within: the widget that gets the layout.
-        spacing: the gap between items in pixels; the style's if None.
-        margins: the space around all items.
-        stretch: the number of the item that takes the remaining space.
+        within: the widget on which the layout is set, if any.
+        spacing: the gap between items in pixels; None for the style's default.
+        margins: the margins around the items.
+        stretch: the index of the item that takes the remaining space; -1 for none.
     """
     return _laid_out(QHBoxLayout(), within, items, spacing, margins, stretch)
 
@@ -65,7 +67,7 @@ def row(
 def column(
     *items: Item, within: QWidget | None = None, spacing: int | None = None, margins: Margins = 0, stretch: int = -1
 ) -> QVBoxLayout:
-    """Returns a layout with the items one below the other; the arguments are those of `row`."""
+    """Returns a layout with the items stacked vertically. The arguments are the same as for `row`."""
     return _laid_out(QVBoxLayout(), within, items, spacing, margins, stretch)
 
 
@@ -102,12 +104,14 @@ def add_items(layout: QBoxLayout, *items: Item) -> None:
 
 
 def grid(across: int, down: int, *, stretch: int, within: QWidget | None = None, margins: Margins = 0) -> QGridLayout:
-    """Returns a grid layout with these gaps in pixels.
+    """Returns an empty grid layout.
 
     Args:
-        stretch: the number of the column that takes the remaining space.
-        within: the widget that gets the layout.
-        margins: as of `row`.
+        across: the gap between columns in pixels.
+        down: the gap between rows in pixels.
+        stretch: the index of the column that takes the remaining space.
+        within: the widget on which the layout is set, if any.
+        margins: the margins around the grid.
     """
     layout = QGridLayout(within)
     layout.setContentsMargins(*_sides(margins))
@@ -118,14 +122,14 @@ def grid(across: int, down: int, *, stretch: int, within: QWidget | None = None,
 
 
 def bold(text: str, parent: QWidget) -> PlainLabel:
-    """Returns a label in semi-bold type."""
+    """Returns a semi-bold label."""
     label = PlainLabel(text, parent)
     embolden(label)
     return label
 
 
 def label_of(field: QWidget, text: str, parent: QWidget) -> PlainLabel:
-    """Returns a label whose mnemonic moves focus to `field`."""
+    """Returns a label that is the buddy of `field`: its mnemonic moves focus there."""
     label = PlainLabel(text, parent)
     label.setBuddy(field)
     return label
@@ -159,12 +163,14 @@ def progress_bar(name: str, parent: QWidget, *, slim: bool = False) -> QProgress
 
 
 def set_share(bar: QProgressBar, share: float) -> None:
-    """Shows progress from 0 to 1."""
+    """Sets the progress, as a fraction from 0 to 1."""
     bar.setValue(round(min(1.0, max(0.0, share)) * PERMILLE))
 
 
 def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
-    """Returns a field for an API key, masked and excluded from the keyboard's word prediction."""
+    """Returns an input field for an API key, which is masked and excluded from predictive text input. `hint` is the
+    placeholder text.
+    """
     field = QLineEdit(parent)
     field.setAccessibleName(name)
     field.setEchoMode(QLineEdit.EchoMode.Password)
@@ -175,7 +181,7 @@ def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
 
 
 def set_up_table(table: QTableView, name: str, swatch: int) -> None:
-    """Makes a table read-only and plain: it selects whole rows, and Tab moves focus out of it.
+    """Makes a table plain and read-only. Selections cover whole rows, and Tab moves focus out of the table.
 
     `name` is for screen readers. `swatch` is the size of colour swatches in pixels.
     """
