@@ -1,4 +1,4 @@
-"""Describes a sound test: its progress, the words recognised, and how to fix a problem."""
+"""Describes a device test: its progress, the words recognised, and how to fix problems."""
 
 from __future__ import annotations
 
