@@ -25,7 +25,7 @@ from app.services.sound_service import SoundTestService
 TASK = "test a sound device"
 
 SAY_SECONDS = 5.0
-"""The duration of a microphone test."""
+"""The maximum duration of a microphone test."""
 
 DONE_MS = 400
 """If no level is reported for this long, the recording is over and is being transcribed."""
