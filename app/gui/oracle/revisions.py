@@ -1,6 +1,6 @@
 """Tracks the oracle revisions of one or more sessions, as shown in the pane.
 
-Extends `app.conversation.revisions` by which revision is being spoken, and how much of it has been.
+On top of `app.conversation.revisions`, it tracks which revision is being spoken and how much of it has been.
 """
 
 from __future__ import annotations
