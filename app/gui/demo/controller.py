@@ -31,13 +31,13 @@ class DemoController(QObject):
     """
 
     began = Signal()
-    """The user's session has been stopped."""
+    """The demo has been opened, and the user's session, if any, has been stopped."""
     ended = Signal(bool)
     """The demo was closed. True if the user's session should be restarted; False if none was running before, or if the
     user has moved on to something else.
     """
     finished = Signal(object)
-    """The `DemoResult`, once the figures are displayed."""
+    """The `DemoResult`, emitted once the figures are displayed."""
     failed = Signal(str)
 
     def __init__(

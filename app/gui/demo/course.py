@@ -29,7 +29,7 @@ class DemoCourse(QObject):
     """
 
     finished = Signal(object)
-    """The `DemoResult`, once the figures are displayed."""
+    """The `DemoResult`, emitted once the figures are displayed."""
     failed = Signal(str)
     """A user-facing message explaining why the demo can't continue."""
 

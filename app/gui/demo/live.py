@@ -1,4 +1,4 @@
-"""A visitor's own question: the tandem receives it through the microphone and answers live."""
+"""Handles visitors' own questions, which the tandem receives through the microphone and answers live."""
 
 from __future__ import annotations
 

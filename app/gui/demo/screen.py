@@ -1,4 +1,4 @@
-"""The demo's window, full screen or not, with its three pages and their shared keys."""
+"""The demo's window, optionally full screen, with three pages that share its keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class DemoScreen(QWidget):
         self.figures.save_wanted.connect(self.choose_file)
 
     def appear(self, full: bool) -> None:
-        """Shows the window in front, full screen or not."""
+        """Shows the window, full screen if `full`, and brings it to the front."""
         self._show(full)
         self.raise_()
         self.activateWindow()
@@ -78,7 +78,7 @@ class DemoScreen(QWidget):
             self.move(room.availableGeometry().center() - self.rect().center())
 
     def show_page(self, page: QWidget, *, asking: bool = False) -> None:
-        """Shows `page`. `asking`: a visitor can ask by holding the space bar."""
+        """Shows `page`. `asking`: whether visitors can ask a question by holding the space bar."""
         self.asking = asking
         self.push.set_enabled(asking)
         if (handle := self.windowHandle()) is not None:
@@ -160,6 +160,6 @@ class DemoScreen(QWidget):
             self.push.let_go_own()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Leaves the demo, as Escape does."""
+        """Leaves the demo, like Escape."""
         event.accept()
         self.leave_wanted.emit()

@@ -98,7 +98,7 @@ class Waveform(Filling):
         self.setAccessibleName(self.tr("Question and answer as sound"))
 
     def show_levels(self, levels: Sequence[Level], now: float, silence: tuple[float, float] | None = None) -> None:
-        """Shows these levels; all times are session times."""
+        """Updates the waveform. All times are session times in seconds."""
         self.levels, self._now, self.silence = levels, now, silence
         self.update()
 

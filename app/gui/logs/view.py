@@ -111,7 +111,7 @@ class LogView(QTableView):
             self.follow()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Adapts the sizes to the font."""
+        """Adjusts row heights and column widths when the font changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_table"):
             self._set_sizes()

@@ -276,7 +276,7 @@ class MiniWindow(QWidget):
             self.back_wanted.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape stops the response, and Enter returns to the main window. For the space bar, see `KeyRouting`."""
+        """Stops the response on Escape, and returns to the main window on Enter. `KeyRouting` handles the space bar."""
         if event.key() == Qt.Key.Key_Escape:
             if not self.silence.isHidden():
                 self.silence_wanted.emit()

@@ -99,7 +99,7 @@ class SettingsDialog(Panel):
     dialog_wanted = Signal(str)
     """The name of another dialog that the user wants to open."""
     keys_typed = Signal(bool)
-    """Whether a hotkey field has focus; hotkeys should be ignored meanwhile."""
+    """Whether a hotkey field has focus, during which global hotkeys should be ignored."""
 
     def __init__(self, settings: Settings, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)

@@ -261,7 +261,7 @@ class LinkRow(QWidget):
 
 
 class _Card(QWidget):
-    """Paints the background of its rows and a line above each visible row except the first."""
+    """Contains rows, and paints their background and a separator above each visible row except the first."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

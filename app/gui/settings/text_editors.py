@@ -24,7 +24,9 @@ from app.settings.setting import Setting
 
 
 class Editor(QWidget):
-    """Edits one value. `value` is the current value; `submitted` emits a new one entered by the user."""
+    """Base class of the setting editors. `value` is the current value; `submitted` emits a new one entered by
+    the user.
+    """
 
     submitted = Signal(object)
     rejected = Signal(str)
@@ -209,7 +211,7 @@ class Keys(Editor):
     letters = 36, 30
 
     typing = Signal(bool)
-    """Whether the field has focus; hotkeys should be ignored meanwhile."""
+    """Whether the field has focus, during which global hotkeys should be ignored."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)

@@ -70,7 +70,7 @@ class SoundDialog(Panel):
     hotkeys_changed = Signal(str, str)
     """The new keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
     keys_typed = Signal(bool)
-    """Whether a hotkey field is recording key presses; hotkeys should be disabled meanwhile."""
+    """Whether a hotkey field is recording key presses, during which global hotkeys should be disabled."""
 
     def __init__(
         self, settings: Settings, service: SoundTestService, background: BackgroundTasks, parent: QWidget
@@ -121,7 +121,7 @@ class SoundDialog(Panel):
         self.tests.say_button.setFocus()
 
     def show_health(self, measured: SoundMeasured | None) -> None:
-        """Shows the latest audio measurements, or None if no session is running."""
+        """Shows the latest audio measurements. `measured` is None if no session is running."""
         self._measured = measured
         self._show_measured()
 

@@ -42,7 +42,7 @@ class Measurements(QWidget):
         self.show_measured(None, echo_cancellation=True)
 
     def show_measured(self, measured: SoundMeasured | None, *, echo_cancellation: bool) -> None:
-        """Shows the latest measurements, or None if no conversation is running."""
+        """Shows the latest measurements. `measured` is None if no conversation is running."""
         if measured is None:
             texts = (self.tr("Nothing is measured, since no conversation is running."), "–", "–")
         else:

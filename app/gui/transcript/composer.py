@@ -116,7 +116,7 @@ class Composer(QWidget):
 
     sent = Signal(str)
     typing = Signal(bool)
-    """Whether the field contains text, in which case the space bar types instead of talking."""
+    """Whether the field contains text, in which case the space bar doesn't act as the talk button."""
     attach_wanted = Signal()
     """The user wants to add files to the conversation."""
     talk_wanted = Signal()

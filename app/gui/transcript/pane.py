@@ -129,7 +129,7 @@ class TranscriptPane(QWidget):
         self.can_play: Callable[[Turn], bool] = lambda turn: False
         """Returns whether a turn's audio is available; set by the owner of the audio."""
         self.menu: QMenu | None = None
-        """The most recent context menu of a turn."""
+        """The context menu that was opened last, if any."""
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._column = column(within=self, spacing=0)

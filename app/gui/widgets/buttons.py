@@ -29,7 +29,7 @@ class SlimButton(QPushButton):
 
 
 class LinkButton(QPushButton):
-    """A flat button that underlines its text on hover; `name` is for screen readers."""
+    """A flat button that underlines its text on hover. `name` is its accessible name."""
 
     def __init__(self, parent: QWidget, text: str = "", name: str = "") -> None:
         super().__init__(text, parent)

@@ -32,7 +32,7 @@ _Box = TypeVar("_Box", QHBoxLayout, QVBoxLayout)
 
 
 class StatusLine(Quiet):
-    """A selectable status message, hidden while empty; `name` is for screen readers."""
+    """A selectable status message, hidden while empty. `name` is its accessible name."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent=parent, name=name, selectable=True)
@@ -136,7 +136,7 @@ def label_of(field: QWidget, text: str, parent: QWidget) -> PlainLabel:
 
 
 def wrapped(parent: QWidget, name: str = "", text: str = "") -> PlainLabel:
-    """Returns a plain-text label with word wrap; `name` is for screen readers."""
+    """Returns a plain-text label with word wrap. `name` is its accessible name."""
     label = PlainLabel(text, parent)
     label.setWordWrap(True)
     label.setAccessibleName(name)
@@ -144,7 +144,7 @@ def wrapped(parent: QWidget, name: str = "", text: str = "") -> PlainLabel:
 
 
 def push_button(text: str, name: str, parent: QWidget) -> QPushButton:
-    """Returns a button that isn't triggered by Enter in a text field; `name` is for screen readers."""
+    """Returns a button that isn't triggered by Enter in a text field. `name` is its accessible name."""
     button = QPushButton(text, parent)
     button.setAutoDefault(False)
     button.setAccessibleName(name)
@@ -183,7 +183,7 @@ def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
 def set_up_table(table: QTableView, name: str, swatch: int) -> None:
     """Makes a table plain and read-only. Selections cover whole rows, and Tab moves focus out of the table.
 
-    `name` is for screen readers. `swatch` is the size of colour swatches in pixels.
+    `name` is its accessible name. `swatch` is the size of colour swatches in pixels.
     """
     table.setAccessibleName(name)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

@@ -14,7 +14,9 @@ _KEYS = QKeySequence.SequenceFormat
 
 
 class _Edit(QKeySequenceEdit):
-    """Records key combinations. Plain Escape and Enter are left to the dialog; plain Backspace and Delete clear it."""
+    """Records key combinations. Plain Escape and Enter are left to the dialog; plain Backspace and Delete clear the
+    field.
+    """
 
     emptied = Signal()
     padded = Signal(str)
@@ -59,7 +61,7 @@ class KeyField(QWidget):
 
     wanted = Signal(str)
     entered = Signal(bool)
-    """Whether the field has focus and records key presses; hotkeys should not be grabbed meanwhile."""
+    """Whether the field has focus and records key presses, during which hotkeys should not be grabbed."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
