@@ -154,7 +154,7 @@ class DemoScreen(QWidget):
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Releases the talk button when the window loses focus, since the key release would go to another one."""
+        """Releases the talk button when the window loses focus, since it won't receive the key release."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
             self.push.let_go_own()

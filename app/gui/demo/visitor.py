@@ -76,7 +76,7 @@ class Visitor(QObject):
         await self.live.manager.idle()
 
     async def close(self, seconds: float) -> None:
-        """Stops everything for good, waiting up to `seconds` each for tasks and for the session."""
+        """Shuts down, waiting up to `seconds` for the tasks and up to `seconds` for the session."""
         self._on = False
         tasks = [task for task in (self._taking, self._warming) if task is not None and not task.done()]
         for task in tasks:

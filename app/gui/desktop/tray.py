@@ -166,9 +166,7 @@ class Tray(QObject):
 
     @staticmethod
     def is_available() -> bool:
-        """Returns whether there is a system tray at the moment. On some desktops, it only appears some time after
-        login.
-        """
+        """Returns whether the desktop currently has a system tray. On some, it appears only some time after login."""
         return QSystemTrayIcon.isSystemTrayAvailable()
 
     @property

@@ -90,9 +90,7 @@ class ModelCard(Boxed):
     choose_wanted = Signal()
     details_wanted = Signal()
     set_up_wanted = Signal(str, str)
-    """The user wants to set up a model for the graphics card: a page in "Models and servers", and a model on
-    that page.
-    """
+    """The user wants to set up the graphics card. Emits a section of "Models and servers", and a model in it."""
     picked = Signal(object)
     """The `BackendChoice` that the user has accepted."""
 
@@ -129,8 +127,8 @@ class ModelCard(Boxed):
         self._show()
 
     def show_machine(self, view: MachineView, frontend: str) -> None:
-        """Offers the back-end and the front-end that suit this machine, if they aren't in use yet. `frontend`: the
-        current front-end.
+        """Offers the back-end and front-end that suit this machine, unless in use. `frontend`: the current
+        front-end.
         """
         self._better = view.backend if view.backend.provider != "embedded" else None
         fit = next((fit for fit in view.fits_of(view.frontend) if fit.precision == view.precision), None)

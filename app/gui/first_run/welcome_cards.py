@@ -27,15 +27,13 @@ LOUD_DBFS = -40.0
 recordings are detected.
 """
 LOUD_FRAMES, LOOKED_AT_FRAMES = 5, 12
-"""How many frames must be at least this loud, and out of how many: 0.4 s out of the latest 1 s, which rules out
-clicks.
-"""
+"""How many of the latest frames must be at least this loud: 0.4 s out of 1 s, which rules out clicks."""
 
 
 class MicrophoneCard(Boxed):
     """Shows the selected microphone, its level, and whether the user's speech has been detected.
 
-    No audio is stored; the card only uses the levels that the session measures in any case. `foot` is the last row.
+    No audio is stored; the card only uses levels that the session measures anyway. `foot` is the bottom row.
     """
 
     picked = Signal(str)
@@ -67,7 +65,7 @@ class MicrophoneCard(Boxed):
         self._show()
 
     def show_state(self, state: TalkState) -> None:
-        """Shows whether the session receives audio, and if not, why."""
+        """Shows whether the session receives audio, or why it doesn't."""
         self._state = state
         self.level.set_muted(state.muted)
         if state.phase != "running":

@@ -38,7 +38,7 @@ class Grabber(QObject):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Releases all keys for good. Blocks for at most two seconds."""
+        """Permanently ungrabs all keys. Blocks for at most two seconds."""
         raise NotImplementedError
 
     def fail_missing(self, name: str, key: Hotkey) -> None:

@@ -88,7 +88,7 @@ class Hotkeys(QObject):
         self._release_all()
 
     def close(self) -> None:
-        """Emits the release of held keys, then releases all keys for good. Blocks for at most two seconds."""
+        """Emits the release of held keys, then permanently ungrabs all keys. Blocks for at most two seconds."""
         self.stop_reporting()
         if self._grabber is not None:
             self._grabber.close()

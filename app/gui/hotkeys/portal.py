@@ -131,8 +131,8 @@ class PortalSession(threading.Thread):
     def _request(
         self, method: str, signature: str, body: tuple[Any, ...], timeout: float | None
     ) -> Mapping[str, tuple[str, Any]]:
-        """Sends a request to the portal and waits for the response; signals that arrive meanwhile are handled
-        afterwards. Raises _Ended, CallFailed or TimeoutError.
+        """Sends a request to the portal and waits for the response; signals received in the meantime are
+        handled afterwards. Raises _Ended, CallFailed or TimeoutError.
         """
         handle = self._bus.call(PORTAL, PATH, f"{SHORTCUTS}.{method}", signature, body)[0]
         postponed: list[BusSignal] = []

@@ -74,9 +74,7 @@ class LogView(QTableView):
         self._set_sizes()
 
     def catch_up(self) -> None:
-        """Shows the entries logged since the last call. If the user has scrolled away, the same entries stay in
-        view.
-        """
+        """Shows the entries logged since the last call. If the user has scrolled away, keeps the scroll position."""
         bar = self.verticalScrollBar()
         position, following = bar.value(), self.following
         with QSignalBlocker(bar):

@@ -224,9 +224,7 @@ class MiniWindow(QWidget):
     # -- placement
 
     def show_at(self, place: QPoint | None, beside: QWidget) -> None:
-        """Shows the window at `place` or, if that is None, in the bottom right corner of the screen that contains
-        `beside`.
-        """
+        """Shows the window at `place`; if that is None, in the bottom right corner of the screen with `beside`."""
         if place is None:
             room = beside.screen().availableGeometry()
             place = room.bottomRight() - QPoint(self.width() + EDGE_PX, self.height() + EDGE_PX)

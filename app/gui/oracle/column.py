@@ -123,7 +123,7 @@ class Mark(PlainLabel):
 
 class OracleColumn(QWidget):
     """A column of cards. If a model has been set with `set_backend`, its name is shown above them, with a mark if it is
-    active or else a button that switches to it.
+    active, or with a button that switches to it otherwise.
     """
 
     hand_over = Signal()

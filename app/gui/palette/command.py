@@ -52,9 +52,7 @@ def native_keys(keys: QKeySequence) -> str:
 
 
 def menu_actions(menus: QMenu | QMenu, place: str = "") -> Iterator[tuple[str, QAction]]:
-    """Yields all entries of a menu and its submenus, each preceded by the title of the menu that contains it. Skips
-    separators.
-    """
+    """Yields (menu title, action) pairs for all entries of a menu and its submenus, except separators."""
     for action in menus.actions():
         inner = action.menu()
         if isinstance(inner, QMenu):
@@ -64,8 +62,8 @@ def menu_actions(menus: QMenu | QMenu, place: str = "") -> Iterator[tuple[str, Q
 
 
 def action_commands(actions: Iterable[tuple[str, QAction]], without: Collection[QAction] = ()) -> Iterator[Command]:
-    """Yields commands that trigger these (menu title, action) pairs. Skips actions that are hidden, disabled or in
-    `without`.
+    """Yields commands that trigger these actions, given with their menu titles. Skips actions that are hidden, disabled
+    or in `without`.
     """
     for place, action in actions:
         if action.isVisible() and action.isEnabled() and action not in without:

@@ -58,9 +58,7 @@ def _word(word: str, title: str) -> Match | None:
 
 
 def _apart(word: str, title: str, starts: list[int]) -> Match | None:
-    """Matches scattered letters in order, preferring the beginnings of words unless the remaining letters wouldn't
-    match.
-    """
+    """Matches scattered letters in order, at the beginnings of words unless the rest would then not match."""
     places: list[int] = []
     at = 0
     for number, letter in enumerate(word):

@@ -106,7 +106,7 @@ class ShortcutSheet(Panel):
         self.close_button.setFocus()
 
     def _arrange(self) -> None:
-        """Arranges the columns side by side if they fit, otherwise one below the other."""
+        """Arranges the columns side by side if they fit, otherwise stacks them."""
         wide = self.width() > 2 * COLUMN_LETTERS * self.fontMetrics().averageCharWidth()
         ways = QBoxLayout.Direction
         self._columns.setDirection(ways.LeftToRight if wide else ways.TopToBottom)

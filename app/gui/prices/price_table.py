@@ -127,9 +127,7 @@ class Line:
 
 
 def as_price(text: str) -> float | None:
-    """Parses a price in US dollars, with "." or "," as the decimal separator; returns None if it isn't a valid
-    price.
-    """
+    """Parses a price in US dollars, with "." or "," as the decimal separator; returns None if it is invalid."""
     text = text.strip().removeprefix("$").strip()
     return float(text.replace(",", ".")) if _PRICE.fullmatch(text) else None
 
@@ -199,7 +197,7 @@ class PriceTable(QAbstractTableModel):
             self._changed(row)
 
     def fault(self, row: int, column: int) -> str:
-        """Returns an error message for a cell, or an empty string if it is valid or the row is still untouched."""
+        """Returns an error message for a cell; empty if it is valid or nothing has been entered in the row yet."""
         line = self.lines[row]
         model, text = line.texts[MODEL], line.texts[column]
         if line.proposed:
@@ -221,9 +219,7 @@ class PriceTable(QAbstractTableModel):
         return self.tr("“{0}” is not a price. Enter dollars as a number, like 2.50.").format(text)
 
     def faults(self, *, missing: bool) -> list[tuple[QModelIndex, str]]:
-        """Returns the invalid cells with their error messages. `missing`: whether to include required cells that are
-        empty.
-        """
+        """Returns the invalid cells with their error messages. `missing`: whether to include empty cells."""
         return [
             (self.index(row, column), sentence)
             for row, line in enumerate(self.lines)

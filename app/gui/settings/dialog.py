@@ -143,7 +143,9 @@ class SettingsDialog(Panel):
             self._kept(key)
 
     def say(self, key: str, sentence: str) -> None:
-        """Shows an error message below a setting, e.g. why it could not be applied; an empty `sentence` clears it."""
+        """Shows an error message below a setting, e.g. if it could not be applied. An empty `sentence` clears the
+        message.
+        """
         self.rows[key].show_error(sentence)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:

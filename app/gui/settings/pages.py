@@ -53,7 +53,7 @@ class PageList(SideList):
             self.item(place).setIcon(icon(name, QColor(t.accent_text if place == here else t.dim), size=side))
 
     def fit(self, before_px: int = 0) -> None:
-        """Sets the icon size as well, and leaves space for the icons; `before_px` is ignored."""
+        """Also sets the icon size. Ignores `before_px`, as the space for the icons is known."""
         self.tint()
         super().fit(self.iconSize().width() + 18)
 

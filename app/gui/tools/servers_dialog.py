@@ -29,9 +29,7 @@ ARGUMENTS_SEEN = 4
 
 
 def split_arguments(text: str) -> tuple[str, ...]:
-    """Splits text into command-line arguments, one per line. There is no quoting or escaping; blank lines are
-    ignored.
-    """
+    """Splits text into arguments, one per line. There is no quoting or escaping; blank lines are ignored."""
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 

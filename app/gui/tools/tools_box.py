@@ -1,6 +1,4 @@
-"""Selects the tools that the model may use, with a switch for each, and the folders that it may read. All tools are
-off by default.
-"""
+"""Selects the tools that the model may use and the folders that it may read. All tools are off by default."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The transcript pane: everything said by both sides, and the field for typed messages.
 
-- `pane.py`: the pane, with sessions one below another, turns as cards, their buttons, and the context menu.
+- `pane.py`: the pane, which shows the sessions' turns as cards, with buttons and a context menu.
 - `header.py`: the conversation's title and settings, shown in the top bar.
 - `welcome.py`: the page shown while the conversation is empty.
 - `entries.py`: builds turns and notes about back-end changes from a session's events, and creates their cards.

@@ -165,8 +165,8 @@ class TranscriptPane(QWidget):
     # -- sessions
 
     def begin(self, first: bool = False) -> None:
-        """Starts a session below a divider. `first`: it is the first one of a new conversation, so that everything
-        above no longer counts as context.
+        """Starts a session below a divider. `first`: it is the first one of a new conversation, so everything above
+        is excluded from the context for models.
         """
         now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._begin((self.tr("New conversation, {0}") if first else self.tr("Continued, {0}")).format(now))

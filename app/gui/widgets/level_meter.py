@@ -104,7 +104,7 @@ class LevelMeter(QWidget):
         painter.setFont(small)
         painter.setPen(blend(ink, ground, 0.36))
         if remark and not self._titled:
-            # Replaces the scale, which isn't needed meanwhile.
+            # Drawn in place of the scale.
             painter.setPen(look.bad)
             below = QRectF(track.left(), track.bottom() + 1, track.width(), line)
             painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, remark)
