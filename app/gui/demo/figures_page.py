@@ -55,7 +55,7 @@ def draw(result: DemoResult, path: Path) -> None:
 
 
 MOST_ROWS = 6
-"""The maximum number of questions shown; older ones are dropped."""
+"""The maximum number of questions shown; older ones are left out."""
 
 
 class FiguresPage(QWidget):

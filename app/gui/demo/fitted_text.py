@@ -63,9 +63,7 @@ def font_px(font: QFont, px: float, weight: QFont.Weight = QFont.Weight.Normal) 
 
 
 def fitting_px(text: str, font: QFont, room: QRectF, largest: float, least: float) -> float:
-    """Returns the largest pixel size between `least` and `largest` at which word-wrapped `text` fits into `room`, or
-    `least` if it never does.
-    """
+    """Returns the largest pixel size up to `largest` at which wrapped `text` fits into `room`, but at least `least`."""
     low, high = least, max(least, largest)
 
     def fits(px: float) -> bool:

@@ -19,8 +19,7 @@ RELEASE_MS = 300
 
 
 class LiveTalk(QObject):
-    """Runs one hands-free session at a time. It is unmuted only while the talk button is held, because trade fairs are
-    loud.
+    """Runs hands-free sessions, unmuted only while the talk button is held because of the noise at trade fairs.
 
     `state` is the tandem's state; `time` provides the current session time.
     """

@@ -78,9 +78,7 @@ class ModelsRow(Filling):
 NOTICED_SECONDS = 0.05
 """If the response times differ by less than this, both sides count as equally fast."""
 TIMES_FROM = 1.5
-"""The minimum ratio of response times to be shown as "N times as fast"; below it, the difference in seconds is
-shown.
-"""
+"""The minimum ratio of response times to be shown as "N times as fast"; otherwise, the difference is shown."""
 LEAST_SECONDS = 0.1
 """The minimum response time for computing a ratio; with a shorter one, the ratio would be meaningless."""
 
@@ -130,9 +128,7 @@ class StagePage(QWidget):
         self._for_visitors(False)
 
     def show_question(self, text: str, number: int, total: int, note: str) -> None:
-        """Shows the text of a recorded question. `number` is its number, from 1, out of `total`; `note` explains how it
-        was recorded.
-        """
+        """Shows a recorded question, which is number `number` (from 1) of `total`. `note`: how it was recorded."""
         self.question.show_text(text)
         self.hint.show_text(self.tr("{0} of {1}").format(number, total))
         self.note.show_text(note)

@@ -23,9 +23,7 @@ from app.session.errors import UserError
 
 
 class Visitor(QObject):
-    """Runs this step between `begin` and `end`. `figures` has the response times of the questions that both sides
-    answered.
-    """
+    """Runs this step between `begin` and `end`. `figures` covers the questions that both sides have answered."""
 
     touched = Signal()
     """A visitor is using the demo, or is being answered."""

@@ -1,6 +1,4 @@
-"""Parses hotkeys from Qt's portable text ("Ctrl+Alt+Space"), rejecting unsuitable ones, and defines the interface of
-key grabbers.
-"""
+"""Hotkeys, parsed from Qt's portable text ("Ctrl+Alt+Space") and checked for suitability; the grabber interface."""
 
 from __future__ import annotations
 

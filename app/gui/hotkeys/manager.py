@@ -27,9 +27,7 @@ class Hotkeys(QObject):
     failed = Signal(str)
     """A message explaining why a hotkey doesn't work."""
     granted = Signal(str, str)
-    """"talk" or "mute", and the desktop's description of its keys. The description becomes empty when they are replaced
-    or lost.
-    """
+    """"talk" or "mute", and the desktop's description of its keys, which is empty once they are replaced or lost."""
     rebinding = Signal()
     """The keyboard layout has changed and the keys are about to be grabbed again; earlier failures no longer apply."""
 
@@ -83,7 +81,7 @@ class Hotkeys(QObject):
         self._emit_refused()
 
     def stop_reporting(self) -> None:
-        """Emits the release of held keys, and nothing after that. The keys stay grabbed until `close`."""
+        """Stops emitting key events, after emitting the release of held keys. The keys stay grabbed until `close`."""
         self._closed = True
         self._release_all()
 
@@ -181,8 +179,8 @@ def platform_kind(system: str, qt: str, environment: Mapping[str, str]) -> str:
     """Returns the kind of grabber to use: "windows", "portal", "x11", or "" for none. `system` is `sys.platform`; `qt`
     is the name of Qt's platform plugin.
 
-    In a Wayland session, an X11 client (XWayland) can only grab keys typed into X11 windows, so the portal is needed
-    there as well.
+    In a Wayland session, an X11 client (XWayland) only receives keys typed into X11 windows, so it needs the portal
+    as well.
     """
     if system == "win32":
         return "windows" if qt == "windows" else ""

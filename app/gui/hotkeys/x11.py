@@ -76,7 +76,7 @@ class X11Hotkeys(Grabber):
         self._guarded(self._drain)
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Calls `work`. If that fails because of the connection, disconnects and emits `failed`."""
+        """Calls `work`. If the X connection fails, disconnects and emits `failed`."""
         from Xlib import error
 
         try:

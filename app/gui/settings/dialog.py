@@ -143,9 +143,7 @@ class SettingsDialog(Panel):
             self._kept(key)
 
     def say(self, key: str, sentence: str) -> None:
-        """Shows an error message below a setting, e.g. if it could not be applied. An empty `sentence` clears the
-        message.
-        """
+        """Shows an error message below a setting, e.g. if it could not be applied; an empty `sentence` clears it."""
         self.rows[key].show_error(sentence)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
@@ -323,6 +321,6 @@ class SettingsDialog(Panel):
         super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Commits any pending input."""
+        """Commits pending input."""
         self._commit()
         super().hideEvent(event)

@@ -53,7 +53,7 @@ class PageList(SideList):
             self.item(place).setIcon(icon(name, QColor(t.accent_text if place == here else t.dim), size=side))
 
     def fit(self, before_px: int = 0) -> None:
-        """Also sets the icon size. Ignores `before_px`, as the space for the icons is known."""
+        """Also sets the icon size, from which it derives the space before names; `before_px` is ignored."""
         self.tint()
         super().fit(self.iconSize().width() + 18)
 
@@ -64,9 +64,7 @@ class PageList(SideList):
 
 
 class SettingsArea(QScrollArea):
-    """The rows of all settings, keyed by setting in `rows`, and the links. `dialogs` names the dialogs that links can
-    open.
-    """
+    """All settings and links. `rows` is keyed by setting; `dialogs` contains the dialogs that links can open."""
 
     def __init__(self, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)

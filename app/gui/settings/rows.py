@@ -116,9 +116,7 @@ class SettingRow(QWidget):
         self.editor.setEnabled(usable)
 
     def stack(self, stacked: bool) -> None:
-        """Places the editor below the explanation if `stacked`, otherwise next to the label; wide editors are always
-        below.
-        """
+        """Places the editor below the explanation if `stacked` or if it is wide, otherwise next to the label."""
         if stacked == self._stacked:
             return
         self._stacked = stacked

@@ -78,9 +78,7 @@ class ComposerField(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Rejects local files, so that the window adds them to the conversation instead of the field inserting their
-        paths.
-        """
+        """Rejects local files, which the window adds to the conversation; the field would insert their paths."""
         return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
@@ -110,9 +108,7 @@ class ComposerField(QPlainTextEdit):
 
 
 class Composer(QWidget):
-    """The text field, with buttons to attach files and to send. `sent` emits each message once a conversation is
-    running.
-    """
+    """The text field, with buttons to attach files and to send. `sent` emits each message to a running conversation."""
 
     sent = Signal(str)
     typing = Signal(bool)

@@ -120,9 +120,7 @@ class DocumentChips(QScrollArea):
             self.chips[min(had_focus, len(self.chips) - 1)].remove.setFocus()
 
     def show_given(self, given: Sequence[int]) -> None:
-        """Shows how many words of each document are passed to the model; ignored unless there is one number per
-        document.
-        """
+        """Shows how many words of each document the model receives; ignored if the number of documents differs."""
         if len(given) == len(self.chips):
             for chip, words in zip(self.chips, given, strict=True):
                 chip.show_given(words)

@@ -74,9 +74,7 @@ class TurnActions(QWidget):
 
 
 class HoverWatch(QObject):
-    """Calls `moved` with the mouse position in a view's viewport, or with None when the mouse leaves or the view
-    scrolls.
-    """
+    """Calls `moved` with the mouse position in a view's viewport, or None when the mouse leaves or the view scrolls."""
 
     def __init__(self, view: CardView, moved: Callable[[QPoint | None], None]) -> None:
         super().__init__(view)
@@ -283,9 +281,7 @@ class TranscriptPane(QWidget):
         self._begin_entries()
 
     def _show_some(self) -> None:
-        """Shows past sessions' entries for up to `SHOWING_SECONDS`, and after the last one the current session's
-        changes.
-        """
+        """Shows past entries for up to `SHOWING_SECONDS`; after the last one, shows the current session's changes."""
         if not self._past:
             return
         stay, until = self.view.at_newest(), time.perf_counter() + SHOWING_SECONDS
