@@ -58,9 +58,7 @@ WIDTH_PX = 360
 
 
 class DevicesPopover(Popover):
-    """Shows the audio devices selected in `settings` and emits the user's choices. Doesn't change the settings
-    itself.
-    """
+    """Shows the audio devices selected in `settings` and emits the user's choices, without storing them."""
 
     devices_picked = Signal(str, str)
     """The names of the selected microphone and loudspeaker; empty for the system default."""

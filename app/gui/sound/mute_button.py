@@ -16,9 +16,7 @@ ICON_PX = 18
 
 
 class MuteButton(IconButton):
-    """The button is checked if the user wants to mute the microphone, and turns red once the session has
-    (`confirmed`).
-    """
+    """Checked if the user wants to mute the microphone; red once the session has actually muted it (`confirmed`)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("mic", "", parent, size=ICON_PX)

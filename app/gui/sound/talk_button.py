@@ -1,6 +1,4 @@
-"""The round talk button. Colour and icon show the state, the ring shows the level, and the text below says what
-to do.
-"""
+"""The round talk button: colour and icon show the state, the ring shows the level, and a hint is shown below."""
 
 from __future__ import annotations
 

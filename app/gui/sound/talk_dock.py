@@ -1,6 +1,4 @@
-"""The talk dock below the conversation: talk button, mute, devices, hands-free, and a button that stops the
-response.
-"""
+"""The talk dock below the conversation: talk button, mute, devices, hands-free, and stopping the response."""
 
 from __future__ import annotations
 

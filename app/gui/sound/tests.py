@@ -32,9 +32,7 @@ DONE_MS = 400
 
 
 class SoundTests(QWidget):
-    """Shows levels and runs device tests. `began` is emitted before a test opens a device, and `ended` once no test has
-    a device open.
-    """
+    """Runs device tests. Emits `began` before a test opens a device, and `ended` once no test has a device open."""
 
     began = Signal()
     ended = Signal()

@@ -43,8 +43,8 @@ class PastTalk:
 
 
 def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:
-    """Returns the visible parts of a conversation's sessions. In a very long one, only the newest turns and requests
-    are visible.
+    """Returns the visible parts of a conversation's sessions: if it is very long, only the newest turns and
+    requests.
     """
     found: list[PastTalk] = []
     letters, requests = MOST_LETTERS, MOST_REQUESTS
@@ -57,9 +57,7 @@ def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:
 
 
 def past_talk(talk: KeptTalk, letters: int = MOST_LETTERS, requests: int = MOST_REQUESTS) -> PastTalk:
-    """Returns the visible part of a session: the newest turns, up to `letters` characters, and the newest `requests`
-    requests.
-    """
+    """Returns the visible part of a session: its newest turns (up to `letters` characters) and newest `requests`."""
     entries = TranscriptEntries()
     for event in talk.events:
         entries.apply(event)

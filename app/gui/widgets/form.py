@@ -45,9 +45,7 @@ class StatusLine(Quiet):
 
 
 Item = QWidget | QLayout | int | tuple[Any, ...] | None
-"""A widget, a layout, a gap in pixels, or None for a stretch. A tuple consists of one of these, followed by a stretch
-factor and, optionally, an alignment.
-"""
+"""A widget, a layout, a gap in pixels, or None for a stretch. A tuple also has a stretch factor and an alignment."""
 
 
 def row(
@@ -168,9 +166,7 @@ def set_share(bar: QProgressBar, share: float) -> None:
 
 
 def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
-    """Returns an input field for an API key, which is masked and excluded from predictive text input. `hint` is the
-    placeholder text.
-    """
+    """Returns a masked input field for an API key, without predictive text input. `hint` is the placeholder text."""
     field = QLineEdit(parent)
     field.setAccessibleName(name)
     field.setEchoMode(QLineEdit.EchoMode.Password)

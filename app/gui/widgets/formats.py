@@ -9,9 +9,7 @@ from collections import deque
 from collections.abc import Callable
 
 REMEMBERED_SECONDS = 6.0
-"""How long a measured delay is used. Older ones are discarded, because the sound card's clock drifts and sessions may
-pause.
-"""
+"""How long measured delays are kept, since the sound card's clock drifts and sessions may pause."""
 
 
 class SessionTime:

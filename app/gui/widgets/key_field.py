@@ -14,9 +14,7 @@ _KEYS = QKeySequence.SequenceFormat
 
 
 class _Edit(QKeySequenceEdit):
-    """Records key combinations. Plain Escape and Enter are left to the dialog; plain Backspace and Delete clear the
-    field.
-    """
+    """Records key combinations. Plain Escape and Enter go to the dialog; plain Backspace and Delete clear the field."""
 
     emptied = Signal()
     padded = Signal(str)

@@ -89,7 +89,7 @@ class Panel(QDialog):
         self.column.addLayout(row)
 
     def button(self, text: str, name: str = "") -> QPushButton:
-        """Returns a button that isn't triggered by Enter in a text field. `name`: its accessible name, by default
+        """Returns a button that isn't triggered by Enter in a text field. `name`: accessible name, by default
         `text`.
         """
         button = QPushButton(text, self)

@@ -25,9 +25,7 @@ LABELS = (
     tr("Moshi (GPU): by itself, without a language model"),
     tr("Voice server (another machine)"),
 )
-"""Names of back-ends and front-ends that are declared outside the GUI, listed here so that the translation tool finds
-them.
-"""
+"""Names of back-ends and front-ends that are declared outside the GUI, repeated here for the translation tool."""
 
 _log = logging.getLogger(__name__)
 

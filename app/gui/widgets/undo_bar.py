@@ -21,9 +21,7 @@ from app.gui.design.look import Look, blend, draw_rounded, painter_on
 from app.gui.widgets.form import add_items, row, wrapped
 
 UNDO_MS = 10_000
-"""How long an action can be undone. The countdown is suspended while the mouse is over the bar or its button has focus,
-and then restarts.
-"""
+"""How long an action can be undone. The countdown restarts after the bar was hovered or its button had focus."""
 
 LONGEST_TITLE = 48
 
