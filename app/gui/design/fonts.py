@@ -19,9 +19,7 @@ FILES = (
 )
 FAMILY, CODE_FAMILY = "Inter", "JetBrains Mono"
 POINTS_PER_PX = 0.75
-"""Points per pixel at 96 dpi. Sizes are set in points, so that they scale with the resolution reported by the
-system.
-"""
+"""Points per pixel at 96 dpi. Sizes are set in points, so that they scale with the system's resolution."""
 
 Size = Literal["caption", "small", "body", "title", "display"]
 

@@ -14,9 +14,7 @@ from app.gui.design.theme import tokens
 
 
 class IconButton(QToolButton):
-    """A flat button with the icon `name`. `label` is the accessible name and, with the shortcut `keys` added, the
-    tooltip.
-    """
+    """A flat button with the icon `name`. `label` is its accessible name and, followed by `keys`, its tooltip."""
 
     def __init__(self, name: str, label: str, parent: QWidget | None = None, *, keys: str = "", size: int = 18) -> None:
         super().__init__(parent)

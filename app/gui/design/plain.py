@@ -74,9 +74,7 @@ def show_tip(at: QPoint, text: str, widget: QWidget, *, wrap: bool = False) -> N
 
 
 def verbatim(name: str) -> str:
-    """Returns a text for a button or action for which Qt shows `name` literally, without turning ampersands into
-    mnemonics.
-    """
+    """Escapes `name` for the text of a button or action, so that Qt doesn't turn ampersands into mnemonics."""
     return one_line(name, LONGEST_NAME).replace("&", "&&")
 
 
@@ -96,9 +94,7 @@ def _legend(colour: str, name: str) -> str:
 
 
 def elided(metrics: QFontMetrics | QFontMetricsF, text: str, mode: Qt.TextElideMode, room: float) -> str:
-    """Returns `text` elided to `room` pixels. Very long texts are truncated first, since Qt would measure all
-    of them.
-    """
+    """Returns `text` elided to `room` pixels. Very long texts are truncated first, since Qt measures all of it."""
     if len(text) > LONGEST_LINE:
         text = "…" + text[-LONGEST_LINE:] if mode == Qt.TextElideMode.ElideLeft else text[:LONGEST_LINE] + "…"
     if isinstance(metrics, QFontMetrics):

@@ -23,9 +23,7 @@ def style_sheet(tokens: Tokens) -> str:
 
 
 def _picture(name: str, tokens: Tokens) -> str:
-    """Returns the style-sheet URL of a drawing in the theme's colour. It refers to a file, because Qt accepts nothing
-    else.
-    """
+    """Returns the style-sheet URL of a drawing in the theme's colour. Qt style sheets only support image files."""
     return f'url("{resource("icons", "controls", f"{name}-{tokens.scheme}.svg").as_posix()}")'
 
 

@@ -94,9 +94,7 @@ def _told(app: QApplication) -> Qt.ColorScheme:
 
 
 class _Manager(QObject):
-    """Holds the selected theme and follows changes of the system's colour scheme. A child of the application; created
-    once.
-    """
+    """Holds the selected theme and follows the system's colour scheme. A single child of the application."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)

@@ -98,9 +98,7 @@ ACCENTS = MappingProxyType(
 
 
 def tokens_for(scheme: Scheme, accent: str = "teal") -> Tokens:
-    """Returns the tokens of a theme with this accent, or teal if it is unknown. High contrast has its own, fixed
-    accent.
-    """
+    """Returns the tokens of a theme with this accent, or teal if unknown. High contrast has a fixed accent."""
     chosen = ACCENTS.get(accent, ACCENTS["teal"])
     if scheme == "contrast":
         return Tokens(

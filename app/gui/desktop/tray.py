@@ -38,9 +38,7 @@ COLOURS: dict[Dot, str] = {
     "speaking": "#9b6cf0",
     "muted": "#e5383b",
 }
-"""The dot's colours. They are brighter than in the window, because the dot may be only seven pixels wide and is on the
-icon's teal.
-"""
+"""The dot's colours, brighter than in the window because the dot is only seven pixels wide on a teal icon."""
 
 SIZES_PX = (16, 22, 24, 32, 48, 64)
 SHARE, RING = 0.44, 0.06

@@ -111,9 +111,7 @@ class Line:
 
     @property
     def numbers(self) -> tuple[float | None, float | None, float | None]:
-        """The prices for input, cached input and output; None for a text that isn't a price. The price for cached input
-        defaults to that for input.
-        """
+        """The prices of input, cached input (by default that of input) and output; None for an invalid text."""
         read, cached, written = (as_price(text) for text in self.texts[READ:])
         return read, cached if self.texts[CACHED] else read, written
 

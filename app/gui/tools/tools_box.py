@@ -86,9 +86,7 @@ class ToolsBox(QWidget):
         self._show_removable()
 
     def show_servers(self, names: Sequence[str], moved: Mapping[str, str] | None = None) -> None:
-        """Shows switches for these servers. Enabled servers stay enabled; `moved` maps old to new names, or to an empty
-        string for removed ones.
-        """
+        """Shows switches for these servers. Enabled ones stay enabled. `moved` maps old to new names, "" if removed."""
         choice = with_servers_moved(self.choice, moved or {})
         self._servers = tuple(names)
         self.show_choice(choice)
