@@ -127,9 +127,7 @@ class ModelCard(Boxed):
         self._show()
 
     def show_machine(self, view: MachineView, frontend: str) -> None:
-        """Offers the back-end and front-end that suit this machine, unless in use. `frontend`: the current
-        front-end.
-        """
+        """Offers the back-end and front-end that suit this machine, unless in use. `frontend`: the one in use."""
         self._better = view.backend if view.backend.provider != "embedded" else None
         fit = next((fit for fit in view.fits_of(view.frontend) if fit.precision == view.precision), None)
         words = ""

@@ -60,7 +60,7 @@ class OracleCards(QObject):
         aren't discarded guesses.
 
         - `waited`: how many seconds the request has been waiting for its first words
-        - `column`: whether the card is in a column of its model's own
+        - `column`: whether the card is in its model's own column
         """
         bright = not (_gone(revision) or revision.secondary) or revision.speaking
         head: list[Run] = [(str(revision.number), "name" if bright else "dim"), ("   ", "gap")]

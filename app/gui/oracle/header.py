@@ -77,9 +77,9 @@ class OracleHeader(QWidget):
     """The user wants to start (True) or end a comparison."""
     hand_over = Signal()
     earlier_toggled = Signal(bool)
-    """Whether superseded revisions should be shown as well."""
+    """Whether to show superseded revisions."""
     details_toggled = Signal(bool)
-    """Whether details should be shown on each card."""
+    """Whether to show details on each card."""
     running_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The oracle pane: a large card with the current answer or, if the user has chosen so, all answers in order.
+"""The oracle pane: a large card with the current answer or, if the user prefers, all answers in order.
 
 Superseded answers are struck through. During a comparison, each model has its own column if there is space; otherwise
 the comparison model's cards appear among the others in a more subdued style. A card without text shows how long the
@@ -132,9 +132,7 @@ class OraclePane(QWidget):
             newest.column = self.header.sides.column(newest.secondary)
 
     def show_talk(self, events: Sequence[Event], talk: int = 0) -> None:
-        """Adds the newest revisions of a past session to the existing ones, up to the log's limit. Call `settle`
-        afterwards. `talk`: the session's number in the transcript.
-        """
+        """Adds the newest revisions of a past session, up to the log's limit. `talk`: its number in the transcript."""
         self.log.talk = talk
         asked = [place for place, event in enumerate(events) if isinstance(event, OracleRequested)]
         first = asked[-self.log.limit] if len(asked) > self.log.limit else 0

@@ -94,7 +94,7 @@ class HoverWatch(QObject):
 
 SIDE_PX, GAP_PX = 16, 8
 SHOWING_SECONDS = 0.012
-"""How long to add cards of past sessions before returning to the event loop; layout takes twice that in addition."""
+"""How long to add cards of past sessions before returning to the event loop; layout then takes twice as long."""
 
 
 class TranscriptPane(QWidget):
@@ -106,9 +106,9 @@ class TranscriptPane(QWidget):
     play_wanted = Signal(object)
     """The user wants to replay this `Turn`."""
     ask_wanted = Signal(str)
-    """The user wants to ask again with this text."""
+    """The user wants to submit this text again."""
     other_model_wanted = Signal(str)
-    """The user wants to ask another model with this text."""
+    """The user wants to submit this text to another model."""
 
     thoughts_wanted = Signal(object)
     """The user wants to see the model's thoughts behind this `Turn` of the assistant."""

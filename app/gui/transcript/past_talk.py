@@ -43,9 +43,7 @@ class PastTalk:
 
 
 def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:
-    """Returns the visible parts of a conversation's sessions: if it is very long, only the newest turns and
-    requests.
-    """
+    """Returns the visible parts of a conversation's sessions; if it is very long, only the newest ones."""
     found: list[PastTalk] = []
     letters, requests = MOST_LETTERS, MOST_REQUESTS
     for talk in reversed(talks):
