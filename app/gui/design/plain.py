@@ -94,7 +94,7 @@ def _legend(colour: str, name: str) -> str:
 
 
 def elided(metrics: QFontMetrics | QFontMetricsF, text: str, mode: Qt.TextElideMode, room: float) -> str:
-    """Returns `text` elided to `room` pixels. Very long texts are truncated first, since Qt measures all of it."""
+    """Returns `text` elided to `room` pixels. A very long text is truncated first, since Qt would measure all of it."""
     if len(text) > LONGEST_LINE:
         text = "…" + text[-LONGEST_LINE:] if mode == Qt.TextElideMode.ElideLeft else text[:LONGEST_LINE] + "…"
     if isinstance(metrics, QFontMetrics):

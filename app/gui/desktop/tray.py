@@ -1,6 +1,6 @@
 """The system tray icon: its menu, its notifications, and a dot that shows the state of the conversation.
 
-Each response causes one notification, with its first words.
+Each response triggers one notification, which shows its first words.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class LogTable(QAbstractTableModel):
             self._reset()
 
     def catch_up(self) -> int:
-        """Fetches new entries and removes those that `source` has dropped; returns the number of rows removed."""
+        """Fetches new entries and removes those that `source` has dropped; returns how many rows were removed."""
         newest = self._source.newest
         if newest == self._seen:
             return 0

@@ -96,7 +96,7 @@ class ModelName(PlainLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def show_model(self, provider: str, name: str) -> None:
-        """Shows the name of a model run by `provider`, which together determine its colour."""
+        """Shows a model's name. Provider and name together determine the colour."""
         self._provider = provider
         self.setText(name)
         self.setAccessibleName(self.tr("Model: {0}").format(name))

@@ -47,8 +47,7 @@ STEPS = {
 
 
 class CommandPalette(QFrame):
-    """The palette. It gets commands from its providers each time it is opened, and closes before running the selected
-    one.
+    """The palette. Fetches commands from its providers each time it opens, and closes before running the selected one.
 
     `recent` contains the IDs of recently used commands, most recent first; `used` is emitted when it changes.
     """

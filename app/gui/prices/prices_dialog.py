@@ -51,8 +51,8 @@ class PricesDialog(Panel):
         self.close_button.clicked.connect(self.close)
 
     def open_with(self, model: str = "") -> None:
-        """Opens with the current prices; if the dialog is already open, brings it to the front. `model`: a model
-        without a price, for which a row is added.
+        """Opens with the current prices, unless already open. Adds a row for `model`, which has no price yet,
+        if given.
         """
         if not self.isVisible():
             rows, trouble = self._service.prices()
