@@ -1,4 +1,4 @@
-"""Opens the demo, and restores the user's own conversation when it is closed."""
+"""Opens the demo, and reports when the user's own conversation should be resumed."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ _LOOKING = "look what the demo can use"
 
 
 class DemoController(QObject):
-    """Shows the demo on `open`, or on `begin` as an order specifies. `talks` returns whether a conversation of the
-    user's is running or about to start.
+    """Opens and closes the demo: `open` uses the defaults, `begin` takes a `DemoOrder`. `talks` returns whether the
+    user has a conversation that is running or about to start.
     """
 
     began = Signal()
-    """The user's session has been stopped."""
+    """The demo has been opened, and the user's session, if any, has been stopped."""
     ended = Signal(bool)
-    """Whether that session is to be restarted: False if none was running or the user has already started one."""
+    """The demo was closed. True if the user's session should be restarted; False if none was running before, or if the
+    user has moved on to something else.
+    """
     finished = Signal(object)
-    """The `DemoResult`, once the figures are displayed."""
+    """The `DemoResult`, emitted once the figures are displayed."""
     failed = Signal(str)
 
     def __init__(
@@ -53,19 +55,19 @@ class DemoController(QObject):
         self.running = False
         """Whether the demo is open."""
         self.written = False
-        """Whether every file named in the order was written."""
+        """Whether the demo ran to the end with usable results and all files requested by the order were written."""
         self._order = DemoOrder()
         self._service = service
         self._manager = manager
         self._background = background
         self._window = window
         self._talks = talks
-        self._talked = False  # a conversation of the user's was stopped for the demo
+        self._talked = False  # whether the user's conversation was stopped for the demo
         self._closing: asyncio.Task[None] | None = None
-        manager.before_start = self._gone  # two sessions at the same time would compete for the devices
+        manager.before_start = self._gone  # two simultaneous sessions would compete for the audio devices
 
     def begin(self, order: DemoOrder) -> None:
-        """Shows the demo as specified by `order`; an unattended demo writes its files and closes the window."""
+        """Opens the demo as specified by `order`. If unattended, it writes its files and closes the main window."""
         self._order = order
         self.open()
 
@@ -83,7 +85,7 @@ class DemoController(QObject):
         screen.appear(self._order.full)
 
     def leave(self, *, again: bool = True) -> None:
-        """Closes the demo. `again`: resume the user's conversation."""
+        """Closes the demo. `again`: the user's conversation should be resumed, if there was one."""
         if not self.running:
             return
         self.running = False
@@ -98,11 +100,11 @@ class DemoController(QObject):
         self.ended.emit(again and self._talked)
 
     def make_way(self) -> None:
-        """Closes the demo because the user starts a conversation of their own or navigates elsewhere."""
+        """Closes the demo because the user is starting their own conversation or navigating elsewhere."""
         self.leave(again=False)
 
     async def close(self) -> None:
-        """Closes the demo along with the window; call it before the session manager is closed."""
+        """Closes the demo when the main window closes. Must be called before the session manager is closed."""
         self._talked = False
         self.leave()
         await self._gone()
@@ -110,7 +112,7 @@ class DemoController(QObject):
     # -- internals
 
     async def _gone(self) -> None:
-        """Waits until the demo has released all devices."""
+        """Waits until the demo has released all audio devices."""
         if self._closing is not None:
             await asyncio.wait([self._closing])
 

@@ -1,4 +1,4 @@
-"""Runs the demo's steps on its screen, visitor after visitor."""
+"""Steps through the demo on its screen, once per visitor."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ TICK_MS = 33
 
 
 class DemoCourse(QObject):
-    """`begin` shows the start page, or the first question if `visitors` is False. `devices` is the user's choice of
-    microphone and loudspeaker.
+    """Steps through the demo. `begin` shows the start page, or the first question if `visitors` is False. `devices`
+    supplies the user's choice of microphone and loudspeaker.
     """
 
     finished = Signal(object)
-    """The `DemoResult`, once the figures are displayed."""
+    """The `DemoResult`, emitted once the figures are displayed."""
     failed = Signal(str)
-    """The reason why the demo can't continue."""
+    """A user-facing message explaining why the demo can't continue."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class DemoCourse(QObject):
         self._enter()
 
     async def close(self, seconds: float = 1.0) -> None:
-        """Stops everything, waiting up to `seconds` for each part to end."""
+        """Stops everything, waiting up to `seconds` for each task."""
         self._timer.stop()
         if self._recording is not None:
             self._recording.cancel()
@@ -152,7 +152,7 @@ class DemoCourse(QObject):
                 self.finished.emit(self.result)
 
     def _play(self, pair: Pair) -> None:
-        """Plays a recorded question with both sides' answers in sync."""
+        """Starts playing a recorded question, with both sides' answers in sync."""
         replay = Replay(pair)
         self._figures.append(pair.figure())
         self.steps.play(_now(), replay.seconds)
@@ -186,15 +186,15 @@ class DemoCourse(QObject):
         await self.visitor.idle()
         for number, question in enumerate(self._questions):
             began = time.time()
-            # The sides alternate in being asked first.
+            # Alternates which side is asked first.
             pair = await self._recorder.pair(question, first=SIDES[number % 2], began=began)
             self._pairs[number] = pair
             self._show_status()
 
     @property
     def _recorded(self) -> bool:
-        """Whether all questions have been recorded. No question is shown before that, because playback would slow down
-        a recording.
+        """Whether all questions have been recorded. No question is played until then, because playback would slow down
+        the recording in progress.
         """
         return len(self._pairs) == len(self._questions)
 

@@ -1,4 +1,4 @@
-"""The demo's last page: each side's response time in very large digits and per question, with export as an image."""
+"""The demo's last page: both median response times in very large digits, the time per question, and image export."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MARGIN_PX = 40
 
 
 def save(result: DemoResult, path: Path) -> None:
-    """Writes `result` as a PNG in the current theme. Raises OSError with the reason."""
+    """Renders `result` in the current theme and writes it to `path` as an image. Raises OSError if writing fails."""
     body = FiguresBody()
     body.resize(SIZE)
     body.show_result(result)
@@ -43,7 +43,7 @@ def save(result: DemoResult, path: Path) -> None:
 
 
 def draw(result: DemoResult, path: Path) -> None:
-    """Does the same in a program without a window; needs no screen."""
+    """Like `save`, but for programs without a window: works without a display, in the light theme."""
     from app.gui.design.theme import apply_theme
 
     if QApplication.instance() is None:
@@ -55,11 +55,11 @@ def draw(result: DemoResult, path: Path) -> None:
 
 
 MOST_ROWS = 6
-"""The maximum number of questions shown; the newest are kept."""
+"""The maximum number of questions shown; older ones are left out."""
 
 
 class FiguresPage(QWidget):
-    """Shows a `DemoResult`."""
+    """Shows a `DemoResult`, with buttons to save it, run the demo again or leave."""
 
     save_wanted = Signal()
     again_wanted = Signal()

@@ -11,24 +11,24 @@ from app.gui.design.theme import tokens
 
 
 def ink(name: str) -> QColor:
-    """The colour of a design token."""
+    """Returns the colour of the design token `name`."""
     return QColor(getattr(tokens(), name))
 
 
 def side_ink(side: Side) -> QColor:
-    """The colour of a side's name, waveform and stopped stopwatch."""
+    """Returns the colour of a side's name, waveform and stopped stopwatch."""
     return ink("warn" if side == "cascade" else "good")
 
 
 def faded(colour: QColor, share: float) -> QColor:
-    """`colour` with an opacity of `share`, 0 to 1."""
+    """Returns `colour` with an opacity of `share`, 0 to 1."""
     copy = QColor(colour)
     copy.setAlphaF(max(0.0, min(1.0, share)))
     return copy
 
 
 class Filling(QWidget):
-    """A widget with a minimum height and width in pixels; the stretch factors of its layout set the actual size."""
+    """A widget with a minimum size in pixels that expands to fill the space its layout gives it."""
 
     def __init__(self, parent: QWidget, height: int, width: int = 0) -> None:
         super().__init__(parent)
@@ -47,15 +47,15 @@ class Filling(QWidget):
 LINE_HEIGHT = 1.25
 """Line height relative to the font size."""
 LINE_SHARE = 0.78
-"""Font size relative to the line height."""
+"""Default maximum font size, relative to the widget's height."""
 SMALL_SHARE = 0.4
-"""Font size relative to the line height, for small print."""
+"""Maximum font size relative to the widget's height, for small print."""
 
 _WRAP = Qt.TextFlag.TextWordWrap
 
 
 def font_px(font: QFont, px: float, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """Returns `font` with its size set in pixels."""
+    """Returns a copy of `font` with this size in pixels and this weight."""
     copy = QFont(font)
     copy.setPixelSize(max(1, round(px)))
     copy.setWeight(weight)
@@ -63,7 +63,7 @@ def font_px(font: QFont, px: float, weight: QFont.Weight = QFont.Weight.Normal) 
 
 
 def fitting_px(text: str, font: QFont, room: QRectF, largest: float, least: float) -> float:
-    """Returns the largest size in pixels, between `least` and `largest`, at which wrapped `text` fits into `room`."""
+    """Returns the largest pixel size up to `largest` at which wrapped `text` fits into `room`, but at least `least`."""
     low, high = least, max(least, largest)
 
     def fits(px: float) -> bool:
@@ -80,10 +80,10 @@ def fitting_px(text: str, font: QFont, room: QRectF, largest: float, least: floa
 
 
 class FittedText(Filling):
-    """Plain text, wrapped if that allows a larger font.
+    """Plain text in the largest font that fits, wrapped if that allows a larger one.
 
     - `colour`: the name of a design token
-    - `lines`: how many lines fit at the smallest font size
+    - `lines`: how many lines must fit at the smallest font size, which determines the minimum height
     - `share`: the maximum font size relative to the widget's height
     """
 

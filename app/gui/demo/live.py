@@ -1,4 +1,4 @@
-"""A visitor's own question: the tandem receives it through the microphone and answers live."""
+"""Handles visitors' own questions, which the tandem receives through the microphone and answers live."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from app.gui.state.session_manager import SessionManager
 from app.session.control import BackendChoice, SessionChoice, SessionFactory
 
 MARGIN_SECONDS = 0.3
-"""Recorded before and after the speech, for the side that gets the recording."""
+"""Audio kept before and after the speech in the recording that the cascade gets."""
 RELEASE_MS = 300
-"""Delay between releasing the button and muting the microphone, because people let go during the last word."""
+"""Delay between releasing the button and muting the microphone, because people often let go during the last word."""
 
 
 class LiveTalk(QObject):
-    """Runs one hands-free session at a time, unmuted only while the talk button is held, because a fair is loud.
+    """Runs hands-free sessions, unmuted only while the talk button is held because of the noise at trade fairs.
 
-    `state` is the tandem's state; `time` gives the current session time for it.
+    `state` is the tandem's state; `time` provides the current session time.
     """
 
     began = Signal()
-    """A visitor starts asking."""
+    """A visitor has pressed the talk button."""
     answered = Signal(object)
-    """The `DemoQuestion` that a visitor asked, once its answer has ended."""
+    """The `DemoQuestion` that a visitor asked, emitted once its answer has ended or failed."""
     ready = Signal()
     failed = Signal(str)
 
@@ -47,18 +47,18 @@ class LiveTalk(QObject):
         self._ended: e.UserEnded | None = None
 
     def start(self, choice: SessionChoice) -> None:
-        """Starts a session in the background."""
+        """Starts a session, in the background and muted."""
         self._forget()
         self._mute.stop()
         self.manager.start(replace(choice, muted=True))
 
     def stop(self) -> None:
-        """Stops the session in the background."""
+        """Stops the session, in the background."""
         self._mute.stop()
         self.manager.stop()
 
     def press(self) -> None:
-        """Handles a press of the talk button: a new question may follow."""
+        """Handles a press of the talk button: unmutes the session for a new question. Ignored if none is running."""
         if self.manager.session is None or self._held:
             return
         self._held, self._ended = True, None
@@ -68,7 +68,7 @@ class LiveTalk(QObject):
         self.began.emit()
 
     def release(self) -> None:
-        """Handles the release of the talk button."""
+        """Handles the release of the talk button: mutes the session after `RELEASE_MS`."""
         if self._held:
             self._held = False
             self._mute.start()
@@ -93,7 +93,7 @@ class LiveTalk(QObject):
         elif isinstance(event, e.UserResumed | e.UserBackchannel):
             self._ended = None
         elif isinstance(event, e.TranscriptFinal) and not event.text:
-            self._ended = None  # a cough, or nothing at all
+            self._ended = None  # only a cough, or nothing
         elif self._ended is not None and (self.state.over or self.state.failed):
             ended, self._ended = self._ended, None
             if (question := self._question(ended)) is not None:

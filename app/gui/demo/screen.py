@@ -1,4 +1,4 @@
-"""The demo's window, full screen or not, with its three pages and their shared keys."""
+"""The demo's window, optionally full screen, with three pages that share its keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _NEXT = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right)
 
 
 class DemoScreen(QWidget):
-    """While `asking`, the space bar acts as the talk button `push`, and digits select a model."""
+    """The demo's window. While `asking`, the space bar is the talk button (`push`), and digit keys select a model."""
 
     next_wanted = Signal()
     leave_wanted = Signal()
     model_wanted = Signal(int)
-    """The index of a model, starting at 0."""
+    """The zero-based index of the selected model."""
     touched = Signal()
-    """Somebody is using the demo."""
+    """A key was pressed, so somebody is using the demo."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Window)
@@ -58,19 +58,19 @@ class DemoScreen(QWidget):
         self.figures.save_wanted.connect(self.choose_file)
 
     def appear(self, full: bool) -> None:
-        """Shows the window in front, full screen or not."""
+        """Shows the window, full screen if `full`, and brings it to the front."""
         self._show(full)
         self.raise_()
         self.activateWindow()
 
     def toggle_full(self) -> None:
-        """Toggles between full screen and a window."""
+        """Switches between full screen and a normal window."""
         self._show(not self.isFullScreen())
 
     def _show(self, full: bool) -> None:
         room = self.screen()
         if full:
-            self.setGeometry(room.geometry())  # without a window manager, the program has to do this itself
+            self.setGeometry(room.geometry())  # needed if there is no window manager
             self.showFullScreen()
         else:
             self.showNormal()
@@ -78,7 +78,7 @@ class DemoScreen(QWidget):
             self.move(room.availableGeometry().center() - self.rect().center())
 
     def show_page(self, page: QWidget, *, asking: bool = False) -> None:
-        """Shows `page`. `asking`: a visitor can ask by holding the space bar."""
+        """Shows `page`. `asking`: whether visitors can ask a question by holding the space bar."""
         self.asking = asking
         self.push.set_enabled(asking)
         if (handle := self.windowHandle()) is not None:
@@ -90,12 +90,12 @@ class DemoScreen(QWidget):
             self.setFocus()
 
     def show_result(self, result: DemoResult) -> None:
-        """Shows the last page with `result`."""
+        """Shows `result` on the last page."""
         self.figures.show_result(result)
         self.show_page(self.figures)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Scales the buttons with the screen, like everything else."""
+        """Scales the buttons' font with the window, as the other widgets do with theirs."""
         super().resizeEvent(event)
         font = QApplication.font()
         font.setPointSizeF(font.pointSizeF() * max(1.0, self.height() / WINDOW.height()))
@@ -105,7 +105,7 @@ class DemoScreen(QWidget):
     # -- saving as an image
 
     def choose_file(self) -> None:
-        """Asks where to save the figures as an image."""
+        """Opens a file dialog for saving the figures as an image."""
         if self.dialog is not None:
             self.dialog.raise_()
             return
@@ -120,7 +120,7 @@ class DemoScreen(QWidget):
         dialog.open()
 
     def save(self, path: Path) -> bool:
-        """Writes the figures as an image; returns whether that succeeded."""
+        """Writes the figures to `path` as an image. Shows a message and returns False if that fails."""
         try:
             save(self.figures.body.result, path)
         except OSError as error:
@@ -137,7 +137,7 @@ class DemoScreen(QWidget):
     # -- keys
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handles the keys that no control has consumed."""
+        """Handles keys that no child widget has consumed."""
         key = event.key()
         self.touched.emit()
         if key == Qt.Key.Key_Escape:
@@ -154,12 +154,12 @@ class DemoScreen(QWidget):
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Releases the talk button when the window loses focus, because it then receives no key release."""
+        """Releases the talk button when the window loses focus, since it won't receive the key release."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
             self.push.let_go_own()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Leaves the demo, as Escape does."""
+        """Leaves the demo, like Escape."""
         event.accept()
         self.leave_wanted.emit()

@@ -1,9 +1,9 @@
 """One side of the demo: its name, activity, stopwatch, audio and thoughts.
 
-The stopwatch, in very large digits, runs until the side becomes audible, then stops in the side's colour. The waveform
-scrolls from right to left in real time: the question, the silence after it, and the answer. Three lights show whether
-the side is listening, thinking or speaking. The newest thought is shown in large letters and cross-fades from the
-previous one; older ones are struck through.
+The stopwatch, in very large digits, runs until the side is first heard, then stops and takes on the side's colour. The
+waveform of the question, the silence after it and the answer scrolls from right to left in real time. Three lights show
+whether the side is listening, thinking or speaking. The newest thought is shown in large letters and cross-fades with
+the previous one; older ones are struck through.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from app.gui.widgets.form import column
 
 
 class Stopwatch(Filling):
-    """`text` is the time shown; `stopped` is whether the side has been heard."""
+    """A stopwatch in large digits. `text` is the time shown; `stopped` is True once the side has been heard."""
 
     def __init__(self, side: Side, parent: QWidget) -> None:
         super().__init__(parent, tokens().display, tokens().title * 4)
@@ -40,7 +40,7 @@ class Stopwatch(Filling):
         self.setAccessibleName(self.tr("Seconds until it is heard"))
 
     def show_seconds(self, seconds: float | None, *, stopped: bool = False, moving: bool = True) -> None:
-        """Shows a time, or None while the question is still being asked. `moving` False: changes colour without
+        """Shows a time; None while the question is still being asked. If `moving` is False, the colour changes without
         animation.
         """
         text = f"{min(seconds or 0.0, 99.99):.2f}"
@@ -77,16 +77,16 @@ class Stopwatch(Filling):
 
 
 SHOWN_SECONDS = 6.0
-"""The length of the visible section."""
+"""How many seconds of audio the waveform's width represents."""
 NOW_SHARE = 0.94
-"""The position of the present, as a fraction of the width."""
+"""The horizontal position of the current time, as a fraction of the width."""
 QUIETEST_DBFS = -50.0
 """Frames quieter than this are not drawn."""
 
 
 class Waveform(Filling):
-    """Shows `levels` up to now. `silence` spans from the end of the question to the first sound of the answer, or to
-    now.
+    """Shows `levels` up to the current time. `silence` is the interval between the end of the question and the first
+    sound of the answer, or the current time if there is none yet.
     """
 
     def __init__(self, side: Side, parent: QWidget) -> None:
@@ -98,7 +98,7 @@ class Waveform(Filling):
         self.setAccessibleName(self.tr("Question and answer as sound"))
 
     def show_levels(self, levels: Sequence[Level], now: float, silence: tuple[float, float] | None = None) -> None:
-        """Shows these levels; all times are session times."""
+        """Updates the waveform. All times are session times in seconds."""
         self.levels, self._now, self.silence = levels, now, silence
         self.update()
 
@@ -106,7 +106,7 @@ class Waveform(Filling):
         return self.width() * (NOW_SHARE + (at - self._now) / SHOWN_SECONDS)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints one bar per frame, mirrored at the centre line."""
+        """Paints one bar per frame, mirrored about the centre line."""
         painter = painter_on(self)
         middle, step = self.height() / 2, self.width() * FRAME_SECONDS / SHOWN_SECONDS
         mine, theirs = side_ink(self._side), ink("dim")
@@ -133,8 +133,8 @@ class Waveform(Filling):
 
 
 def _share(dbfs: float) -> float:
-    """Returns the height of a bar, 0 to 1. Loudness is perceived in decibels, but the shape of speech is clearest on a
-    scale between linear and logarithmic.
+    """Returns the relative height of a bar, 0 to 1, on a scale between linear and logarithmic. Perceived loudness is
+    roughly logarithmic, but the shape of speech is clearest in between.
     """
     return max(0.0, min(1.0, 1 - dbfs / QUIETEST_DBFS)) ** 1.4
 
@@ -143,7 +143,7 @@ ICONS = ("ear", "brain", "volume-2")
 
 
 class Lights(Filling):
-    """`lit`: whether the side is listening, thinking and speaking, in this order."""
+    """Three indicator lights. `lit` holds whether the side is listening, thinking and speaking, in this order."""
 
     def __init__(self, side: Side, parent: QWidget) -> None:
         super().__init__(parent, tokens().control)
@@ -165,7 +165,7 @@ class Lights(Filling):
         self.setAccessibleDescription(", ".join(words))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the icons in discs, with their labels scaled to fit."""
+        """Paints each icon on a disc, with labels scaled to fit."""
         painter = painter_on(self)
         cell = self.width() / len(ICONS)
         disc = min(self.height() * 0.92, cell * 0.5)
@@ -193,11 +193,11 @@ class Lights(Filling):
 
 
 OLDER = 2
-"""How many replaced thoughts stay visible."""
+"""How many superseded thoughts stay visible."""
 OLDER_SHARE = 0.32
-"""The fraction of the height reserved for them."""
+"""The fraction of the height reserved for superseded thoughts."""
 LINES = 3
-"""The number of lines for the newest thought at its normal size; a longer thought is scaled down."""
+"""How many lines of the newest thought fit at the normal text size; longer thoughts are scaled down."""
 
 
 class ThoughtsView(Filling):
@@ -214,8 +214,8 @@ class ThoughtsView(Filling):
         self.setAccessibleName(self.tr("What it thinks"))
 
     def show_thoughts(self, thoughts: Sequence[Thought], trouble: str = "") -> None:
-        """Shows all thoughts on a question, oldest first; earlier ones with the same text as the newest are left out.
-        `trouble`: why there is no answer.
+        """Shows `thoughts` on a question, given oldest first, omitting earlier ones with the same text as the newest.
+        If there are none, shows `trouble`, the reason why there is no answer.
         """
         newest = thoughts[-1] if thoughts else None
         older = tuple(thought for thought in thoughts[:-1] if newest is not None and thought.text != newest.text)
@@ -235,7 +235,7 @@ class ThoughtsView(Filling):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the older thoughts above the newest."""
+        """Paints the superseded thoughts above the newest one."""
         painter = QPainter(self)
         top = self.height() * OLDER_SHARE
         row = top / OLDER
@@ -265,7 +265,7 @@ class ThoughtsView(Filling):
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_text(self, painter: QPainter, thought: Thought, room: QRectF, colour: str = "dim") -> None:
-        """Paints a thought in the centre of `room`, with the words already spoken in the side's colour."""
+        """Paints a thought centred in the rectangle `room`, with the words spoken so far in the side's colour."""
         said = QTextLayout.FormatRange()
         said.start, said.length = 0, _letters(thought.text, thought.said)
         said.format = QTextCharFormat()
@@ -284,7 +284,7 @@ class ThoughtsView(Filling):
 
 
 def _letters(text: str, words: int) -> int:
-    """Returns the offset in `text` at which its first `words` words end."""
+    """Returns the character offset at which the first `words` words of `text` end."""
     place = 0
     for word in text.split()[:words]:
         place = text.index(word, place) + len(word)
@@ -303,13 +303,13 @@ def _lay_out(layout: QTextLayout, width: float) -> float:
 
 
 STILL_SECONDS = 0.8
-"""How long a side's waveform keeps scrolling after its answer."""
+"""How long a side's waveform keeps scrolling after its answer has ended."""
 HEARD_TINT = 0.1
-"""How strongly a side's background takes on its colour once it is heard."""
+"""How much of a side's colour, 0 to 1, is mixed into its background once it has been heard."""
 
 
 class SideView(QWidget):
-    """Shows a `SideState` at a given session time."""
+    """Shows one side's `SideState` as a card."""
 
     def __init__(self, side: Side, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -329,7 +329,7 @@ class SideView(QWidget):
         column(*parts, (self.thoughts, 32), within=self, spacing=2 * unit, margins=margins)
 
     def show_state(self, state: SideState, now: float) -> None:
-        """Shows the side as it is at the session time `now`."""
+        """Shows `state` as of the session time `now`."""
         heard = state.heard is not None and state.heard_at is not None and now >= state.heard_at
         self.lights.show_lit(state.hears, state.thinks, state.speaks)
         self.stopwatch.show_seconds(state.clock(now), stopped=heard)
@@ -350,7 +350,7 @@ class SideView(QWidget):
         self._heard.go(0.0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the card, in the side's colour once the side has been heard."""
+        """Paints the card, tinted in the side's colour once the side has been heard."""
         painter = painter_on(self)
         colour, share = side_ink(self._side), self._heard.value
         self.name.colour = colour

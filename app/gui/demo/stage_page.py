@@ -1,7 +1,7 @@
-"""The demo's page with both sides at work, on a recorded question or a visitor's own.
+"""The demo's page that shows both sides answering a recorded question or a visitor's own.
 
-A row lists the models that can answer, each with the key that switches to it mid-answer, and a verdict says which side
-was heard first.
+For a visitor's question, a row lists the available models, each with the key that switches to it mid-answer. A verdict
+states which side was heard first.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from app.gui.design.theme import tokens
 from app.gui.widgets.form import column, row
 
 MOST = 9
-"""One per key from 1 to 9."""
+"""The maximum number of models: one for each of the keys 1 to 9."""
 
 
 class ModelsRow(Filling):
-    """A row of model `labels`, numbered from key 1; `current` is the index of the active model."""
+    """A row of models, each with its key. `labels` are their names; `current` is the index of the active one."""
 
     chosen = Signal(int)
     """The index of the model that was clicked."""
@@ -37,7 +37,7 @@ class ModelsRow(Filling):
         self.setAccessibleName(self.tr("Models, with their keys"))
 
     def show_models(self, labels: Sequence[str], current: int) -> None:
-        """Shows up to nine labels, with the one at `current` highlighted."""
+        """Shows the first nine labels, with the one at index `current` highlighted."""
         self.labels, self.current = tuple(labels[:MOST]), current
         self.setAccessibleDescription(", ".join(f"{n} {label}" for n, label in enumerate(self.labels, 1)))
         self.update()
@@ -50,7 +50,7 @@ class ModelsRow(Filling):
         return QRectF(left + place * (width + gap), 0, width, self.height())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Selects the model that was clicked."""
+        """Emits `chosen` for the model that was clicked."""
         for place in range(len(self.labels)):
             if self._cell(place).contains(event.position()):
                 self.chosen.emit(place)
@@ -76,22 +76,24 @@ class ModelsRow(Filling):
 
 
 NOTICED_SECONDS = 0.05
-"""Sides heard within this interval of each other count as equally fast."""
+"""If the response times differ by less than this, both sides count as equally fast."""
 TIMES_FROM = 1.5
-"""The smallest ratio reported as a factor; below it, the difference in seconds is shown."""
+"""The minimum ratio of response times to be shown as "N times as fast"; otherwise, the difference is shown."""
 LEAST_SECONDS = 0.1
-"""The shortest time from which a factor is computed; with anything shorter it would be meaningless."""
+"""The minimum response time for computing a ratio; with a shorter one, the ratio would be meaningless."""
 
 
 class Verdict(QObject):
-    """Describes results. All methods return text in the user's language."""
+    """Describes results in the user's language."""
 
     def name(self, side: Side) -> str:
         """Returns a side's name."""
         return self.tr("Cascade") if side == "cascade" else self.tr("Tandem")
 
     def words(self, cascade: float | None, tandem: float | None) -> str:
-        """Returns which side was heard first and by how much. Times are in seconds, None if a side was not heard."""
+        """Returns a text stating which side was faster and by how much. Times are in seconds, None for a side that
+        wasn't heard, in which case the text is empty.
+        """
         if cascade is None or tandem is None:
             return ""
         if abs(cascade - tandem) < NOTICED_SECONDS:
@@ -114,7 +116,7 @@ class StagePage(QWidget):
         self.sides = {side: SideView(side, self._verdict.name(side), self) for side in SIDES}
         self.talk = QPushButton(self.tr("Hold to ask"), self)
         self.talk.setProperty("primary", True)
-        self.talk.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the space bar does the same wherever the focus is
+        self.talk.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the space bar works regardless of focus
         self.models = ModelsRow(self)
         self.note = FittedText(self, colour="dim", lines=2, share=SMALL_SHARE)
         unit = tokens().unit
@@ -126,14 +128,14 @@ class StagePage(QWidget):
         self._for_visitors(False)
 
     def show_question(self, text: str, number: int, total: int, note: str) -> None:
-        """Shows a recorded question as it is asked. `number` counts from 1."""
+        """Shows a recorded question, which is number `number` (from 1) of `total`. `note`: how it was recorded."""
         self.question.show_text(text)
         self.hint.show_text(self.tr("{0} of {1}").format(number, total))
         self.note.show_text(note)
         self._for_visitors(False)
 
     def show_preparing(self, number: int, total: int) -> None:
-        """Shows that the questions are still being recorded."""
+        """Shows that the questions are still being recorded, with `number` of `total` done."""
         self.question.show_text(self.tr("Both are being asked, one after the other …"))
         self.hint.show_text(self.tr("{0} of {1}").format(number, total))
         self.note.show_text("")
@@ -153,7 +155,7 @@ class StagePage(QWidget):
         self.clear()
 
     def show_ready(self) -> None:
-        """Enables the talk button: the visitor can speak from now on."""
+        """Enables the talk button, because the session is ready for the visitor's question."""
         self.talk.setEnabled(True)
         if len(self.models.labels) > 1:
             self.hint.show_text(self.tr("Hold the space bar and ask. Press 2 in mid-sentence to change its mind."))
@@ -161,12 +163,12 @@ class StagePage(QWidget):
             self.hint.show_text(self.tr("Hold the space bar and ask. There is only one model here to answer."))
 
     def show_verdict(self, cascade: float | None, tandem: float | None) -> None:
-        """Shows which side was heard first, once both have been."""
+        """Shows which side was faster. Has no effect while either time is None."""
         if words := self._verdict.words(cascade, tandem):
             self.hint.show_text(words)
 
     def show_model(self, label: str) -> None:
-        """Shows which model answers on both sides."""
+        """Shows the name of the model that both sides use."""
         for view in self.sides.values():
             view.model.show_text(label)
 

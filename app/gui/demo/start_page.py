@@ -1,4 +1,4 @@
-"""The demo's start page, which waits for a visitor with a quiet animation of the title and both sides' names."""
+"""The demo's start page, shown until a visitor starts the demo, with a subtle animation of both sides' names."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ LOOP: tuple[tuple[Side, tuple[bool, bool, bool]] | None, ...] = (
     ("tandem", (False, True, True)),
     ("tandem", (False, True, True)),
 )
-"""The highlighted side at each step and its lights; None highlights the title."""
+"""For each step of the animation, the highlighted side and which of its lights are on; None highlights neither side."""
 
 
 class StartPage(QWidget):
-    """Emits `start_wanted` on a click anywhere."""
+    """The start page. Emits `start_wanted` on the button or a click anywhere, once a visitor can start."""
 
     start_wanted = Signal()
     leave_wanted = Signal()
     window_wanted = Signal()
-    """Toggles full screen."""
+    """The user wants to switch between full screen and a normal window."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -76,7 +76,7 @@ class StartPage(QWidget):
         column(*titles, pair, (None, 8), (self.status, 7), buttons, within=self, spacing=3 * unit, margins=margins)
 
     def show_status(self, text: str, *, ready: bool) -> None:
-        """Shows the progress of the preparation, or what is missing. `ready`: a visitor can start."""
+        """Shows the progress of the preparation, or why the demo can't start. `ready`: a visitor can start the demo."""
         self.status.show_text(text)
         if ready != self.start.isEnabled():
             self.start.setEnabled(ready)
@@ -85,7 +85,7 @@ class StartPage(QWidget):
     # -- the loop
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Restarts the animation at the title."""
+        """Restarts the animation, unless reduced motion is on, and focuses the start button."""
         super().showEvent(event)
         self.step = 0
         self._show_step()
@@ -94,7 +94,7 @@ class StartPage(QWidget):
         self.start.setFocus()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stops the animation while hidden."""
+        """Stops the animation."""
         super().hideEvent(event)
         self._beat.stop()
 

@@ -1,4 +1,4 @@
-"""The step in which a visitor asks: the tandem answers live, then the cascade gets the recording."""
+"""The step in which visitors ask their own questions: the tandem answers live, then the cascade gets the recording."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from app.session.errors import UserError
 
 
 class Visitor(QObject):
-    """Runs between `begin` and `end`. `figures` covers the questions that both sides answered."""
+    """Runs this step between `begin` and `end`. `figures` covers the questions that both sides have answered."""
 
     touched = Signal()
-    """A visitor is present."""
+    """A visitor is using the demo, or is being answered."""
 
     def __init__(
         self, service: DemoService, stage: StagePage, offer: DemoOffer, devices: SessionChoice, parent: QObject
@@ -39,10 +39,10 @@ class Visitor(QObject):
         self._offer = offer
         self._devices = devices
         self._place = 0  # index of the active model
-        self._asked_by = offer.backends[0].choice  # the model that the visitor's question starts with
+        self._asked_by = offer.backends[0].choice  # the model that was active when the visitor began to ask
         self._on = False
         self._cascade: RunningTime | None = None
-        self._open: DemoFigure | None = None  # set until the cascade has been heard
+        self._open: DemoFigure | None = None  # the tandem's figure, until the cascade has been heard as well
         self._taking: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
         self.live.began.connect(self._began)
@@ -53,7 +53,7 @@ class Visitor(QObject):
         self.live.manager.backend_refused.connect(lambda _, sentence: stage.hint.show_text(sentence))
 
     def begin(self) -> None:
-        """Starts a session and lets a visitor ask."""
+        """Shows the page and starts a session; the talk button is enabled once the session is ready."""
         self._on, self._place = True, 0
         self._stage.show_asking(self._offer.backends, 0)
         choice = choice_of("tandem", self._offer.backends[0].choice, self._offer.frontend)
@@ -70,11 +70,11 @@ class Visitor(QObject):
             self.live.stop()
 
     async def idle(self) -> None:
-        """Waits until none of its own sessions is running."""
+        """Waits until the tandem's session has stopped."""
         await self.live.manager.idle()
 
     async def close(self, seconds: float) -> None:
-        """Stops everything permanently, waiting up to `seconds` for tasks to end."""
+        """Shuts down, waiting up to `seconds` for the tasks and up to `seconds` for the session."""
         self._on = False
         tasks = [task for task in (self._taking, self._warming) if task is not None and not task.done()]
         for task in tasks:
@@ -96,7 +96,7 @@ class Visitor(QObject):
         self.live.release()
 
     def choose(self, place: int) -> None:
-        """Switches to the model at `place`, even in the middle of an answer."""
+        """Switches to the model at index `place`, even in the middle of an answer."""
         if not self._on:
             return
         self.touched.emit()
@@ -109,7 +109,7 @@ class Visitor(QObject):
             )
 
     def tick(self) -> None:
-        """Shows the current state of both sides."""
+        """Updates the view of both sides. Called at every tick of the demo's timer."""
         now = time.monotonic()
         if self.live.state.turn:
             self._stage.sides["tandem"].show_state(self.live.state, self.live.time.at(now))
@@ -129,7 +129,7 @@ class Visitor(QObject):
             self._warming = self._spawn(self._warm())
 
     async def _warm(self) -> None:
-        """Loads the models that the cascade needs in addition to the tandem's, and the model on key 2."""
+        """Preloads the models that only the cascade uses, and the language model on key 2."""
         first, *others = (backend.choice for backend in self._offer.backends[:2])
         with suppress(UserError):
             session, _ = await self._service.start(choice_of("cascade", first, self._offer.frontend))
@@ -161,7 +161,7 @@ class Visitor(QObject):
             self._taking = self._spawn(self._ask_cascade(question))
 
     async def _ask_cascade(self, question: DemoQuestion) -> None:
-        """Gives the cascade the visitor's recording."""
+        """Feeds the recording of the visitor's question to the cascade."""
         self._open = DemoFigure(question.text, None, self.live.state.heard, own=True)
 
         def show(state: SideState) -> None:
@@ -172,7 +172,7 @@ class Visitor(QObject):
             self._stage.sides["cascade"].clear(take.trouble)
 
     def _compare(self, cascade: SideState) -> None:
-        """Records the question's figures once the cascade has been heard as well."""
+        """Once the cascade has been heard as well, adds the question to `figures` and shows the verdict."""
         if self._open is not None and cascade.heard is not None:
             figure, self._open = replace(self._open, cascade=cascade.heard), None
             self.figures.append(figure)

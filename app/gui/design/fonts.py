@@ -19,7 +19,7 @@ FILES = (
 )
 FAMILY, CODE_FAMILY = "Inter", "JetBrains Mono"
 POINTS_PER_PX = 0.75
-"""At 96 dpi. Sizes are set in points, so that they follow the resolution reported by the system."""
+"""Points per pixel at 96 dpi. Sizes are set in points, so that they scale with the system's resolution."""
 
 Size = Literal["caption", "small", "body", "title", "display"]
 
@@ -27,7 +27,7 @@ _loaded = False
 
 
 def load_fonts() -> None:
-    """Registers the bundled typefaces with Qt; if a file is missing, the system font is used instead."""
+    """Registers the bundled typefaces with Qt. Idempotent; if a file is missing, Qt falls back to a system font."""
     global _loaded
     if not _loaded:
         _loaded = True
@@ -36,14 +36,14 @@ def load_fonts() -> None:
 
 
 def base_font(percent: int = 100) -> QFont:
-    """Returns the font for all controls: size `small`, scaled to `percent`."""
+    """Returns the default font of all controls, in size `small` scaled to `percent`."""
     font = QFont(FAMILY)
     font.setPointSizeF(tokens_for("light").small * POINTS_PER_PX * percent / 100)
     return font
 
 
 def sized(font: QFont, size: Size, weight: QFont.Weight | None = None) -> QFont:
-    """Returns `font` in one of the five sizes, scaled with the application's font."""
+    """Returns a copy of `font` in one of the five sizes, scaled in proportion to the application's font."""
     tokens, copy = tokens_for("light"), QFont(font)
     points = QApplication.font().pointSizeF() * getattr(tokens, size) / tokens.small
     copy.setPointSizeF(points)
@@ -53,14 +53,14 @@ def sized(font: QFont, size: Size, weight: QFont.Weight | None = None) -> QFont:
 
 
 def set_size(widget: QWidget, size: Size, weight: QFont.Weight | None = None) -> None:
-    """Sets a widget's text to one of the five sizes. Call this again after the application's font has changed."""
+    """Sets a widget's font to one of the five sizes. Must be called again when the application's font changes."""
     font = sized(widget.font(), size, weight)
     if font != widget.font():
         widget.setFont(font)
 
 
 def embolden(widget: QWidget) -> None:
-    """Gives a widget bold text."""
+    """Makes a widget's font semi-bold."""
     font = widget.font()
     font.setWeight(QFont.Weight.DemiBold)
     widget.setFont(font)

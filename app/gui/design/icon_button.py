@@ -14,7 +14,7 @@ from app.gui.design.theme import tokens
 
 
 class IconButton(QToolButton):
-    """A flat button with the icon `name`; `label` is its accessible name and, followed by `keys`, its tooltip."""
+    """A flat button with the icon `name`. `label` is its accessible name and, followed by `keys`, its tooltip."""
 
     def __init__(self, name: str, label: str, parent: QWidget | None = None, *, keys: str = "", size: int = 18) -> None:
         super().__init__(parent)
@@ -29,7 +29,7 @@ class IconButton(QToolButton):
         self._tint()
 
     def set_label(self, label: str, keys: str = "") -> None:
-        """Sets the accessible name and the tooltip."""
+        """Sets the accessible name and the tooltip; `keys` is a shortcut to add to the tooltip."""
         self.setAccessibleName(label)
         set_tip(self, f"{label} ({keys})" if keys else label)
 
@@ -45,7 +45,7 @@ class IconButton(QToolButton):
             self._tint()
 
     def setCheckable(self, checkable: bool) -> None:
-        """Also enables the accent colour for the checked state."""
+        """Makes the button checkable, which also tints its icon in the accent colour while checked."""
         super().setCheckable(checkable)
         self._tint()
 
@@ -66,7 +66,7 @@ class IconButton(QToolButton):
 
 @lru_cache(maxsize=512)
 def _icon(name: str, colour: str, disabled: str, checked: str, size: int) -> QIcon:
-    """Returns an icon for each button state; an empty `checked` means that the button isn't checkable."""
+    """Returns an icon with these colours for the button's states; `checked` is empty if the button isn't checkable."""
     icon = QIcon()
     states = [(colour, QIcon.Mode.Normal, QIcon.State.Off), (disabled, QIcon.Mode.Disabled, QIcon.State.Off)]
     if checked:

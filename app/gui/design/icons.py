@@ -1,4 +1,4 @@
-"""The window's icons: drawings from Lucide, tinted in theme colours."""
+"""The window's icons, which are Lucide drawings tinted in theme colours."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ RATIOS = (1, 2, 3)
 
 @lru_cache(maxsize=128)
 def drawing(name: str) -> str:
-    """Returns the drawing's SVG source, whose strokes use `currentColor`."""
+    """Returns the SVG source of a drawing, in which strokes have the colour `currentColor`."""
     return resource("icons", "lucide", f"{name}.svg").read_text("utf-8")
 
 
 def pixmap(name: str, colour: QColor, size: int, ratio: float = 1.0) -> QPixmap:
-    """Renders an icon of `size` logical pixels for a screen with the device pixel ratio `ratio`."""
+    """Renders an icon, `size` logical pixels wide and high, for a screen with the device pixel ratio `ratio`."""
     made = QPixmap(QSize(round(size * ratio), round(size * ratio)))
     made.setDevicePixelRatio(ratio)
     made.fill(Qt.GlobalColor.transparent)
@@ -48,5 +48,5 @@ def _icon(name: str, colour: str, disabled: str, size: int) -> QIcon:
 
 
 def icon(name: str, colour: QColor, disabled: QColor | None = None, size: int = 18) -> QIcon:
-    """Returns an icon in this colour; `disabled` is its colour on a disabled control."""
+    """Returns an icon in this colour. `disabled` is its colour on a disabled control, by default the same."""
     return _icon(name, colour.name(), (disabled or colour).name(), size)

@@ -1,4 +1,4 @@
-"""Derives the window's colours from the system's palette, light or dark, and makes painters with smooth edges."""
+"""Derives colours for custom painting from a light or dark palette, and provides helpers for painting."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATE_COLOURS = {
     "stopped": QColor("#5f6670"),
     "muted": QColor("#a32638"),
 }
-"""The colours of the conversation's states; white text is readable on all of them, in light and dark themes."""
+"""The colours of the conversation's states. White text is readable on all of them, in light and dark themes."""
 
 
 def blend(colour: QColor, other: QColor, share: float) -> QColor:
@@ -30,7 +30,7 @@ def blend(colour: QColor, other: QColor, share: float) -> QColor:
 
 
 def painter_on(device: QPaintDevice) -> QPainter:
-    """Returns a painter with smooth edges."""
+    """Returns a painter with antialiasing. Call its `end` after painting."""
     painter = QPainter(device)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     return painter
@@ -40,7 +40,7 @@ Ink = QColor | QPen | None
 
 
 def set_ink(painter: QPainter, *, fill: QColor | None = None, edge: Ink = None) -> None:
-    """Sets the brush and the pen of a painter; None: the inside, or the edge, is not painted."""
+    """Sets a painter's brush and pen; None for no fill or no outline, respectively."""
     painter.setBrush(Qt.BrushStyle.NoBrush if fill is None else fill)
     painter.setPen(Qt.PenStyle.NoPen if edge is None else edge)
 
@@ -54,12 +54,12 @@ def draw_rounded(
     fill: QColor | None = None,
     edge: Ink = None,
 ) -> None:
-    """Draws a rectangle with round corners.
+    """Draws a rectangle with rounded corners.
 
     Args:
-        inset: how far inside `box`; half the width of the edge keeps it sharp.
-        fill: the colour inside.
-        edge: as of `set_ink`.
+        inset: the distance from the edges of `box`; half the pen's width keeps the outline sharp.
+        fill: the fill colour, or None for no fill.
+        edge: the colour or pen of the outline, or None for no outline.
     """
     set_ink(painter, fill=fill, edge=edge)
     painter.drawRoundedRect(QRectF(box).adjusted(inset, inset, -inset, -inset), radius, radius)
@@ -67,7 +67,7 @@ def draw_rounded(
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Colours named after their purpose."""
+    """A set of colours named by purpose."""
 
     dark: bool
     text: QColor
@@ -93,7 +93,7 @@ class Look:
         return cls(
             dark=dark,
             text=text,
-            # Keeps small print above a contrast of 4.5 : 1 on every card, light or dark.
+            # Keeps small print above a contrast ratio of 4.5 : 1 on all cards, light or dark.
             dim=blend(text, base, 0.26 if dark else 0.3),
             line=blend(base, text, 0.18),
             base=base,

@@ -1,4 +1,4 @@
-"""Short animations of a value. With reduced motion, the final value is applied immediately."""
+"""Short animations of a value. With reduced motion, the final value is set immediately."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _PROPERTY = "reducedMotion"
 
 
 def reduce_motion(reduced: bool) -> None:
-    """Sets whether changes are applied immediately, without animation."""
+    """Enables or disables reduced motion, i.e. changes without animation."""
     app = QApplication.instance()
     assert app is not None
     app.setProperty(_PROPERTY, reduced)
 
 
 def reduced_motion() -> bool:
-    """Returns whether animations are off. Qt doesn't report the system's setting."""
+    """Returns whether reduced motion is enabled in the app; Qt doesn't expose the system's setting."""
     app = QApplication.instance()
     return bool(app is not None and app.property(_PROPERTY))
 
 
 class Glide(QObject):
-    """Animates a value towards a target, calling `show` at each step."""
+    """Animates a value. `show` is called with the new value at each step."""
 
     def __init__(self, show: Callable[[float], None], parent: QObject, *, milliseconds: int, value: float = 0.0):
         super().__init__(parent)
@@ -36,12 +36,12 @@ class Glide(QObject):
 
     @property
     def target(self) -> float:
-        """The value being moved to, or the current value."""
+        """The value at the end of the animation in progress; without one, the current value."""
         running = self._animation.state() == QVariantAnimation.State.Running
         return float(self._animation.endValue()) if running else self.value
 
     def go(self, target: float) -> None:
-        """Animates from the current value to `target`."""
+        """Animates the value to `target`. Has no effect if this is already the target."""
         if target == self.target:
             return
         self._animation.stop()

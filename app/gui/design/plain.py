@@ -1,7 +1,7 @@
-"""Plain-text labels, tooltips, and names for buttons and menus, in which Qt detects no markup.
+"""Labels, tooltips, and names for buttons and menus that Qt always treats as plain text.
 
-Qt guesses whether a text is HTML, and then loads the images it refers to. The rest of the GUI therefore uses only the
-labels and tooltips defined here.
+By default, Qt guesses whether a text is HTML, and if so, loads the images it references. The rest of the GUI therefore
+uses only the labels and tooltips defined here.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from app.untrusted.text import one_line
 LONGEST_LABEL = 20_000
 LONGEST_TIP = 2_000
 LONGEST_NAME = 300
-"""The maximum length of a name in a menu or on a button, in characters."""
+"""The maximum number of characters of a name in a menu or on a button."""
 LONGEST_LINE = 2_000
-"""The maximum length of a line that is elided, in characters."""
+"""The maximum number of characters passed to Qt for eliding."""
 
 
 class _HasTip(Protocol):
@@ -42,7 +42,7 @@ class PlainLabel(QLabel):
 
 
 class LegendLabel(QLabel):
-    """Names on a single line, each preceded by a box in its colour."""
+    """A legend: names on a single line, each preceded by a square in its colour."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,7 +54,7 @@ class LegendLabel(QLabel):
 
 
 def tip(text: str, *, wrap: bool = False) -> str:
-    """Returns the tooltip string that makes Qt show `text` literally; `wrap` breaks it into lines of limited width."""
+    """Returns a tooltip string for which Qt shows `text` literally; `wrap` enables word wrap."""
     text = shortened(text, LONGEST_TIP)
     if not text:
         return ""
@@ -74,18 +74,18 @@ def show_tip(at: QPoint, text: str, widget: QWidget, *, wrap: bool = False) -> N
 
 
 def verbatim(name: str) -> str:
-    """Returns the text for a button or action that makes Qt show `name` literally, with no mnemonic for ampersands."""
+    """Escapes `name` for the text of a button or action, so that Qt doesn't turn ampersands into mnemonics."""
     return one_line(name, LONGEST_NAME).replace("&", "&&")
 
 
 def set_name(button: QAbstractButton, name: str) -> None:
-    """Names a button that paints its own text, in which an ampersand isn't a mnemonic."""
+    """Sets the text of a button that does its own painting, without turning an ampersand into a shortcut."""
     button.setText(one_line(name, LONGEST_NAME))
     button.setShortcut(QKeySequence())
 
 
 def shortened(text: str, most: int) -> str:
-    """Returns `text`, with everything beyond `most` characters replaced by "…"."""
+    """Returns `text` truncated to at most `most` characters, the last of which is then "…"."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -94,7 +94,7 @@ def _legend(colour: str, name: str) -> str:
 
 
 def elided(metrics: QFontMetrics | QFontMetricsF, text: str, mode: Qt.TextElideMode, room: float) -> str:
-    """Returns `text` elided to `room` pixels. A very long text is cut first, since Qt would measure all of it."""
+    """Returns `text` elided to `room` pixels. A very long text is truncated first, since Qt would measure all of it."""
     if len(text) > LONGEST_LINE:
         text = "…" + text[-LONGEST_LINE:] if mode == Qt.TextElideMode.ElideLeft else text[:LONGEST_LINE] + "…"
     if isinstance(metrics, QFontMetrics):

@@ -7,7 +7,7 @@ from app.platform.installation import resource
 
 
 def style_sheet(tokens: Tokens) -> str:
-    """Returns the application's style sheet. It contains no text sizes, which follow the widgets' fonts."""
+    """Returns the application's style sheet. It sets no text sizes, which are determined by the widgets' fonts."""
     t = tokens
     quiet = f"background: {t.sunken}; color: {t.text}; border: 1px solid transparent"
     return "\n".join(
@@ -23,7 +23,7 @@ def style_sheet(tokens: Tokens) -> str:
 
 
 def _picture(name: str, tokens: Tokens) -> str:
-    """Returns the style-sheet URL of a drawing in the theme's colour; Qt only accepts files there."""
+    """Returns the style-sheet URL of a drawing in the theme's colour. Qt style sheets only support image files."""
     return f'url("{resource("icons", "controls", f"{name}-{tokens.scheme}.svg").as_posix()}")'
 
 

@@ -1,4 +1,4 @@
-"""Applies theme, accent and text size to the application. Themes: light, dark, high contrast, or the system's."""
+"""Applies the theme (light, dark, high contrast or the system's), the accent and the text size to the application."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FONT_CLASSES = (
     "QToolButton",
     "QStatusBar",
 )
-"""Widget classes that may have their own fonts in a system theme, as on Windows."""
+"""Widget classes for which system themes may set their own fonts, as on Windows."""
 
 _tokens = tokens_for("light")
 
@@ -41,16 +41,16 @@ def tokens() -> Tokens:
 
 
 def apply_theme(app: QApplication, theme: Theme | str, font_percent: int = 100, accent: str = "teal") -> None:
-    """Applies a theme to the whole application; "system" follows the system.
+    """Applies a theme to the whole application; "system" follows the system's colour scheme.
 
-    `font_percent` scales the text size relative to the default. May be called repeatedly.
+    `font_percent` is the text size relative to the default. May be called again at any time.
     """
     manager = app.findChild(_Manager) or _Manager(app)
     manager.show(theme, font_percent, accent)
 
 
 def palette_of(tokens: Tokens) -> QPalette:
-    """Returns a palette in the colours of these tokens."""
+    """Returns the palette that corresponds to `tokens`."""
     shades = {
         _R.Window: tokens.ground,
         _R.WindowText: tokens.text,
@@ -94,7 +94,7 @@ def _told(app: QApplication) -> Qt.ColorScheme:
 
 
 class _Manager(QObject):
-    """Holds the selected theme and follows system changes. A child of the application, created once."""
+    """Holds the selected theme and follows the system's colour scheme. A single child of the application."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
@@ -104,7 +104,7 @@ class _Manager(QObject):
         self._percent = 0
         self._shown: Tokens | None = None
         load_fonts()
-        # Without this, widgets under a style sheet keep their initial font and palette.
+        # Otherwise, widgets with a style sheet would keep their initial font and palette.
         app.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
         app.styleHints().colorSchemeChanged.connect(self._paint)
 
@@ -115,10 +115,10 @@ class _Manager(QObject):
             self._percent = percent
             self._app.setFont(base_font(percent))
         self._paint()
-        QTimer.singleShot(0, self, self._set_class_fonts)  # Qt may still have a system colour change queued before this
+        QTimer.singleShot(0, self, self._set_class_fonts)  # after any system colour change that Qt has queued
 
     def _set_class_fonts(self) -> None:
-        """Sets the application's font on the widget classes for which the system theme has its own."""
+        """Sets the application's font for the widget classes that have their own font in the system theme."""
         font = self._app.font()
         for name in FONT_CLASSES:
             if QApplication.font(name) != font:  # type: ignore[call-overload]  # the stub wants bytes, PySide text
@@ -138,8 +138,8 @@ class _Manager(QObject):
             self._app.setStyle(QStyleFactory.create("Fusion"))
         self._shown = _tokens = made
         self._app.setStyleSheet(style_sheet(made))
-        self._app.setPalette(palette_of(made))  # last, because widgets then derive their own palettes
-        # Widgets with their own palettes, derived from the application's, get no event automatically.
+        self._app.setPalette(palette_of(made))  # last, because widgets derive their own palettes from it
+        # Qt sends no event to widgets that have set their own palette, derived from the application's.
         for widget in self._app.allWidgets():
             if widget.testAttribute(Qt.WidgetAttribute.WA_SetPalette):
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))

@@ -13,11 +13,11 @@ Scheme = Literal["light", "dark", "contrast"]
 class Tokens:
     """Colours as `#rrggbb`, lengths in pixels at 100 %, durations in milliseconds.
 
-    - `ground` is the background of everything, `surface` that of the conversation and of text fields.
-    - `raised` is for floating elements, `sunken` for quiet buttons, code and tracks.
-    - `line` is for separators; `outline` marks the edge of a field, with a contrast of at least 3 : 1 against
+    - `ground` is the background of windows; `surface` is that of the conversation and of text fields.
+    - `raised` is for floating elements; `sunken` is for secondary buttons, code and tracks.
+    - `line` is for separators; `outline` is for the border of fields, with a contrast ratio of at least 3 : 1 against
       `surface`.
-    - Text has a contrast of at least 4.5 : 1 against all four backgrounds.
+    - Text has a contrast ratio of at least 4.5 : 1 against all four backgrounds.
     """
 
     scheme: Scheme
@@ -60,18 +60,20 @@ class Tokens:
 
     @property
     def frame(self) -> str:
-        """The edge of what is raised over something else."""
+        """The border colour of floating elements."""
         return self.outline if self.scheme == "contrast" else self.line
 
     @property
     def dark(self) -> bool:
-        """Whether text is bright on a dark background."""
+        """Whether this is a theme with bright text on a dark background."""
         return self.scheme != "light"
 
 
 @dataclass(frozen=True, slots=True)
 class Accent:
-    """An accent's fill and soft tones, for light and dark backgrounds. Text on a fill is white or near black."""
+    """An accent's colours for light and dark themes: fill, fill while hovered, text, and soft background. Text on a
+    fill is white in light themes and nearly black in dark ones.
+    """
 
     light: str
     light_hover: str
@@ -96,7 +98,7 @@ ACCENTS = MappingProxyType(
 
 
 def tokens_for(scheme: Scheme, accent: str = "teal") -> Tokens:
-    """Returns the tokens of a theme with an accent (teal if unknown). High contrast has a fixed accent."""
+    """Returns the tokens of a theme with this accent, or teal if unknown. High contrast has a fixed accent."""
     chosen = ACCENTS.get(accent, ACCENTS["teal"])
     if scheme == "contrast":
         return Tokens(

@@ -1,4 +1,4 @@
-"""Desktop integration outside the app's window.
+"""Desktop integration outside the app's windows.
 
 - `tray.py`: the system tray icon, with its menu and notifications
 """

@@ -1,6 +1,6 @@
-"""The system tray icon: its menu, its notifications, and a dot showing the state of the conversation.
+"""The system tray icon: its menu, its notifications, and a dot that shows the state of the conversation.
 
-A notification shows the first words of a response, once per response.
+Each response triggers one notification, which shows its first words.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COLOURS: dict[Dot, str] = {
     "speaking": "#9b6cf0",
     "muted": "#e5383b",
 }
-"""Brighter than in the window, because a tray shows them seven pixels wide on the icon's teal."""
+"""The dot's colours, brighter than in the window because the dot is only seven pixels wide on a teal icon."""
 
 SIZES_PX = (16, 22, 24, 32, 48, 64)
 SHARE, RING = 0.44, 0.06
@@ -47,8 +47,8 @@ SHARE, RING = 0.44, 0.06
 
 @lru_cache(maxsize=len(DOTS))
 def tray_picture(dot: Dot) -> QIcon:
-    """Returns the icon in all sizes used by trays. "idle" has no dot; "muted" has a bar as well, for users who can't
-    see red.
+    """Returns the icon in all sizes used by trays. "idle" is shown without a dot; the dot for "muted" also has a bar,
+    for users who can't distinguish its colour.
     """
     icon = QIcon()
     for side in SIZES_PX:
@@ -76,13 +76,13 @@ def _pixmap(dot: Dot, side: int) -> QPixmap:
 
 ENOUGH_WORDS = 12
 LONGEST = 140
-"""The maximum length of a notification, in characters."""
+"""The maximum length of a response in a notification, in characters."""
 
 
 @dataclass(slots=True)
 class AnswerNotice:
-    """Collects the words of a response. `apply` returns the text to show once there are enough words or the response
-    has ended, otherwise an empty string.
+    """Collects the words of a response for a notification. `apply` returns its text once per response, as soon as there
+    are enough words or the response has ended; otherwise an empty string.
     """
 
     _words: list[str] = field(default_factory=list)
@@ -92,7 +92,7 @@ class AnswerNotice:
         match event:
             case e.AssistantStarted():
                 self._words, self._told = [], False
-            case e.AssistantSaid(revision=revision) if revision:  # an opening isn't part of the response
+            case e.AssistantSaid(revision=revision) if revision:  # 0: an opening, which isn't part of the response
                 self._add(event)
                 if len(self._words) >= ENOUGH_WORDS:
                     return self._tell(more=True)
@@ -120,20 +120,20 @@ class AnswerNotice:
 
 
 SHOWN_MS = 10_000
-"""How long a notification is shown, unless the system decides."""
+"""How long a notification is shown, unless the system overrides this."""
 
 
 class Tray(QObject):
-    """Emits the user's menu choices and shows the state passed to `show_state` and `show_window`; changes nothing
-    itself.
+    """The tray icon. It emits the user's menu choices without acting on them, and shows the state that is passed to
+    `show_state` and `show_window`.
     """
 
     window_toggled = Signal()
-    """The window is to be shown or hidden."""
+    """The user wants to show the window if it is hidden, or to hide it otherwise."""
     window_wanted = Signal()
-    """A notification was clicked, so the window is to be shown."""
+    """The user has clicked a notification, so the window should be shown."""
     talk_toggled = Signal()
-    """The talk button is to be pressed or released."""
+    """The user wants to press the talk button, or to release it."""
     mute_toggled = Signal(bool)
     new_talk = Signal()
     quit = Signal()
@@ -164,7 +164,7 @@ class Tray(QObject):
 
     @staticmethod
     def is_available() -> bool:
-        """Returns whether this desktop currently has a tray; on some, it only appears after login."""
+        """Returns whether the desktop currently has a system tray. On some, it appears only some time after login."""
         return QSystemTrayIcon.isSystemTrayAvailable()
 
     @property
@@ -176,11 +176,16 @@ class Tray(QObject):
         self.icon.setVisible(on)
 
     def show_window(self, shown: bool) -> None:
-        """Updates the menu to whether the window is visible."""
+        """Updates the menu, depending on whether the window is visible."""
         self.window_action.setText(self.tr("&Hide KAME") if shown else self.tr("&Show KAME"))
 
     def show_state(self, word: Word, *, held: bool, muted: bool, can_talk: bool) -> None:
-        """Shows the state of the conversation. `held`: the talk button is held; `can_talk`: it can be pressed."""
+        """Shows the state of the conversation.
+
+        - `held`: whether the talk button is pressed
+        - `muted`: whether the microphone is muted
+        - `can_talk`: whether the talk button can be pressed
+        """
         words = {
             "idle": self.tr("KAME"),
             "listening": self.tr("KAME – listening"),
@@ -198,7 +203,7 @@ class Tray(QObject):
             self.mute_action.setChecked(muted)
 
     def tell(self, title: str, text: str) -> None:
-        """Shows a plain-text notification."""
+        """Shows a plain-text notification, unless the icon is hidden."""
         if self.is_on:
             self.icon.showMessage(title, plain(text), self.icon.icon(), SHOWN_MS)
 
@@ -208,9 +213,9 @@ class Tray(QObject):
 
 
 def plain(text: str) -> str:
-    """Makes text safe from markup. Many desktops interpret markup in notifications, while others would show escaped
-    characters literally.
+    """Returns text that no desktop interprets as markup in a notification. Escaping isn't an option, because some
+    desktops would show the escaped characters literally.
 
-    Angle brackets are replaced by similar quotation marks; ampersands are separated from the following text.
+    Angle brackets are replaced by similar quotation marks; ampersands are followed by a word joiner.
     """
     return text.replace("<", "‹").replace(">", "›").replace("&", "&\u2060")

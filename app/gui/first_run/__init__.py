@@ -1,8 +1,8 @@
-"""The cards on the welcome page at the first start: the microphone, and the model that answers.
+"""The cards for the microphone and the model, which the welcome page shows when the app is started for the first time.
 
-- `welcome_cards.py`: both cards, including the microphone's
-- `model_card.py`: the model's card, with the offer of a better model
+- `welcome_cards.py`: the microphone card, and both cards side by side
+- `model_card.py`: the model card, with the offer of a better model
 
-Their *Details* links open the dialogs "Sound" and "Models and servers". `app.gui.window.first_start` shows the cards
-and hides them once the user has said something.
+The *Details* links open the dialogs "Sound" and "Models and servers". `app.gui.window.first_start` shows the cards and
+hides them once the user has said something.
 """

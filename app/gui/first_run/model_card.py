@@ -1,4 +1,4 @@
-"""The model card of the welcome page: the model that answers, its cost, and a better one that suits this machine."""
+"""The model card of the welcome page: the current model, its cost, and the offer of a better one for this machine."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from app.session.control import BackendChoice
 
 
 class ModelOffer(QWidget):
-    """Offers the best language model that is fast enough on this machine, with its size.
+    """Offers to download the best built-in language model that is fast enough on this machine, and states its size.
 
-    Hidden unless this machine is known to run a better model than the smallest. A download continues even if the widget
-    goes away.
+    Hidden until `show_best` is called. A download continues even if the widget is destroyed.
     """
 
     def __init__(self, controller: ModelsController, parent: QWidget) -> None:
@@ -44,7 +43,7 @@ class ModelOffer(QWidget):
         self.hide()
 
     def show_best(self, view: ModelView) -> None:
-        """Offers `view`, the best model that this machine can run."""
+        """Offers the model `view`, the best one that this machine can run."""
         self._view = view
         self._show()
 
@@ -84,16 +83,16 @@ class ModelOffer(QWidget):
 
 
 class ModelCard(Boxed):
-    """Shows the model that answers. `make_offer` creates the offer of a better built-in model, or returns None if there
-    can't be one.
+    """Shows the current model. `make_offer` creates the offer of a better built-in model, or returns None if none can
+    be offered.
     """
 
     choose_wanted = Signal()
     details_wanted = Signal()
     set_up_wanted = Signal(str, str)
-    """The user wants to set up what fits the graphics card: a place in "Models and servers", and a model there."""
+    """The user wants to set up the graphics card. Emits a section of "Models and servers", and a model in it."""
     picked = Signal(object)
-    """The `BackendChoice` that was offered."""
+    """The `BackendChoice` that the user has accepted."""
 
     def __init__(self, lists: ModelLists, make_offer: Callable[[QWidget], ModelOffer | None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -122,13 +121,13 @@ class ModelCard(Boxed):
         self._show()
 
     def show_model(self, choice: BackendChoice, name: str) -> None:
-        """Shows the model that answers, by its display name."""
+        """Shows the current model and its cost; `name` is its display name."""
         self._choice = choice
         self.name.setText(name)
         self._show()
 
     def show_machine(self, view: MachineView, frontend: str) -> None:
-        """Offers what suits the machine and isn't in use yet. `frontend`: the front-end in use."""
+        """Offers the back-end and front-end that suit this machine, unless in use. `frontend`: the one in use."""
         self._better = view.backend if view.backend.provider != "embedded" else None
         fit = next((fit for fit in view.fits_of(view.frontend) if fit.precision == view.precision), None)
         words = ""

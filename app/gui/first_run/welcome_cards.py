@@ -1,4 +1,4 @@
-"""The cards above the questions on the welcome page at the first start: one for the microphone, one for the model."""
+"""The microphone card and the model card, shown above the questions on the welcome page at the first start."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from app.gui.widgets.panel import Boxed
 from app.settings.declarations import Settings
 
 SIDE_BY_SIDE_LINES = 28
-"""The minimum width for showing the cards side by side, as a multiple of the line height."""
+"""The minimum width for showing the cards side by side, in line heights."""
 LOUD_DBFS = -40.0
-"""The minimum peak level of a frame that may be speech. With it, all 302 sentences in a set of telephone recordings are
-detected.
+"""The minimum peak level for a frame to count as speech. With this value, all 302 sentences in a set of telephone
+recordings are detected.
 """
 LOUD_FRAMES, LOOKED_AT_FRAMES = 5, 12
-"""How many of the latest frames must be that loud: 0.4 s out of 1 s, which excludes clicks."""
+"""How many of the latest frames must be at least this loud: 0.4 s out of 1 s, which rules out clicks."""
 
 
 class MicrophoneCard(Boxed):
-    """Shows the selected microphone, its level, and whether the user is heard.
+    """Shows the selected microphone, its level, and whether the user's speech has been detected.
 
-    No audio is stored; the card only uses levels that the session measures anyway. `foot` is its last row.
+    No audio is stored; the card only uses levels that the session measures anyway. `foot` is the bottom row.
     """
 
     picked = Signal(str)
-    """The name of a microphone; empty for the system default."""
+    """The name of the microphone that the user has selected; empty for the system default."""
     details_wanted = Signal()
 
     def __init__(self, settings: Settings, parent: QWidget) -> None:
@@ -59,13 +59,13 @@ class MicrophoneCard(Boxed):
         self._show()
 
     def set_devices(self, microphones: list[str]) -> None:
-        """Offers these microphones."""
+        """Updates the microphones to choose from."""
         self._none = not microphones
         self.picker.offer(microphones)
         self._show()
 
     def show_state(self, state: TalkState) -> None:
-        """Shows whether the session receives any audio."""
+        """Shows whether the session receives audio, or why it doesn't."""
         self._state = state
         self.level.set_muted(state.muted)
         if state.phase != "running":
@@ -73,10 +73,10 @@ class MicrophoneCard(Boxed):
         self._show()
 
     def show_level(self, level_db: float, at: float, clipped: bool) -> None:
-        """Shows the peak level of the session's latest frame, in dBFS, at session time `at`."""
+        """Shows the peak level of the session's latest frame in dBFS, measured at session time `at`."""
         self.level.set_level(level_db, at, clipped)
         if self._state.asking:
-            return  # a question asked aloud by the app, not the user
+            return  # the app is asking a question aloud, so this isn't the user
         self._loud.append(level_db >= LOUD_DBFS)
         if not self._heard and sum(self._loud) >= LOUD_FRAMES:
             self._heard = True
@@ -109,7 +109,7 @@ class WelcomeCards(QWidget):
     """Both cards, side by side if there is enough space."""
 
     done = Signal()
-    """The user has finished with the cards."""
+    """The user wants to hide the cards."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Hotkeys, parsed from Qt's portable text ("Ctrl+Alt+Space") and rejected if unusable, and the grabber interface."""
+"""Hotkeys, parsed from Qt's portable text ("Ctrl+Alt+Space") and checked for suitability; the grabber interface."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ _log = logging.getLogger(__name__)
 class Grabber(QObject):
     """Grabs keys system-wide and emits their names when they are `pressed` and `released`.
 
-    A key may be reported as pressed or released repeatedly; `Hotkeys` filters out the duplicates. `bind` and `close`
-    need not report the release of held keys.
+    Implementations may emit the same press or release more than once; `Hotkeys` filters out duplicates. They need not
+    emit `released` for keys that are held during `bind` or `close`.
     """
 
     pressed = Signal(str)
     released = Signal(str)
     failed = Signal(str, str)
-    """A key's name and a message explaining why it can't be grabbed. An empty name means that none of the keys can."""
+    """A key's name and a message explaining why it can't be grabbed. The name is empty if this applies to all keys."""
     granted = Signal(str, str)
-    """A key's name and the desktop's description of the keys assigned to it, on desktops where users choose them."""
+    """A key's name and the desktop's description of its keys. Emitted only on desktops that let users choose keys."""
     rebinding = Signal()
-    """The grabber is about to grab all keys again on its own; previous failures no longer apply."""
+    """Emitted before the grabber grabs all keys again on its own initiative; earlier failures no longer apply."""
 
     grabs_exclusively = True
-    """Whether grabbed keys never reach the app's own text fields and can be released temporarily."""
+    """Whether grabbed keys are kept from the app's own text fields, and can be grabbed and released at any time."""
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Grabs these keys, by name, replacing the previous ones. Never raises; failures are emitted."""
+        """Grabs these keys, keyed by name, in place of the previous ones. Never raises; emits `failed` instead."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Releases all keys permanently, waiting at most two seconds."""
+        """Permanently ungrabs all keys. Blocks for at most two seconds."""
         raise NotImplementedError
 
     def fail_missing(self, name: str, key: Hotkey) -> None:
-        """Reports that the keyboard layout lacks a key."""
+        """Emits `failed` because the keyboard layout lacks the key."""
         sentence = self.tr("Your keyboard's layout has no “{0}”, so it can't be a hotkey. Choose another.")
         self.failed.emit(name, sentence.format(key.text))
 
     def fail_taken(self, name: str, key: Hotkey) -> None:
-        """Reports that another program has grabbed a key."""
+        """Emits `failed` because another program has grabbed the key."""
         sentence = self.tr("“{0}” is another program's hotkey already, so it can't be used. Choose another.")
         self.failed.emit(name, sentence.format(key.text))
 
     def fail_duplicate(self, name: str, key: Hotkey, other: Hotkey) -> None:
-        """Reports that a key is the same as `other` on this keyboard."""
+        """Emits `failed` because the key is the same as `other` on this keyboard."""
         sentence = self.tr(
             "“{0}” is the same as “{1}” on your keyboard, which has another use here already. Choose other keys."
         )
@@ -58,7 +58,7 @@ class Grabber(QObject):
 
 
 class ThreadedGrabber(Grabber):
-    """A grabber that runs one thread per set of keys and drops reports from the threads of previous sets."""
+    """Base class of grabbers that start a thread for each set of keys. Ignores reports from threads of earlier sets."""
 
     _posted = Signal(int, object)
 
@@ -68,7 +68,7 @@ class ThreadedGrabber(Grabber):
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
     def post(self, generation: int, action: Callable[[], None]) -> None:
-        """Calls `action` on the window's thread, unless other keys have been bound by then. Thread-safe."""
+        """Calls `action` on the GUI thread unless this `generation` of keys has been replaced by then. Thread-safe."""
         try:
             self._posted.emit(generation, action)
         except RuntimeError as error:  # the window has been destroyed, and this object with it
@@ -111,7 +111,7 @@ _NAMED = {
     _K.Key_MicMute: (0x1008FFB2, "XF86AudioMicMute", 0),
     **{_K(_K.Key_F1.value + n): (0xFFBE + n, f"F{n + 1}", 0x70 + n) for n in range(24)},
 }
-"""Keys without a character: X keysym and keysym name, and Windows virtual-key code (0 if none)."""
+"""Keys without a character, mapped to the X keysym, the keysym's name, and the Windows virtual-key code (0 if none)."""
 
 _STANDALONE = {
     _K.Key_Pause,
@@ -121,7 +121,7 @@ _STANDALONE = {
     _K.Key_MicMute,
     *(_K(_K.Key_F1.value + n) for n in range(24)),
 }
-"""Keys that type nothing, which are allowed as hotkeys without Ctrl, Alt or the Meta key."""
+"""Keys that type nothing and are therefore allowed as hotkeys without Ctrl, Alt or Meta."""
 
 _RESERVED = {
     *((frozenset({"ctrl"}), _K(ord(letter))) for letter in "CXVZASQW"),
@@ -130,7 +130,7 @@ _RESERVED = {
     (frozenset({"alt"}), _K.Key_Tab),
     (frozenset({"ctrl", "alt"}), _K.Key_Delete),
 }
-"""Combinations that copy, save, close etc. in every program."""
+"""Combinations with a standard meaning in nearly every program, such as copy, save or close."""
 
 
 class HotkeyRefused(ValueError):
@@ -156,12 +156,12 @@ class Hotkey:
 
     @property
     def character(self) -> str:
-        """The character on the key, in lower case; empty for a named key."""
+        """The key's character, in lower case; empty for a named key."""
         return "" if self.name else chr(self.keysym)
 
 
 def read_hotkey(text: str) -> Hotkey | None:
-    """Parses Qt's portable text; returns None if it is empty. Raises HotkeyRefused."""
+    """Parses Qt's portable text; returns None if it is empty. Raises HotkeyRefused if the hotkey is unsuitable."""
     text = text.strip()
     if not text:
         return None

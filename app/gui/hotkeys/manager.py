@@ -1,4 +1,4 @@
-"""Manages two hotkeys, for talking and muting, with the grabber for the current desktop (X11, Windows or Wayland)."""
+"""Manages the hotkeys for talking and muting, using the grabber for the current desktop (X11, Windows or Wayland)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 class Hotkeys(QObject):
     """Emits `talk_pressed` and `talk_released` alternately, and `mute_pressed` once per press.
 
-    `make` creates the grabber, or returns None if this desktop has none; it is called when the first keys are set.
+    `make` creates the grabber, or returns None if none supports this desktop. It is called when keys are first set.
     """
 
     talk_pressed = Signal()
@@ -27,9 +27,9 @@ class Hotkeys(QObject):
     failed = Signal(str)
     """A message explaining why a hotkey doesn't work."""
     granted = Signal(str, str)
-    """"talk" or "mute" and the desktop's description of its keys; empty once no keys are assigned or described."""
+    """"talk" or "mute", and the desktop's description of its keys, which is empty once they are replaced or lost."""
     rebinding = Signal()
-    """The keyboard has changed and the keys are about to be grabbed again; previous failures no longer apply."""
+    """The keyboard layout has changed and the keys are about to be grabbed again; earlier failures no longer apply."""
 
     def __init__(self, parent: QObject | None = None, *, make: Callable[[], Grabber | None] | None = None) -> None:
         super().__init__(parent)
@@ -45,18 +45,18 @@ class Hotkeys(QObject):
 
     @property
     def none_work(self) -> bool:
-        """Whether keys are set but none of them works."""
+        """Whether keys are set and all of them have failed."""
         return bool(self._set) and self._set <= self._failed
 
     @property
     def grabs_exclusively(self) -> bool:
-        """Whether grabbed keys never reach the app's own text fields."""
+        """Whether grabbed keys are kept from the app's own text fields. False before the first keys are set."""
         return self._grabber is not None and self._grabber.grabs_exclusively
 
     def set_keys(self, talk: str, mute: str) -> None:
-        """Grabs these keys, replacing the previous ones. They are in Qt's portable text, empty for none. Never raises.
+        """Grabs these keys, in Qt's portable text or empty for none, in place of the previous ones. Never raises.
 
-        Unchanged keys are grabbed again only if some of them failed.
+        If neither key has changed, they are grabbed again only if one of them had failed.
         """
         if self._closed:
             return
@@ -81,12 +81,12 @@ class Hotkeys(QObject):
         self._emit_refused()
 
     def stop_reporting(self) -> None:
-        """Stops reporting keys, and reports held ones as released. The keys stay grabbed until `close`."""
+        """Stops emitting key events, after emitting the release of held keys. The keys stay grabbed until `close`."""
         self._closed = True
         self._release_all()
 
     def close(self) -> None:
-        """Releases the keys permanently, and reports held ones as released. Waits at most two seconds."""
+        """Emits the release of held keys, then permanently ungrabs all keys. Blocks for at most two seconds."""
         self.stop_reporting()
         if self._grabber is not None:
             self._grabber.close()
@@ -157,7 +157,7 @@ class Hotkeys(QObject):
 
 
 def grabber_here() -> Grabber | None:
-    """Returns the grabber for the current desktop, or None if it has none (offscreen tests, macOS)."""
+    """Returns the grabber for the current desktop, or None if there is none, as on macOS and in offscreen tests."""
     kind = platform_kind(sys.platform, QGuiApplication.platformName(), os.environ)
     _log.info("hotkeys by %s", kind or "nothing")
     if kind == "windows":
@@ -176,10 +176,11 @@ def grabber_here() -> Grabber | None:
 
 
 def platform_kind(system: str, qt: str, environment: Mapping[str, str]) -> str:
-    """Returns "windows", "portal", "x11" or "". `system` is `sys.platform`; `qt` is the name of Qt's platform plugin.
+    """Returns the kind of grabber to use: "windows", "portal", "x11", or "" for none. `system` is `sys.platform`; `qt`
+    is the name of Qt's platform plugin.
 
-    An X11 window in a Wayland session (XWayland) would only receive keys typed into X11 windows, so it needs the
-    portal.
+    In a Wayland session, an X11 client (XWayland) only receives keys typed into X11 windows, so it needs the portal
+    as well.
     """
     if system == "win32":
         return "windows" if qt == "windows" else ""

@@ -1,8 +1,7 @@
-"""Hotkeys on Wayland, where only the desktop can grab keys, requested through its portal. Linux only.
+"""Hotkeys on Wayland, where only the desktop can grab keys; they are requested through its portal. Linux only.
 
-The desktop may show a dialog in which the user can choose other keys. A session of the portal
-org.freedesktop.portal.GlobalShortcuts runs on its own thread, independent of Qt, over a minimal D-Bus connection that
-calls methods and reads signals.
+The desktop may show a dialog in which the user can choose other keys. Each session of the portal
+org.freedesktop.portal.GlobalShortcuts runs on its own thread, independent of Qt, over a minimal D-Bus connection.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ CLOSE_SECONDS = 1.5
 Report = Literal[
     "pressed", "released", "granted", "keyless", "cancelled", "ended", "refused", "no answer", "not supported"
 ]
-"""The first four concern a single key; the others are reasons why the session ended."""
+"""The kinds of reports. The first four concern a single key; the others are reasons why the session has ended."""
 
 
 class Shortcut(NamedTuple):
@@ -56,10 +55,10 @@ class _Ended(Exception):
 
 
 class PortalSession(threading.Thread):
-    """Requests shortcuts and reports their presses.
+    """A thread that requests shortcuts from the portal and reports their presses and releases.
 
-    `report` is called on this thread with the kind of report, the key's name or error details, and, for "granted", the
-    desktop's description of the assigned keys.
+    `report` is called on this thread with three arguments: the kind of report; the key's name, or details of an error;
+    and for "granted", the desktop's description of the assigned keys.
     """
 
     def __init__(self, address: str, shortcuts: list[Shortcut], report: Callable[[Report, str, str], None]) -> None:
@@ -71,7 +70,7 @@ class PortalSession(threading.Thread):
         self._ending = False
 
     def end(self) -> None:
-        """Closes the session, waiting at most `CLOSE_SECONDS`."""
+        """Closes the session and waits up to `CLOSE_SECONDS` for the thread to end."""
         self._ending = True
         self._bus.interrupt()
         if self.is_alive():
@@ -86,14 +85,14 @@ class PortalSession(threading.Thread):
             while True:
                 self._handle(self._bus.next_signal(None))
         except ReceiveStopped:
-            pass  # `end`
+            pass  # `end` was called
         except _Ended as error:
             ended = error
         except CallFailed as error:
             ended = _Ended("not supported" if error.absent else "refused", str(error))
         except TimeoutError:
             ended = _Ended("no answer")
-        except Exception as error:  # no bus, or a lost connection; the library raises many kinds of exceptions
+        except Exception as error:  # no bus, or a lost connection: the library raises various exceptions
             ended = _Ended("ended" if self._session else "not supported", repr(error))
         if self._session:
             self._bus.send(PORTAL, self._session, f"{SESSION}.Close")
@@ -107,7 +106,7 @@ class PortalSession(threading.Thread):
         self._bus.subscribe("org.freedesktop.DBus", member="NameOwnerChanged", argument=PORTAL)
         try:  # newer portals require an app ID with an installed menu entry
             self._bus.call(PORTAL, PATH, f"{REGISTRY}.Register", "sa{sv}", (APP_ID, {}))
-        except CallFailed as error:  # an older portal, a missing menu entry, or a sandbox, which doesn't need it
+        except CallFailed as error:  # an older portal, no menu entry, or a sandbox, which needs none of this
             _log.info("hotkeys: the portal does not register the app: %s", error)
         token = "kame" + secrets.token_hex(8)
         options = {"handle_token": ("s", token), "session_handle_token": ("s", token)}
@@ -120,7 +119,7 @@ class PortalSession(threading.Thread):
             for name, description, trigger in self._shortcuts
         ]
         body = (self._session, shortcuts, "", {"handle_token": ("s", token + "b")})
-        # The desktop may show a dialog, so there is no timeout.
+        # No timeout, because the desktop may show a dialog.
         results = self._request("BindShortcuts", "oa(sa{sv})sa{sv}", body, None)
         if "shortcuts" in results:
             bound = dict(results["shortcuts"][1])
@@ -132,7 +131,9 @@ class PortalSession(threading.Thread):
     def _request(
         self, method: str, signature: str, body: tuple[Any, ...], timeout: float | None
     ) -> Mapping[str, tuple[str, Any]]:
-        """Sends a request and waits for its response. Raises _Ended, CallFailed or TimeoutError."""
+        """Sends a request to the portal and waits for the response; signals received in the meantime are
+        handled afterwards. Raises _Ended, CallFailed or TimeoutError.
+        """
         handle = self._bus.call(PORTAL, PATH, f"{SHORTCUTS}.{method}", signature, body)[0]
         postponed: list[BusSignal] = []
         try:
@@ -182,7 +183,7 @@ if sys.platform.startswith("linux"):  # the library isn't installed on other sys
     from jeepney.io.threading import ReceiveStopped, open_dbus_connection
 
 REPLY_SECONDS = 30.0
-"""Generous, because the called service may have to start first."""
+"""The timeout for replies. Generous, because the service may have to be started first."""
 
 _ABSENT = ("ServiceUnknown", "NameHasNoOwner", "UnknownMethod", "UnknownInterface", "UnknownObject")
 
@@ -197,7 +198,7 @@ class BusSignal(NamedTuple):
 
 
 class CallFailed(Exception):
-    """A method call returned an error. `absent`: the called service, object or method does not exist."""
+    """A D-Bus method call returned an error. `absent`: the service, object or method does not exist."""
 
     def __init__(self, name: str, text: str) -> None:
         super().__init__(text or name)
@@ -208,7 +209,7 @@ class BusConnection:
     """A minimal D-Bus connection. Only `interrupt` may be called from another thread."""
 
     def __init__(self, address: str) -> None:
-        """`address` is a D-Bus address, or "SESSION" for the user's session bus. Call `open` to connect."""
+        """Doesn't connect yet; see `open`. `address` is a D-Bus address, or "SESSION" for the user's session bus."""
         self._address = address
         self._connection: Any = None
         self._unread: deque[Message] = deque()
@@ -216,8 +217,8 @@ class BusConnection:
         self._interrupted = False
 
     def open(self) -> None:
-        """Connects. Raises OSError, among others, if there is no bus, and ReceiveStopped if `interrupt` was called
-        before.
+        """Connects. Raises OSError or an exception of the D-Bus library if there is no bus, and ReceiveStopped if
+        `interrupt` has already been called.
         """
         connection = open_dbus_connection(self._address)
         with self._lock:
@@ -234,26 +235,28 @@ class BusConnection:
 
     def close(self) -> None:
         """Disconnects."""
-        with self._lock:  # prevents `interrupt` from writing to a closed pipe whose descriptor has been reused
+        with self._lock:  # keeps `interrupt` from writing to a closed pipe whose descriptor has been reused
             connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
-            for pipe in (connection._stop_r, connection._stop_w):  # the connection leaves these open
+            for pipe in (connection._stop_r, connection._stop_w):  # not closed by the library
                 os.close(pipe)
 
     def subscribe(self, sender: str, interface: str = "", member: str = "", argument: str = "") -> None:
-        """Subscribes to signals; `argument` matches their first argument. Raises CallFailed or TimeoutError."""
+        """Subscribes to the signals that match; empty values match anything. `argument` is compared with a signal's
+        first argument. Raises CallFailed or TimeoutError.
+        """
         rule = MatchRule(type="signal", sender=sender, interface=interface or None, member=member or None)
         if argument:
             rule.add_arg_condition(0, argument)
         self._request(message_bus.AddMatch(rule))
 
     def call(self, service: str, path: str, method: str, signature: str, body: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Calls `method`, given as "interface.Method"; returns the reply body. Raises CallFailed or TimeoutError."""
+        """Calls `method` ("interface.Method") and returns the body of the reply. Raises CallFailed or TimeoutError."""
         return self._request(_method_call(service, path, method, signature, body))
 
     def send(self, service: str, path: str, method: str) -> None:
-        """Calls a method without arguments and without waiting for a reply."""
+        """Calls a method without arguments and doesn't wait for a reply. Never raises OSError."""
         if self._connection is not None:
             try:
                 self._connection.send(_method_call(service, path, method))
@@ -261,7 +264,7 @@ class BusConnection:
                 _log.info("D-Bus: %r", error)
 
     def next_signal(self, timeout: float | None) -> BusSignal:
-        """Waits for the next signal. Raises TimeoutError after `timeout` seconds."""
+        """Waits for the next signal. Raises TimeoutError after `timeout` seconds; None waits indefinitely."""
         while True:
             message = self._unread.popleft() if self._unread else self._connection.receive(timeout=timeout)
             if message.header.message_type is MessageType.signal:
@@ -294,9 +297,9 @@ _log = logging.getLogger(__name__)
 
 
 class PortalHotkeys(ThreadedGrabber):
-    """Runs one portal session per set of keys. `address`: the message bus, None for the user's session bus."""
+    """Runs a portal session for each set of keys. `address` is a D-Bus address, or None for the user's session bus."""
 
-    grabs_exclusively = False  # releasing keys ends the session, and the next one may ask the user again
+    grabs_exclusively = False  # releasing keys ends the session, and a new session may prompt the user again
 
     def __init__(self, parent: QObject | None = None, *, address: str | None = None) -> None:
         super().__init__(parent)
@@ -305,7 +308,7 @@ class PortalHotkeys(ThreadedGrabber):
         self._texts: dict[str, str] = {}
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Opens a session for the keys without waiting for it; the desktop may first ask the user."""
+        """Starts opening a session for the keys and returns immediately, since the desktop may prompt the user."""
         self.close()
         self._texts = {name: key.text for name, key in keys.items()}
         if keys:
@@ -355,12 +358,12 @@ class PortalHotkeys(ThreadedGrabber):
 
 
 def trigger(key: Hotkey) -> str:
-    """Formats a hotkey according to the XDG shortcuts specification, e.g. "CTRL+ALT+space"."""
+    """Returns a hotkey in the format of the XDG shortcuts specification, e.g. "CTRL+ALT+space"."""
     name = key.name
     if not name:
         from Xlib import XK
 
-        # Characters have names too ("comma"); a few also have an older name, and either works.
+        # Characters also have keysym names ("comma"). A few have two, either of which works.
         names = (word[3:] for word, number in vars(XK).items() if word.startswith("XK_") and number == key.keysym)
         name = next(names, key.character)
     return "+".join((*(word for modifier, word in _MODIFIERS.items() if modifier in key.modifiers), name))

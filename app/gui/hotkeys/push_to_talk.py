@@ -1,4 +1,4 @@
-"""Combines mouse, space bar, hotkey and other processes' commands into presses and releases of one talk button."""
+"""Merges mouse, space bar, hotkey and other processes' commands into presses and releases of one talk button."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Literal
 from PySide6.QtCore import QObject, QTimer, Signal
 
 REPEAT_MS = 40
-"""Keyboards repeat at intervals of up to about 30 ms; nobody types that fast."""
+"""A release followed by a press within this time is an auto-repeat. Keyboards repeat at intervals of up to about 30 ms,
+and nobody types that fast.
+"""
 
 COMMAND_REPEAT_MS = 1_000
-"""A desktop that repeats the command of a held key does so within this time, including the initial delay."""
+"""Desktops that rerun a command while its key is held do so within this time, including the initial delay."""
 
 Mode = Literal["hold", "toggle"]
 
@@ -21,9 +23,9 @@ _OF_THE_WINDOW = ("mouse", "space")
 class PushToTalk(QObject):
     """Emits `pressed` and `released` alternately.
 
-    In "hold" mode, `pressed` is emitted when the first holder presses and `released` when the last one lets go. In
-    "toggle" mode, each new press by a holder switches between the two, and releases are ignored. The holders are
-    "mouse" and "space", which belong to the window, "hotkey" and "ptt".
+    The inputs that can hold the button are called holders: "mouse" and "space", which belong to the window, "hotkey",
+    and "ptt" for commands. In "hold" mode, `pressed` is emitted when the first holder presses and `released` when the
+    last one lets go. In "toggle" mode, each new press by a holder switches between the two, and releases are ignored.
     """
 
     pressed = Signal()
@@ -32,39 +34,40 @@ class PushToTalk(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._holders: set[str] = set()
-        self._early: set[str] = set()  # holders that pressed while holding had no effect
+        self._early: set[str] = set()  # holders that pressed while the button was disabled
         self._mode: Mode = "hold"
         self._on = False
         self._enabled = False
-        # Some X servers repeat a held key as release and press events without marking them as repeats, so a release
-        # counts only if no press follows immediately.
+        # Some X servers send unmarked pairs of release and press events while a key is held, so a release counts only
+        # if no press follows immediately.
         self._space_up = QTimer(self, singleShot=True, interval=REPEAT_MS)
         self._space_up.timeout.connect(lambda: self.let_go("space"))
         self._command_up = QTimer(self, singleShot=True, interval=COMMAND_REPEAT_MS)
         self._command_up.timeout.connect(self._forget_command)
         self._released_at = -math.inf
-        self._press_owed = False  # a release has arrived before its press
+        self._press_owed = False  # a "release" command has arrived before its "press"
 
     @property
     def held(self) -> bool:
-        """Whether the button counts as pressed."""
+        """Whether the button is currently pressed."""
         return self._on
 
     @property
     def mode(self) -> Mode:
-        """How presses are interpreted."""
+        """Whether the button is pressed while held, or toggled by each press."""
         return self._mode
 
     def set_mode(self, mode: Mode) -> None:
-        """Changes how presses are interpreted; a change releases the button."""
+        """Sets the mode; releases the button if the mode changes."""
         if mode != self._mode:
             self.let_go_all()
             self._mode = mode
 
     def set_enabled(self, enabled: bool) -> None:
-        """Sets whether holding has an effect; disabling releases the button.
+        """Enables or disables the button; disabling releases it.
 
-        In "hold" mode, holders that pressed earlier and haven't let go start holding when it is enabled.
+        In "hold" mode, enabling also presses the button for holders that pressed while it was disabled and haven't let
+        go yet.
         """
         self._enabled = enabled
         if not enabled:
@@ -75,7 +78,7 @@ class PushToTalk(QObject):
                 self.hold(holder)
 
     def hold(self, holder: str) -> None:
-        """Presses the button for `holder`; repeats are ignored until `let_go`."""
+        """Presses the button for `holder`; repeated calls are ignored until `let_go`."""
         if not self._enabled:
             self._early.add(holder)
         if not self._enabled or holder in self._holders:
@@ -92,14 +95,15 @@ class PushToTalk(QObject):
                 self._set_on(bool(self._holders))
 
     def command(self, word: str, at: float = math.inf) -> bool:
-        """Executes a "press", "release" or "toggle" command. Returns False if the button can't be held now.
+        """Executes a "press", "release" or "toggle" command; raises ValueError for any other. Returns False if the
+        button is disabled.
 
-        In "toggle" mode, a "press" within `COMMAND_REPEAT_MS` of the previous one, without a "release" in between,
-        counts as a repeat: a desktop may rerun a key's command while the key is held.
+        In "toggle" mode, a "press" within `COMMAND_REPEAT_MS` of the previous one, without a "release" in between, is
+        ignored as a repeat, because a desktop may rerun a key's command while the key is held.
 
-        `at` is when the command was issued, on a clock shared by all processes. A "press" issued before a "release"
-        that has already arrived doesn't hold the button, since the key is up; in "toggle" mode it still counts as one
-        press.
+        `at` is when the command was issued, on a clock shared by all processes. If a "press" arrives after a "release"
+        that was issued later, it doesn't hold the button, since the key is already up; in "toggle" mode it still counts
+        as one press.
         """
         overtaken = at < self._released_at
         if word == "release" and at < math.inf:
@@ -138,9 +142,10 @@ class PushToTalk(QObject):
         self._set_on(False)
 
     def let_go_own(self) -> None:
-        """Releases the button for mouse and space bar after a loss of focus; hotkeys and commands keep holding.
+        """Releases the button for the mouse and the space bar when the window loses focus; the hotkey and commands can
+        keep holding it.
 
-        In "toggle" mode a turn in progress continues, so the user can leave the window.
+        In "toggle" mode, the button stays pressed, so that users can switch to another window during a turn.
         """
         self._space_up.stop()
         for holder in _OF_THE_WINDOW:
@@ -157,22 +162,22 @@ class PushToTalk(QObject):
 
     @property
     def space_held(self) -> bool:
-        """Whether the space bar holds the button, or will once holding has an effect."""
+        """Whether the space bar holds the button, or will once the button is enabled."""
         return "space" in self._holders | self._early
 
     def press_space(self, repeated: bool) -> None:
-        """Handles a press of the space bar. `repeated`: the event is marked as an auto-repeat."""
+        """Handles a press of the space bar. `repeated`: whether the event is marked as an auto-repeat."""
         if self.space_held:
-            self._space_up.stop()  # the preceding release was a repeat as well
+            self._space_up.stop()  # the preceding release was part of an auto-repeat
         elif not repeated:
             self.hold("space")
 
     def release_space(self, repeated: bool) -> bool:
-        """Handles a release of the space bar. Returns whether it was holding the button."""
+        """Handles a release of the space bar. Returns whether the event was used; False if it wasn't held."""
         if not self.space_held:
             return False
         if "space" in self._early and not repeated:
-            self._early.discard("space")  # the press of an unmarked repeat adds it again
+            self._early.discard("space")  # if this is an unmarked repeat, the next press adds it again
         elif not repeated:
             self._space_up.start()
         return True

@@ -1,4 +1,4 @@
-"""Hotkeys on Windows: the system reports presses; releases are detected by polling."""
+"""Hotkeys on Windows, which reports presses only; releases are detected by polling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.gui.hotkeys.hotkey import Hotkey, ThreadedGrabber
 
 POLL_MS = 15
-"""How often to check whether a key is still down."""
+"""How often to poll whether a key is still down."""
 
 CLOSE_SECONDS = 1.0
 ALREADY_REGISTERED = 1409
@@ -27,7 +27,7 @@ _LEAVE_ALONE = 0x1 | 0x4
 
 
 class _Grab(NamedTuple):
-    """A key to grab, with the ID it is registered under."""
+    """A key to grab, with the ID (`number`) under which it is registered."""
 
     number: int
     name: str
@@ -36,7 +36,7 @@ class _Grab(NamedTuple):
 
 
 class WindowsHotkeys(ThreadedGrabber):
-    """Grabs the keys on a thread, since Windows sends hotkey messages to the thread that registered them."""
+    """Grabs keys on a separate thread, since Windows posts hotkey messages to the thread that registered the hotkey."""
 
     def __init__(self, parent: QObject | None = None, *, system: User32 | None = None) -> None:
         super().__init__(parent)
@@ -48,7 +48,7 @@ class WindowsHotkeys(ThreadedGrabber):
         self._poll.timeout.connect(self._check_released)
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Grabs the keys on a new thread."""
+        """Grabs the keys on a new thread, after rejecting those that don't work on this keyboard layout."""
         self.close()
         self._keys = dict(keys)
         grabs: list[_Grab] = []
@@ -78,7 +78,7 @@ class WindowsHotkeys(ThreadedGrabber):
             ready.wait(CLOSE_SECONDS)
 
     def close(self) -> None:
-        """Ends the thread, which releases its keys."""
+        """Ends the thread, which then releases its keys."""
         self._generation += 1
         self._poll.stop()
         self._down.clear()
@@ -88,7 +88,7 @@ class WindowsHotkeys(ThreadedGrabber):
             thread.join(CLOSE_SECONDS)
 
     def _run(self, generation: int, grabs: list[_Grab], ready: threading.Event) -> None:
-        """Grabs the keys, waits for presses, and releases the keys. Runs on the thread."""
+        """The thread's main function: grabs the keys, posts presses until told to quit, then releases the keys."""
         self._system.prepare()
         ready.set()
         grabbed: dict[int, _Grab] = {}
@@ -126,7 +126,7 @@ class WindowsHotkeys(ThreadedGrabber):
 
 
 class User32:
-    """The Windows API calls.
+    """The calls to the Windows API.
 
     All except `down`, `key_of`, `writes` and `quit` must be called on the thread that called `prepare`.
     """
@@ -152,7 +152,7 @@ class User32:
         self._user32.PeekMessageW(ctypes.byref(self._message()), None, 0, 0, 0)
 
     def register(self, number: int, modifiers: int, virtual_key: int) -> int:
-        """Registers a hotkey; returns 0 or an error code."""
+        """Registers a hotkey with the ID `number`; returns 0, or a Windows error code."""
         if self._user32.RegisterHotKey(None, number, modifiers, virtual_key):
             return 0
         return ctypes.get_last_error() or -1  # type: ignore[attr-defined]
@@ -162,7 +162,7 @@ class User32:
         self._user32.UnregisterHotKey(None, number)
 
     def wait(self) -> int | None:
-        """Waits for a key press and returns the hotkey's number, or None if the thread is to end."""
+        """Waits for a hotkey to be pressed and returns its ID, or None if the thread should end."""
         message = self._message()
         while self._user32.GetMessageW(ctypes.byref(message), None, 0, 0) > 0:  # 0: quit; -1: error
             if message.message == _WM_HOTKEY:
@@ -170,7 +170,7 @@ class User32:
         return None
 
     def quit(self, thread: int) -> None:
-        """Makes `wait` return None on that thread."""
+        """Makes `wait` return None on the thread with this native ID."""
         self._user32.PostThreadMessageW(thread, _WM_QUIT, 0, 0)
 
     def down(self, virtual_key: int) -> bool:
@@ -178,14 +178,14 @@ class User32:
         return self._user32.GetAsyncKeyState(virtual_key) < 0  # the highest bit is the sign
 
     def key_of(self, character: str) -> tuple[int, bool]:
-        """Returns the virtual key that types `character` on this layout (0 if none), and whether it needs Shift."""
+        """Returns the virtual-key code that types `character` in this layout, or 0, and whether Shift is needed."""
         found = self._user32.VkKeyScanW(character)
-        if found == -1 or found >> 8 & ~1:  # no key, or one that itself needs Ctrl or Alt (AltGr)
+        if found == -1 or found >> 8 & ~1:  # no key, or one that needs Ctrl or Alt (AltGr)
             return 0, False
         return found & 0xFF, bool(found >> 8 & 1)
 
     def writes(self, virtual_key: int, shifted: bool) -> bool:
-        """Returns whether the key with Ctrl+Alt (AltGr) types anything other than a space on this layout."""
+        """Returns whether the key together with Ctrl+Alt (AltGr) types a visible character in the current layout."""
         held = bytearray(256)
         for modifier in (_VK_CONTROL, _VK_ALT, *((_VK_SHIFT,) if shifted else ())):
             held[modifier] = 0x80

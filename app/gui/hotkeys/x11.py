@@ -11,18 +11,18 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer
 from app.gui.hotkeys.hotkey import Grabber, Hotkey
 
 REPEAT_MS = 40
-"""A held key repeats as release/press pairs, so a release counts only if no press follows within this time."""
+"""A held key repeats as pairs of release and press, so a release counts only if no press follows within this time."""
 
 _ALT = (0xFFE9, 0xFFEA)
 _META = (0xFFEB, 0xFFEC, 0xFFE7, 0xFFE8)
 _LOCKS = (0xFF7F, 0xFF14)
-"""Num Lock and Scroll Lock; Caps Lock has its own modifier."""
+"""The keysyms of Num Lock and Scroll Lock. Caps Lock always has a fixed modifier."""
 
 _log = logging.getLogger(__name__)
 
 
 class X11Hotkeys(Grabber):
-    """Grabs keys on `display`, or on the one in DISPLAY."""
+    """Grabs keys on `display`, by default the one named in the environment variable DISPLAY."""
 
     def __init__(self, parent: QObject | None = None, *, display: str | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +41,7 @@ class X11Hotkeys(Grabber):
         self._release_timer.timeout.connect(self._flush_releases)
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Grabs the keys, waiting for the X server's replies."""
+        """Grabs the keys; blocks until the X server has replied."""
         self._keys = dict(keys)
         if self._display is None and not (keys and self._open()):
             return
@@ -76,13 +76,13 @@ class X11Hotkeys(Grabber):
         self._guarded(self._drain)
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Calls `work`; if the connection is lost during the call, drops it and reports the failure."""
+        """Calls `work`. If the X connection fails, disconnects and emits `failed`."""
         from Xlib import error
 
         try:
             work()
             if self._display is not None:
-                self._drain()  # reading replies also queues events, which the socket then no longer signals
+                self._drain()  # reading replies may have queued events, for which the notifier doesn't fire again
         except (error.ConnectionClosedError, error.XError, OSError) as problem:
             self._drop()
             self._fail_all(problem)
@@ -97,13 +97,13 @@ class X11Hotkeys(Grabber):
             display, self._display = self._display, None
             try:
                 display.close()
-            except Exception as problem:  # may already be lost; the library raises many kinds of exceptions
+            except Exception as problem:  # may already be lost: the library raises various exceptions
                 _log.info("X: %r", problem)
         self._names, self._grabbed, self._plan = {}, [], None
         self._forget_pressed()
 
     def _fail_all(self, problem: Exception) -> None:
-        _log.warning("X: %s", repr(problem))  # not the exception itself: its traceback holds a socket
+        _log.warning("X: %s", repr(problem))  # not the exception itself, because its traceback references a socket
         sentence = self.tr("The X server can't be asked for hotkeys ({0}), so they don't work.")
         self.failed.emit("", sentence.format(type(problem).__name__))
 
@@ -147,7 +147,7 @@ class X11Hotkeys(Grabber):
         for code, mask in self._grabbed:
             self._ungrab_one(code, mask)
         if self._down:
-            self._display.ungrab_keyboard(X.CurrentTime)  # a held hotkey grabs the whole keyboard
+            self._display.ungrab_keyboard(X.CurrentTime)  # while a hotkey is held, the whole keyboard is grabbed
         self._names, self._grabbed = {}, []
         self._display.sync()
         self._forget_pressed()
@@ -156,8 +156,8 @@ class X11Hotkeys(Grabber):
         self._display.screen().root.ungrab_key(code, mask)
 
     def _make_plan(self) -> tuple[dict[str, list[tuple[int, int]]], dict[str, int], list[int]]:
-        """Returns the keycodes and modifiers to grab, by name; the modifier masks; and all combinations of the lock
-        masks.
+        """Returns the (keycode, modifiers) pairs to grab, keyed by name; the modifier masks; and all combinations of
+        the lock modifiers, including none.
         """
         from Xlib import X
 
@@ -187,12 +187,12 @@ class X11Hotkeys(Grabber):
         return {name: list(self._codes(key, masks)) for name, key in self._keys.items()}, masks, locks
 
     def _codes(self, key: Hotkey, masks: dict[str, int]) -> Iterator[tuple[int, int]]:
-        """Yields the keycodes that produce this key in the first layout that has it, with the modifiers needed."""
+        """Yields the keycodes that produce this key in the first layout that has it, each with the modifiers needed."""
         base = 0
         for modifier in key.modifiers:
             base |= masks[modifier]
         places = list(self._display.keysym_to_keycodes(key.keysym))
-        # Columns of the keyboard map: plain and shifted for the first layout, then for the second, and so on.
+        # The columns of the keyboard map: unshifted and shifted for the first layout, then for the second, and so on.
         first = min((index for _, index in places), default=0)
         for code, index in places:
             if index == first:
@@ -212,7 +212,7 @@ class X11Hotkeys(Grabber):
             elif event.type == X.MappingNotify:
                 self._display.refresh_keyboard_mapping(event)
                 self._remapped = True
-        # Another keyboard with the same layout also triggers this event, without changing anything.
+        # This event is also sent when another keyboard is used, even if its layout is the same.
         if self._remapped and self._display is not None:
             self._remapped = False
             if self._make_plan() != self._plan:
@@ -221,7 +221,7 @@ class X11Hotkeys(Grabber):
 
     def _key_down(self, code: int, state: int) -> None:
         if code in self._down:
-            self._released.discard(code)  # a repeat
+            self._released.discard(code)  # an auto-repeat
             return
         if name := self._names.get((code, state & self._modifiers)):
             self._down[code] = name
@@ -234,9 +234,9 @@ class X11Hotkeys(Grabber):
 
     def _flush_releases(self) -> None:
         if self._display is not None:
-            self._guarded(self._drain)  # a subsequent press may have arrived while this program was busy
+            self._guarded(self._drain)  # a press may already be waiting in the queue
         if self._release_timer.isActive():
-            return  # another release arrived
+            return  # another release has restarted the timer
         for code in tuple(self._released):
             self._released.discard(code)
             self.released.emit(self._down.pop(code))

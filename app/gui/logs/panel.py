@@ -1,4 +1,4 @@
-"""The Log dialog: searches and copies log entries, and copies diagnostics for support."""
+"""The Log dialog: search and copy log entries, and copy diagnostics for support."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from app.gui.widgets.form import add_items, row
 from app.gui.widgets.panel import Panel, Quiet
 
 UPDATE_MS = 250
-"""How often new entries are shown while the dialog is open."""
+"""How often to poll for new entries while the dialog is open."""
 
 SEARCH_MS = 120
-"""The search starts after no input for this long."""
+"""The search starts once the user hasn't typed for this long."""
 
 MOST_IN_FULL = 20
-"""If more entries are selected, only their number is shown."""
+"""The maximum number of selected entries shown in full. For more, only their number is shown."""
 
 Diagnose = Callable[[bool], Coroutine[Any, Any, str]]
-"""Generates diagnostics, with or without the spoken words but never with API keys."""
+"""Generates diagnostics. The argument is whether to include what was said; API keys are never included."""
 
 
 class LogPanel(Panel):
-    """Shows the entries of `source`. `diagnose` returns the text for "Copy diagnostics"."""
+    """The dialog, for the entries of `source`. `diagnose` generates the text for "Copy diagnostics"."""
 
     def __init__(self, source: Log, diagnose: Diagnose, background: BackgroundTasks, parent: QWidget) -> None:
         super().__init__(parent)
@@ -74,7 +74,7 @@ class LogPanel(Panel):
         self._connect()
 
     def open_log(self, *, fault: bool = False) -> None:
-        """Opens with the newest entry in view, or with the newest error selected if `fault`."""
+        """Opens with the newest entry in view or, if `fault`, without a filter and with the newest error selected."""
         if not self.isVisible():
             self.view.follow()
             self.answer.clear()
@@ -89,18 +89,18 @@ class LogPanel(Panel):
             self.view.select_newest_error()
 
     def catch_up(self) -> None:
-        """Shows entries logged since the last call."""
+        """Shows the entries logged since the last call."""
         self.view.catch_up()
         self._show_counts()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Starts following the log."""
+        """Starts polling for new entries."""
         super().showEvent(event)
         self.catch_up()
         self._update_timer.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stops following the log."""
+        """Stops polling for new entries."""
         super().hideEvent(event)
         self._update_timer.stop()
 

@@ -1,4 +1,4 @@
-"""Logs Qt's own messages."""
+"""Forwards Qt's own messages to the log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEVELS = {
 
 @contextmanager
 def qt_logged(flush: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Context manager that logs Qt's messages from all threads to the loggers `qt` and `qt.CATEGORY`.
+    """Context manager that forwards Qt's messages, from all threads, to the loggers `qt` and `qt.CATEGORY`.
 
     `flush` is called after a fatal message, because Qt then terminates the process.
     """

@@ -19,7 +19,7 @@ _Index = QModelIndex | QPersistentModelIndex
 
 
 class LogTable(QAbstractTableModel):
-    """The entries of `source` that match the filter; `catch_up` fetches new ones."""
+    """The entries of `source` that match the filter, oldest first. `catch_up` fetches new ones."""
 
     def __init__(self, source: Log, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class LogTable(QAbstractTableModel):
 
     @property
     def total(self) -> int:
-        """The number of entries, whether shown or not."""
+        """The number of entries, including those that don't match the filter."""
         return len(self._all)
 
     def entry(self, row: int) -> LogEntry:
@@ -52,14 +52,14 @@ class LogTable(QAbstractTableModel):
         return self._levels[max((known for known in self._levels if known <= level), default=logging.DEBUG)]
 
     def set_filter(self, level: int, sought: str) -> None:
-        """Shows entries of at least `level` that contain all the words in `sought`, ignoring case."""
+        """Filters for entries of at least `level` that contain every word in `sought`, ignoring case."""
         words = tuple(sought.lower().split())
         if (level, words) != (self._level, self._words):
             self._level, self._words = level, words
             self._reset()
 
     def catch_up(self) -> int:
-        """Fetches new entries; returns how many rows were removed at the top."""
+        """Fetches new entries and removes those that `source` has dropped; returns how many rows were removed."""
         newest = self._source.newest
         if newest == self._seen:
             return 0
@@ -142,19 +142,19 @@ class LogTable(QAbstractTableModel):
 
 
 def clock(at: float) -> str:
-    """Formats the local time of day, to the millisecond."""
+    """Formats a Unix timestamp as local time of day, with milliseconds."""
     return f"{time.strftime('%H:%M:%S', time.localtime(at))}.{int(at % 1 * 1000):03d}"
 
 
 def first_line(entry: LogEntry) -> str:
-    """Returns the message's first line, or the error's own text if there is no message."""
+    """Returns the first line of the message or, if that is empty, the last line of the details."""
     text = entry.message.strip() or entry.details.strip().rpartition("\n")[2]
     head, _, rest = text.partition("\n")
     return f"{head} …" if rest else head
 
 
 def full_text(entry: LogEntry, level: str) -> str:
-    """Returns everything about an entry as text, for reading or copying."""
+    """Returns an entry in full as text; `level` is the display name of its level."""
     date = time.strftime("%Y-%m-%d", time.localtime(entry.at))
     head = f"{date} {clock(entry.at)}  {level}  {entry.where}" + (f"  [{entry.thread}]" if entry.thread else "")
     return "\n".join(filter(None, (head, entry.message, entry.details.rstrip())))

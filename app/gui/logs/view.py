@@ -20,7 +20,7 @@ UPDATE_MS = 500
 
 
 class LogPage(QWidget):
-    """Follows `source` while visible."""
+    """The inspector's page with the entries of `source`. Polls for new ones while visible."""
 
     dialog_wanted = Signal()
 
@@ -46,7 +46,7 @@ class LogPage(QWidget):
 
 
 class LogView(QTableView):
-    """A table widget for a `LogTable`."""
+    """The table widget for a `LogTable`. `following_changed` emits the new value of `following`."""
 
     following_changed = Signal(bool)
 
@@ -54,7 +54,7 @@ class LogView(QTableView):
         super().__init__(parent)
         self._table = table
         self.following = True
-        """Whether the newest entry is in view, so that new ones are scrolled to."""
+        """Whether the table scrolls to new entries. True until the user scrolls away from the newest one."""
         self.setModel(table)
         self.setAccessibleName(self.tr("Log entries"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -74,7 +74,7 @@ class LogView(QTableView):
         self._set_sizes()
 
     def catch_up(self) -> None:
-        """Shows entries logged since the last call, without moving away from where the user has scrolled to."""
+        """Shows the entries logged since the last call. If the user has scrolled away, keeps the scroll position."""
         bar = self.verticalScrollBar()
         position, following = bar.value(), self.following
         with QSignalBlocker(bar):
@@ -85,12 +85,12 @@ class LogView(QTableView):
             self.follow()
 
     def follow(self) -> None:
-        """Scrolls to the newest entry and follows new ones."""
+        """Scrolls to the newest entry and starts following."""
         self.scrollToBottom()
         self._set_following(True)
 
     def selected_rows(self) -> list[int]:
-        """Returns the selected rows, from top to bottom."""
+        """Returns the indices of the selected rows, from top to bottom."""
         return sorted(index.row() for index in self.selectionModel().selectedRows())
 
     def select_newest_error(self) -> None:
@@ -102,14 +102,14 @@ class LogView(QTableView):
             self.scrollTo(self._table.index(row, TIME))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keeps the newest entry in view if it was."""
+        """Keeps the newest entry in view while following."""
         following = self.following
         super().resizeEvent(event)
         if following:
             self.follow()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Adapts the sizes to the font."""
+        """Adjusts row heights and column widths when the font changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_table"):
             self._set_sizes()

@@ -1,4 +1,4 @@
-"""Collects information for diagnostics that only the GUI has: screens, scale, style, Qt."""
+"""Collects the diagnostics that only the GUI can provide: screens, scale, style, Qt version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.gui.design.look import Look
 
 
 def window_facts(window: QWidget) -> list[tuple[str, str]]:
-    """Returns names and values, in display order. Screen names are omitted, since they may contain people's names."""
+    """Returns (name, value) pairs in display order. Omits screen names, since these may contain people's names."""
     screens = (
         f"{screen.size().width()} × {screen.size().height()} at {screen.devicePixelRatio():.2g}, "
         f"{screen.refreshRate():.0f} Hz" + (" (this window's)" if screen is window.screen() else "")

@@ -1,1 +1,1 @@
-"""The mini window (`window.py`): a small always-on-top window for talking while another program is in use."""
+"""The mini window (`window.py`), a small always-on-top window for talking while using another program."""

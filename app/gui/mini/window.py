@@ -1,7 +1,6 @@
 """The mini window: the talk button, the latest words, the model's name, and three buttons.
 
-The words are the end of the latest text, as many lines as fit, with "…" for everything before. They are collected from
-the session's events.
+The latest words, collected from the session's events, fill as many lines as fit; earlier text is replaced by "…".
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ ELLIPSIS = "…"
 
 
 class LastLines(PlainLabel):
-    """The end of a plain text, in a dimmed colour if `dim`."""
+    """A label that shows as many of the last lines of a text as fit, in a dimmed colour if `dim`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -47,7 +46,7 @@ class LastLines(PlainLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
 
     def show_words(self, text: str, *, dim: bool) -> None:
-        """Shows the end of `text`."""
+        """Sets the text, with whitespace normalised, and whether it is dimmed."""
         words = " ".join(text.split())
         if (words, dim) != (self.text(), self.dim):
             self.dim = dim
@@ -89,7 +88,7 @@ DOT_PX, GAP_PX = 8, 8
 
 
 class ModelName(PlainLabel):
-    """A model's name on one line, elided if it doesn't fit, after a dot in the model's colour."""
+    """A model's name on one line, elided if necessary, preceded by a dot in the model's colour."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -97,7 +96,7 @@ class ModelName(PlainLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def show_model(self, provider: str, name: str) -> None:
-        """Shows the name of a model that is run by `provider`."""
+        """Shows a model's name. Provider and name together determine the colour."""
         self._provider = provider
         self.setText(name)
         self.setAccessibleName(self.tr("Model: {0}").format(name))
@@ -119,12 +118,12 @@ class ModelName(PlainLabel):
 
 
 MOST_LETTERS = 400
-"""More characters than fit into the window; earlier text is dropped."""
+"""The number of characters kept, which is more than fits into the window."""
 
 
 @dataclass(slots=True)
 class LastWords:
-    """The latest words: `text`, spoken by `speaker`; empty before the first words."""
+    """Collects the latest words: `text`, spoken by `speaker`. Empty until something has been said."""
 
     speaker: Literal["user", "assistant"] = "user"
     text: str = ""
@@ -141,7 +140,7 @@ class LastWords:
             case e.TranscriptPartial(text=text) | e.TranscriptFinal(text=text) if text.strip():
                 self.speaker, self.text = "user", text[-MOST_LETTERS:]
             case e.UserBackchannel() if self._answer:
-                self.speaker, self.text = "assistant", self._answer  # a backchannel: the response continues
+                self.speaker, self.text = "assistant", self._answer  # the response continues after a backchannel
             case e.AssistantSaid(turn=turn, text=text, glued=glued):
                 if turn != self._answered:
                     self._answered, self._answer = turn, ""
@@ -152,15 +151,15 @@ class LastWords:
 
 WIDTH_PX, HEIGHT_PX = 360, 120
 USUAL_LINE_PX = 17
-"""The line height that the size is designed for; the window grows with larger text."""
+"""The line height for which the size is designed; the window grows with larger text."""
 EDGE_PX = 24
-"""The distance from the corner of the screen in its initial position."""
+"""The initial distance from the edges of the screen."""
 SETTLE_MS = 400
-"""The window is moved back onto the screen once it hasn't moved for this long."""
+"""How long the window must not have moved before it is moved back onto the screen and its position is reported."""
 
 
 class MiniWindow(QWidget):
-    """A frameless window of fixed size. The user can drag it by its background, and it stays on the screen."""
+    """A frameless window of fixed size, which the user can drag by its background. It always stays on a screen."""
 
     back_wanted = Signal()
     """The user wants to return to the main window."""
@@ -186,7 +185,7 @@ class MiniWindow(QWidget):
         self.back = IconButton("maximize-2", self.tr("Back to the window"), self, keys=self.tr("Enter"), size=16)
         self.silence.clicked.connect(self.silence_wanted)
         self.back.clicked.connect(self.back_wanted)
-        self._grip: QPoint | None = None  # offset of the mouse press from the window's corner
+        self._grip: QPoint | None = None  # where the mouse was pressed, relative to the window
         self._settled = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._settled.timeout.connect(self._settle)
         self._lay_out()
@@ -207,21 +206,25 @@ class MiniWindow(QWidget):
     # -- display
 
     def show_state(self, like: TalkButton, *, muted: bool, can_silence: bool) -> None:
-        """Shows the same state as the button `like`. `muted`: the session has muted the microphone."""
+        """Shows the same state as the button `like`.
+
+        - `muted`: whether the session has muted the microphone
+        - `can_silence`: whether there is a response to stop
+        """
         self.button.show_state(like.word, like.text(), like.hint)
         self.button.setEnabled(like.isEnabled())
         self.mute.confirm(muted)
         self.silence.setVisible(can_silence)
 
     def show_words(self, words: LastWords) -> None:
-        """Shows the latest words or, before there are any, what to do."""
+        """Shows the latest words or, if there are none yet, the talk button's state and hint."""
         state = ", ".join(part for part in (self.button.text(), self.button.hint) if part)
         self.words.show_words(words.text or state, dim=not words.text or words.speaker == "user")
 
     # -- placement
 
     def show_at(self, place: QPoint | None, beside: QWidget) -> None:
-        """Shows the window at `place` or, if that is None, in the corner of the screen that contains `beside`."""
+        """Shows the window at `place`; if that is None, in the bottom right corner of the screen with `beside`."""
         if place is None:
             room = beside.screen().availableGeometry()
             place = room.bottomRight() - QPoint(self.width() + EDGE_PX, self.height() + EDGE_PX)
@@ -232,7 +235,7 @@ class MiniWindow(QWidget):
         self.setFocus()
 
     def _on_screen(self, place: QPoint) -> QPoint:
-        """Returns the nearest position at which the whole window is on a screen."""
+        """Returns the position closest to `place` at which the window is entirely on a screen."""
         screen = QGuiApplication.screenAt(QRect(place, self.size()).center()) or self.screen()
         room = screen.availableGeometry()
         right, bottom = room.right() + 1 - self.width(), room.bottom() + 1 - self.height()
@@ -252,7 +255,7 @@ class MiniWindow(QWidget):
             self._grip = event.position().toPoint()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drags the window, through the system if possible, which is the only way on Wayland."""
+        """Drags the window. Leaves this to the window system if possible, which is the only way on Wayland."""
         if self._grip is None:
             return
         moved = event.position().toPoint() - self._grip
@@ -271,7 +274,7 @@ class MiniWindow(QWidget):
             self.back_wanted.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape stops the response, and Enter returns to the main window. For the space bar, see `KeyRouting`."""
+        """Stops the response on Escape, and returns to the main window on Enter. `KeyRouting` handles the space bar."""
         if event.key() == Qt.Key.Key_Escape:
             if not self.silence.isHidden():
                 self.silence_wanted.emit()
@@ -294,7 +297,7 @@ class MiniWindow(QWidget):
             self.active_changed.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Returns to the main window, since only closing that one ends the app."""
+        """Requests a return to the main window, since only closing that one quits the app."""
         super().closeEvent(event)
         self.back_wanted.emit()
 

@@ -1,11 +1,11 @@
-"""The oracle pane: the back-ends' revisions as cards, while they are generated, spoken and superseded.
+"""The oracle pane, which shows the back-ends' revisions as cards while they are generated, spoken and superseded.
 
-- `pane.py`: the pane: one or two columns, the large card, and the waiting times.
-- `header.py`: its header, with the buttons for earlier revisions, details and the comparison, and the models' columns.
+- `pane.py`: the pane itself, which arranges the columns and the large card and updates the waiting times.
+- `header.py`: its header, with buttons for earlier revisions, details and the comparison; assigns models to columns.
 - `column.py`: a column of cards, and the large card.
 - `card.py`: the contents of a revision's card.
-- `revisions.py`: the revisions with their speech progress, on top of `app.conversation.revisions`.
+- `revisions.py`: extends `app.conversation.revisions` with speech progress.
 
-`OraclePane.apply` passes an event to the log, which returns the changed revisions; `settle` builds their cards and
-updates those that differ from what is shown.
+`OraclePane.apply` passes each event to the log, which returns the changed revisions; `settle` then builds their cards
+and updates those that differ from what is shown.
 """

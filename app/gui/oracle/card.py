@@ -1,6 +1,6 @@
-"""The card of a revision: its model, request, speed, text, tool calls and cost.
+"""Builds the card of a revision: its model, request, response time, text, tool calls and cost.
 
-Markdown is made readable while it is streaming: markers are hidden, and every character keeps its position.
+Streaming Markdown is made readable by hiding its markers without changing the position of any character.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import TOOL_ARGUMENTS
 
 NOTHING = "\u2060"
-"""A zero-width character that doesn't allow a line break."""
+"""Word joiner, a zero-width character that prevents line breaks."""
 
 _HIDDEN = re.compile(
     r"^[ \t]*(?:`{3,}|~{3,}|\#{1,6}[ \t]+)"  # fences and headings
     r"|\*\*|~~|`+|(?<!\w)[*_](?=\w)|(?<=[\w.,!?)])[*_](?!\w)"  # emphasis and code
-    r"|!?\[(?=[^\]\n]*\]\()|(?<=\w)\]\([^)\s]*\)",  # links, except for their text
+    r"|!?\[(?=[^\]\n]*\]\()|(?<=\w)\]\([^)\s]*\)",  # links, except their text
     re.M,
 )
 _BULLET = re.compile(r"^([ \t]*)[-*+](?=[ \t]+\S)", re.M)
@@ -36,7 +36,7 @@ _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.M)
 
 @lru_cache(maxsize=128)
 def readable(text: str) -> str:
-    """Returns a text of the same length with Markdown markers hidden. `text` may be incomplete."""
+    """Returns `text` with its Markdown markers hidden. The length stays the same; the text may be incomplete."""
     if not has_markdown(text):
         return text
     text = _DASHES.sub(lambda found: re.sub(r"[:-]", "─", found[0]).replace("|", "┼"), text)
@@ -53,19 +53,21 @@ class OracleCards(QObject):
     """Creates cards in the user's language."""
 
     details = False
-    """Whether cards show the request, the response time and the cost."""
+    """Whether cards show details: the request, the response time and the cost."""
 
     def card(self, revision: ShownRevision, waited: int = 0, *, column: bool = False) -> Card:
-        """Returns the card for a revision whose first words have been awaited for `waited` seconds. Comparison
-        revisions are never struck through, as they are not discarded guesses. `column`: the card is in its model's own
-        column.
+        """Returns the card for a revision. Revisions of the comparison model are never struck through, since they
+        aren't discarded guesses.
+
+        - `waited`: how many seconds the request has been waiting for its first words
+        - `column`: whether the card is in its model's own column
         """
         bright = not (_gone(revision) or revision.secondary) or revision.speaking
         head: list[Run] = [(str(revision.number), "name" if bright else "dim"), ("   ", "gap")]
         for mark in self._marks(revision, column):
             head += [mark, ("   ", "gap")]
         backend, *facts = self._facts(revision)
-        backend = revision.model or revision.backend if column else backend  # the column's heading names the back-end
+        backend = revision.model or revision.backend if column else backend  # the back-end is in the column's heading
         head.append((backend, "who" if bright else "dim"))
         if self.details:
             head.append(("\n" + " · ".join(facts), "fact"))
@@ -88,7 +90,7 @@ class OracleCards(QObject):
         return revision.asked if self.details else ""
 
     def thought(self, revision: ShownRevision, waited: int = 0) -> Card:
-        """Returns the large card for the current revision."""
+        """Returns the large card for the current revision. `waited`: as for `card`."""
         state = self._state(revision)
         head: list[Run] = [state, ("   ", "gap")] if state else []
         head.append((revision.model or revision.backend, "dim"))
@@ -209,29 +211,29 @@ class OracleCards(QObject):
 
 
 def _gone(revision: ShownRevision) -> bool:
-    """Returns whether the rest of the revision was discarded before being spoken."""
+    """Returns whether the unspoken rest of the revision was discarded."""
     return revision.status in ("superseded", "failed") and not revision.secondary
 
 
 def _heard(revision: ShownRevision) -> int:
-    """Returns how many characters of the text have been heard, not counting leading whitespace."""
+    """Returns how many characters of the text have been spoken, not counting leading whitespace."""
     blank = len(revision.text) - len(revision.text.lstrip())
     return min(max(0, revision.heard - blank), len(revision.text.strip()))
 
 
 def _text(revision: ShownRevision, column: bool) -> list[Run]:
-    """Returns the text in up to three parts: heard, sent to the front-end, still waiting. The heard part is never
-    struck through.
+    """Returns the text in up to three parts: already spoken, sent to the front-end, and not yet sent. The spoken part
+    is never struck through.
     """
-    text = readable(revision.text.strip().replace("\r\n", " \n"))  # of the same length, so that the caret is right
+    text = readable(revision.text.strip().replace("\r\n", " \n"))  # same length, so that the caret position is right
     if revision.secondary:
         return [(text, "text" if column and revision.status != "superseded" else "beside")]
     heard = _heard(revision)
     if _gone(revision):
-        heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # the gap isn't struck through
+        heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # don't strike through the gap
         sent, kinds = heard, ("heard" if revision.speaking else "said", "", "struck")
     elif revision.spoken and heard and not revision.speaking:
-        sent, kinds = heard, ("text", "", "still")  # the rest won't be spoken any more
+        sent, kinds = heard, ("text", "", "still")  # the rest will no longer be spoken
     else:
         sent = max(heard, revision.sent - len(revision.text) + len(revision.text.lstrip()))
         kinds = ("heard" if revision.speaking else "text", "text", "still")
@@ -240,7 +242,7 @@ def _text(revision: ShownRevision, column: bool) -> list[Run]:
 
 
 def _arguments(text: str) -> str:
-    """Formats a tool's arguments: the values of a JSON object, or the text unchanged if it isn't one."""
+    """Formats the arguments of a tool call: the values if they are a JSON object, otherwise the text unchanged."""
     try:
         values = read_json(text or "{}", TOOL_ARGUMENTS)
     except ValueError:

@@ -1,6 +1,6 @@
-"""A column of revision cards, in the transcript's order, under a heading with the model's name.
+"""A column of revision cards under the model's name, oldest first like the transcript, and the large card.
 
-Only changed cards are updated. The large card shows the current answer, which cross-fades when it is revised.
+Only changed cards are updated. The large card shows the current answer and cross-fades when it is revised.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import column, row
 
 SCALE = 20 / 15
-"""Text size relative to the transcript."""
+"""The large card's text size relative to the transcript's."""
 
 
 class _Before(QWidget):
-    """A picture of the previous contents that fades out on top of the new ones."""
+    """An overlay with a picture of the previous contents, which fades out to reveal the new contents."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -55,7 +55,7 @@ class _Before(QWidget):
 
 
 class ThoughtCard(QWidget):
-    """Shows one card. A different thought fades in; a thought that grows is updated in place."""
+    """Shows a single large card. A different thought cross-fades; a growing one is updated in place."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,7 +69,7 @@ class ThoughtCard(QWidget):
         column(self.view, within=self)
 
     def show_card(self, card: Card, thought: object) -> None:
-        """Shows the card of `thought`, whose identity determines whether this is a new thought."""
+        """Shows the card of `thought`. If that isn't the same object as before, the card cross-fades."""
         if not self.view.cards:
             self.view.insert_card(0, card)
         elif self.view.cards[0] != card.clean():
@@ -79,7 +79,7 @@ class ThoughtCard(QWidget):
         self._thought = thought
 
     def clear(self) -> None:
-        """Shows that there is no thought yet."""
+        """Shows the placeholder text, because there is no thought yet."""
         self._thought = None
         self.view.clear_cards()
 
@@ -89,9 +89,9 @@ class ThoughtCard(QWidget):
 
 
 NARROW_PX, NARROW_SIDE = 360, 5.0
-"""In a column narrower than `NARROW_PX`, cards have a side margin of `NARROW_SIDE` pixels."""
+"""In columns narrower than `NARROW_PX`, the side margins of cards are reduced to `NARROW_SIDE` pixels."""
 MANY = 20
-"""With more changes than this, it is faster to postpone the layout until after the last one."""
+"""With more changes than this, it is faster to suspend layout until all have been made."""
 
 
 class Mark(PlainLabel):
@@ -122,7 +122,9 @@ class Mark(PlainLabel):
 
 
 class OracleColumn(QWidget):
-    """A view of cards; after `set_backend`, under the name of a model that is active or can be switched to."""
+    """A column of cards. If a model has been set with `set_backend`, its name is shown above them, with a mark if it is
+    active, or with a button that switches to it otherwise.
+    """
 
     hand_over = Signal()
 
@@ -135,7 +137,7 @@ class OracleColumn(QWidget):
         self.view = CardView(parent=self)
         self.view.setAccessibleName(self.tr("Oracle thoughts"))
         row(self.backend, self.mark, self.hand_button, within=self.heading, stretch=0)
-        # Both columns' headings have the same height, with the button or without.
+        # Keeps the height the same, whether or not the button is shown.
         self.heading.setMinimumHeight(self.hand_button.sizeHint().height())
         column(self.heading, self.view, within=self, spacing=6, stretch=1)
         self.heading.hide()
@@ -144,7 +146,7 @@ class OracleColumn(QWidget):
         self._head = ("", False)
 
     def set_backend(self, backend: str, drives: bool) -> None:
-        """Shows the name of the column's model and whether it is the active one; empty for a column of all models."""
+        """Sets the column's model, empty for a column of all models. `drives`: whether it is the active model."""
         if self._head == (backend, drives):
             return
         self._head = (backend, drives)
@@ -160,8 +162,8 @@ class OracleColumn(QWidget):
     def show_revisions(
         self, wanted: list[ShownRevision], changed: Collection[ShownRevision], card: Callable[[ShownRevision], Card]
     ) -> None:
-        """Shows the revisions in `wanted`, newest first, using `card` to build their cards. Of those already shown,
-        only the ones in `changed` are updated.
+        """Shows the revisions in `wanted`, given newest first. `card` builds a card; it is called only for new
+        revisions and for those in `changed`.
         """
         view, shown = self.view, self._shown
         wanted = wanted[::-1]
@@ -176,7 +178,7 @@ class OracleColumn(QWidget):
         view.keep_view(stay, height)
 
     def show_revision(self, revision: ShownRevision) -> None:
-        """Scrolls to a revision that is shown, and gives the view focus."""
+        """Scrolls to the card of a revision, which must be in the column, and focuses the view."""
         self.view.setFocus()
         self.view.show_card(self._shown.index(revision))
 
@@ -193,7 +195,7 @@ class OracleColumn(QWidget):
                 if revision in changed:
                     view.set_card(place, card(revision))
             else:
-                if revision in shown:  # it has moved up
+                if revision in shown:  # handed over, so it has moved
                     before = shown.index(revision)
                     del shown[before]
                     view.remove_card(before)

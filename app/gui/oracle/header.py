@@ -1,7 +1,7 @@
-"""The header of the oracle pane: earlier thoughts, details, the two models, and the buttons to change them.
+"""The header of the oracle pane: buttons for earlier thoughts, details and the comparison, and both models' names.
 
-It emits the user's choices. With two columns, the columns' headings name the models instead. When the user switches
-between the two models, they keep their columns and only the mark of the active one moves.
+The header emits the user's choices. With two columns, their headings show the models' names instead. When the user
+switches between the two models, they keep their columns, and only the mark of the active one moves.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from app.gui.widgets.formats import backend_words
 
 @dataclass(slots=True)
 class Sides:
-    """The models' names by column (0 is left). Without a comparison, the right one is empty."""
+    """The names of both models by column, left first. Without a comparison, the second name is empty."""
 
     backends: list[str] = field(default_factory=lambda: ["", ""])
     driving: int = 0
-    """The column of the active model."""
+    """The index of the active model's column."""
 
     @property
     def driver(self) -> str:
-        """The active model's name; empty while unknown."""
+        """The name of the active model; empty while unknown."""
         return self.backends[self.driving]
 
     @property
@@ -44,11 +44,11 @@ class Sides:
         self.backends, self.driving = ["", ""], 0
 
     def column(self, secondary: bool) -> int:
-        """Returns the column of the comparison model if `secondary`, otherwise that of the active model."""
+        """Returns the index of the comparison model's column if `secondary`, otherwise of the active model's."""
         return 1 - self.driving if secondary else self.driving
 
     def apply(self, event: e.Event) -> bool:
-        """Processes an event; returns whether anything has changed."""
+        """Processes an event; returns whether it affects the models."""
         match event:
             case e.SessionStarted(backend=backend, model=model):
                 self.backends[self.driving] = backend_words(backend, model)
@@ -71,15 +71,15 @@ HAND_OVER_KEYS = "Ctrl+H"
 
 
 class OracleHeader(QWidget):
-    """The heading with its buttons, and a second line while two models answer in one column."""
+    """The title with its buttons. While two models answer in a single column, a second line shows their names."""
 
     secondary_wanted = Signal(bool)
-    """The user wants a comparison model, or wants to end the comparison."""
+    """The user wants to start (True) or end a comparison."""
     hand_over = Signal()
     earlier_toggled = Signal(bool)
-    """Whether superseded revisions are shown as well."""
+    """Whether to show superseded revisions."""
     details_toggled = Signal(bool)
-    """Whether each revision's figures are shown."""
+    """Whether to show details on each card."""
     running_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -131,13 +131,13 @@ class OracleHeader(QWidget):
             self._show()
 
     def set_running(self, running: bool) -> None:
-        """Enables the buttons while a conversation is running."""
+        """Sets whether a conversation is running, which enables the buttons."""
         self.switch.setEnabled(running)
         self.hand_button.setEnabled(running)
         self.running_changed.emit(running)
 
     def set_columns(self, columns: bool) -> None:
-        """Hides the names while two columns show them."""
+        """Sets whether there are two columns, which show the models' names instead of the header."""
         if self._columns != columns:
             self._columns = columns
             self._show()

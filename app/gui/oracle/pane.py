@@ -1,7 +1,8 @@
-"""The oracle pane: a large card with the current answer or, on request, all answers in the transcript's order.
+"""The oracle pane: a large card with the current answer or, if the user prefers, all answers in order.
 
-Superseded answers are struck through. Two models have a column each if there is space; otherwise the comparison's cards
-appear among the others in a calmer style. A card without text shows how long it has been waiting.
+Superseded answers are struck through. During a comparison, each model has its own column if there is space; otherwise
+the comparison model's cards appear among the others in a more subdued style. A card without text shows how long the
+request has been waiting.
 """
 
 from __future__ import annotations
@@ -26,19 +27,20 @@ from app.gui.widgets.formats import SessionTime, backend_words
 
 WAIT_STEP_MS = 1000
 COLUMNS_PX = 420
-"""The minimum width at which two models have a column each."""
+"""The minimum width of the pane for showing two models in separate columns."""
 PAD_PX, GAP_PX = 12, 8
 _EARLY = 0.05
-"""How early a timer may fire, in seconds."""
+"""The tolerance for timers that fire early, in seconds."""
 
 
 class OraclePane(QWidget):
-    """Processes events with `apply`, and shows the changes on `settle`, updating each changed revision once. `clock`
-    returns a monotonic time in seconds, to measure the waiting time between events.
+    """The pane. `apply` processes an event; `settle` shows all changes since, updating each changed revision only once.
+
+    `clock` returns a monotonic time in seconds, which is used to update waiting times between events.
     """
 
     earlier_toggled = Signal(bool)
-    """Whether superseded revisions are now shown."""
+    """The user has switched the display of superseded revisions on or off."""
     details_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -54,11 +56,11 @@ class OraclePane(QWidget):
         self._cards = OracleCards(self)
         self._changed: set[ShownRevision] = set()
         self._paired = False  # whether there is a comparison
-        self._two = False  # whether the comparison has a column of its own
+        self._two = False  # whether two columns are shown
         self._in_view = False
         self._lay_out()
         self.wait_timer = QTimer(self, interval=WAIT_STEP_MS, timerType=Qt.TimerType.PreciseTimer)
-        """Runs only while a visible revision has no text yet."""
+        """Runs only while the pane is visible and a revision has no text yet."""
         self.wait_timer.timeout.connect(self._show_waiting)
         self.header.earlier_toggled.connect(self._show_earlier)
         self.header.details_toggled.connect(self._show_details)
@@ -92,11 +94,11 @@ class OraclePane(QWidget):
         self.header.earlier.setChecked(shown)
 
     def set_details(self, shown: bool) -> None:
-        """Sets whether each revision's figures are shown."""
+        """Sets whether details are shown on each card."""
         self.header.details.setChecked(shown)
 
     def begin(self, talk: int = 0) -> None:
-        """Starts a new session, whose revisions are numbered from 1 again. `talk`: the session's number in the
+        """Starts a new session, in which revisions are numbered from 1 again. `talk`: the session's number in the
         transcript.
         """
         self.end()
@@ -107,7 +109,7 @@ class OraclePane(QWidget):
         self.settle()
 
     def clear(self) -> None:
-        """Removes everything before another conversation is shown."""
+        """Removes all revisions, because another conversation is about to be shown."""
         self.begin()
         self.log.revisions.clear()
         self._changed.clear()
@@ -115,12 +117,12 @@ class OraclePane(QWidget):
         self._settle_thought()
 
     def end(self) -> None:
-        """Marks everything in progress as stopped, because the session has ended."""
+        """Marks all revisions in progress as stopped, because the session has ended."""
         self._changed.update(self.log.begin())
         self.settle()
 
     def apply(self, event: Event) -> None:
-        """Processes an event."""
+        """Processes an event; see `settle`."""
         self.time.update(event.at)
         self._changed.update(self.log.apply(event))
         self.header.apply(event)
@@ -130,9 +132,7 @@ class OraclePane(QWidget):
             newest.column = self.header.sides.column(newest.secondary)
 
     def show_talk(self, events: Sequence[Event], talk: int = 0) -> None:
-        """Shows the newest revisions of a past session in addition to those already shown, up to the log's limit.
-        `talk`: the session's number in the transcript.
-        """
+        """Adds the newest revisions of a past session, up to the log's limit. `talk`: its number in the transcript."""
         self.log.talk = talk
         asked = [place for place, event in enumerate(events) if isinstance(event, OracleRequested)]
         first = asked[-self.log.limit] if len(asked) > self.log.limit else 0
@@ -159,7 +159,7 @@ class OraclePane(QWidget):
     # -- columns
 
     def _pair(self) -> None:
-        """When a comparison starts, sorts the revisions into columns by model."""
+        """If a comparison has just started, assigns existing revisions to columns by model."""
         paired = bool(self.header.comparison)
         if paired and not self._paired:
             right = self.header.sides.backends[1]
@@ -169,7 +169,7 @@ class OraclePane(QWidget):
         self._paired = paired
 
     def _arrange(self) -> None:
-        """Shows one column, or two under their models' names."""
+        """Shows one column, or two with the models' names as headings."""
         two = self._paired and self.width() >= COLUMNS_PX
         self.header.set_columns(two)
         sides = self.header.sides
@@ -202,7 +202,7 @@ class OraclePane(QWidget):
     # -- the large card or all cards
 
     def _share_room(self) -> None:
-        """Shows the large card, the columns of two models, or one column with all thoughts."""
+        """Shows either the large card or the columns."""
         self._split.setVisible(self._two or self.earlier)
         self.thought.setVisible(self._split.isHidden())
         self.header.earlier.setEnabled(not self._two)
@@ -227,7 +227,7 @@ class OraclePane(QWidget):
             self.thought.show_card(self._cards.thought(revision, self._waited(revision)), revision)
 
     def show_turn(self, talk: int, turn: int) -> bool:
-        """Scrolls to the first thought for a turn among all thoughts; returns False if it is no longer in the log."""
+        """Shows all revisions and scrolls to the first one for a turn; returns False if none is left in the log."""
         revision = self.log.first_of(talk, turn)
         if revision is None:
             return False

@@ -1,6 +1,6 @@
-"""Tracks the oracle revisions of one or more sessions as shown in the pane, newest first.
+"""Tracks the oracle revisions of one or more sessions, as shown in the pane.
 
-Extends `app.conversation.revisions` with which revision is being spoken, and how far.
+On top of `app.conversation.revisions`, it tracks which revision is being spoken and how much of it has been.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from app.conversation.revisions import Revision, RevisionLog
 class ShownRevision(Revision):
     """A revision with its speech progress.
 
-    - `talk`: the number of the session that it belongs to
-    - `interrupted`: the user interrupted it
-    - `column`: its column while two models answer
+    - `talk`: the number of its session in the transcript
+    - `speaking`, `spoken`: whether it is being spoken, or has ever been
+    - `interrupted`: whether the user interrupted it
+    - `column`: the index of its column while there are two
     """
 
     talk: int = 0
@@ -42,32 +43,33 @@ class ShownRevision(Revision):
 class OracleLog:
     """The newest `limit` revisions, newest first, including those of earlier sessions.
 
-    The default corresponds to about ten turns; with every further card, updating the newest takes longer to lay out.
+    The default limit corresponds to about ten turns. The more cards there are, the longer each update of the newest one
+    takes to lay out.
     """
 
     def __init__(self, limit: int = 80) -> None:
         self.limit = limit
         self.talk = 0
-        """The session that new revisions belong to, as numbered in the transcript."""
+        """The number in the transcript of the session to which new revisions belong."""
         self.revisions: list[ShownRevision] = []
         self._talk = RevisionLog(ShownRevision, limit)
         self._reset()
 
     def _reset(self) -> None:
         self._talk.clear()
-        self._feeding_known = False  # whether this session's events include what reaches the front-end
+        self._feeding_known = False  # whether this session has events for the text sent to the front-end
         self._said_turn = 0
-        self._said: list[str] = []  # everything spoken in response to that turn, from any revision
+        self._said: list[str] = []  # everything spoken in response to `_said_turn`, from any revision
 
     @property
     def waiting(self) -> list[ShownRevision]:
-        """Those without any text yet."""
+        """The current session's revisions that are waiting for their first words."""
         return [revision for revision in self._talk.revisions if revision.waiting]
 
     @property
     def current(self) -> ShownRevision | None:
-        """The current revision. Among the active model's revisions for the newest turn, this is the one being spoken,
-        or else the newest with text that wasn't discarded, or else the newest.
+        """The current revision, chosen among the active model's revisions for the newest turn: the one being spoken, or
+        else the newest one with text that wasn't discarded, or else the newest one.
         """
         turn: list[ShownRevision] = []
         for revision in self.revisions:
@@ -80,12 +82,12 @@ class OracleLog:
         return self._speaker(turn) or next(alive, turn[0] if turn else None)
 
     def first_of(self, talk: int, turn: int) -> ShownRevision | None:
-        """Returns the first revision for a turn of a session, or None if it is no longer in the log."""
+        """Returns the first revision for a turn, preferably the active model's, or None if none is left in the log."""
         found = (r for r in reversed(self.revisions) if (r.talk, r.turn) == (talk, turn))
         return next(iter(sorted(found, key=lambda revision: revision.secondary)), None)
 
     def begin(self) -> list[ShownRevision]:
-        """Starts a new session, numbered from 1 again; returns the revisions that this ended."""
+        """Starts a new session, with revisions numbered from 1 again; returns those that were still in progress."""
         changed = [r for r in self._talk.revisions if r.speaking or r.status in ("waiting", "streaming")]
         for revision in changed:
             revision.speaking = False
@@ -94,7 +96,7 @@ class OracleLog:
         return changed
 
     def apply(self, event: e.Event) -> list[ShownRevision]:
-        """Processes an event; returns the revisions that it changed or added."""
+        """Processes an event; returns the revisions that it added or changed."""
         revision = self._talk.apply(event)
         match event:
             case e.OracleRequested() | e.OracleHandedOver() if revision is not None:
@@ -135,8 +137,8 @@ class OracleLog:
         revision = self._talk.get(event.revision)
         if revision is None:
             return []
-        # A front-end may move on to a newer revision without an event, and the last word of an older one may arrive
-        # late.
+        # A front-end may move on to a newer revision without reporting it, and the last word of an older one may be
+        # reported late.
         heard = self._speaker(self._talk.revisions)
         late = heard is not None and revision.order < heard.order
         changed = [] if late or heard is revision else self._speak(event.revision, event.turn)
@@ -157,8 +159,8 @@ class OracleLog:
         return self._speak(0)
 
     def _speak(self, number: int, turn: int = 0) -> list[ShownRevision]:
-        """Marks only revision `number` as being spoken; 0 for none. If its text matches what was already spoken in
-        response to `turn`, it continues from there.
+        """Marks revision `number`, and no other, as being spoken; 0 for none. If its text largely matches what has
+        already been spoken in response to `turn`, that part counts as spoken.
         """
         changed = []
         for revision in self._talk.revisions:

@@ -1,7 +1,7 @@
-"""The command palette, and the keyboard shortcut sheet.
+"""The command palette and the keyboard shortcut sheet.
 
-- `command.py`: the commands, which come from menus, settings, conversations and models
+- `command.py`: creates commands from menus, settings, conversations and models
 - `ranking.py`: matches commands against the typed text and orders them, favouring recently used ones
-- `delegate.py`, `palette.py`: the list and the floating search field
-- `shortcuts.py`, `shortcut_sheet.py`: all shortcuts in groups, and the dialog that shows them
+- `delegate.py`, `palette.py`: the floating search field with its list of commands
+- `shortcuts.py`, `shortcut_sheet.py`: collects all shortcuts in groups; the dialog that shows them
 """

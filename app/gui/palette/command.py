@@ -1,4 +1,4 @@
-"""A command of the palette, and functions that create commands for menus, settings, conversations and models."""
+"""The commands of the palette, and functions that create them from menus, settings, conversations and models."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Kind = Literal["command", "setting", "conversation", "model"]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command. `keys` is its shortcut as displayed by the system, or empty; `place` is where else it is found, e.g. a
-    menu's name.
+    """A command. `keys` is its shortcut in the system's notation, or empty; `place` is where else to find it, e.g. the
+    title of a menu.
     """
 
     title: str
@@ -33,12 +33,12 @@ class Command:
 
     @property
     def id(self) -> str:
-        """Identifies the command across openings of the palette."""
+        """Identifies the command each time the palette is opened."""
         return f"{self.kind}:{self.place}:{self.title}"
 
 
 Provider = Callable[[], Iterable[Command]]
-"""Creates commands each time the palette is opened."""
+"""Returns commands. Called each time the palette is opened."""
 
 
 def plain_title(action: QAction) -> str:
@@ -47,12 +47,12 @@ def plain_title(action: QAction) -> str:
 
 
 def native_keys(keys: QKeySequence) -> str:
-    """Returns a shortcut as displayed by the system, or an empty string."""
+    """Returns a shortcut in the system's notation; empty if there are no keys."""
     return keys.toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def menu_actions(menus: QMenu | QMenu, place: str = "") -> Iterator[tuple[str, QAction]]:
-    """Yields all entries of the menus and their submenus, each with its menu's title; skips separators."""
+    """Yields (menu title, action) pairs for all entries of a menu and its submenus, except separators."""
     for action in menus.actions():
         inner = action.menu()
         if isinstance(inner, QMenu):
@@ -62,14 +62,16 @@ def menu_actions(menus: QMenu | QMenu, place: str = "") -> Iterator[tuple[str, Q
 
 
 def action_commands(actions: Iterable[tuple[str, QAction]], without: Collection[QAction] = ()) -> Iterator[Command]:
-    """Yields commands for the actions that are currently available; running one triggers its action."""
+    """Yields commands that trigger these actions, given with their menu titles. Skips actions that are hidden, disabled
+    or in `without`.
+    """
     for place, action in actions:
         if action.isVisible() and action.isEnabled() and action not in without:
             yield Command(plain_title(action), native_keys(action.shortcut()), action.trigger, "command", place)
 
 
 def setting_commands(show: Callable[[str], object]) -> Iterator[Command]:
-    """Yields commands that call `show` with a setting's key."""
+    """Yields a command for each setting in the Settings dialog; running it calls `show` with the setting's key."""
     for one in declarations():
         if one.place == "dialog":
             page = said(Settings.pages[page_of(one.section)].label)
@@ -79,7 +81,7 @@ def setting_commands(show: Callable[[str], object]) -> Iterator[Command]:
 def conversation_commands(
     views: Iterable[ConversationView], show: Callable[[ConversationView], object]
 ) -> Iterator[Command]:
-    """Yields commands that open a conversation; conversations without a title are skipped."""
+    """Yields a command for each conversation that has a title; running it calls `show`."""
     for view in views:
         if view.title:
             yield Command(view.title, "", partial(show, view), "conversation")
@@ -88,6 +90,6 @@ def conversation_commands(
 def model_commands(
     models: Iterable[tuple[str, str, BackendChoice]], pick: Callable[[BackendChoice], object]
 ) -> Iterator[Command]:
-    """Yields commands that switch to a model, given as (name, place where it runs, choice)."""
+    """Yields a command for each model, given as (name, where it runs, choice); running it calls `pick`."""
     for name, place, choice in models:
         yield Command(name, "", partial(pick, choice), "model", place)

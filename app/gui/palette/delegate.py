@@ -1,5 +1,5 @@
-"""Paints a command in the palette's list: icon, title with matched letters highlighted, place, and shortcut as key
-caps.
+"""Paints the commands in the palette's list: icon, title with the matched letters highlighted, place, and shortcut as
+key caps.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SIDES_PX, ENDS_PX, CAP_GAP_PX, CAP_RADIUS_PX = 6.0, 2.0, 4.0, 4.0
 
 
 def caps_of(keys: str) -> list[str]:
-    """Returns the key names in a shortcut: "Ctrl+Shift+N" has three, "Ctrl++" has two."""
+    """Splits a shortcut into the names of its keys: "Ctrl+Shift+N" has three, "Ctrl++" has two."""
     return [cap for cap in re.split(r"\+(?=.)", keys) if cap]
 
 
@@ -65,7 +65,7 @@ ICON_PX, SIDE_PX, GAP_PX, RADIUS_PX = 16, 12, 12, 8
 
 
 class CommandDelegate(QStyledItemDelegate):
-    """Paints one command per line."""
+    """Paints a command on a single line."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         return QSize(0, max(36, round(QFontMetricsF(option.font).height()) + 18))
@@ -107,7 +107,7 @@ class CommandDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_title(self, painter: QPainter, font: QFont, title: str, match: Match, room: QRectF) -> None:
-        """Paints the title in runs of letters, with the matched ones in a bolder font."""
+        """Paints the title with the matched letters in bold and in the accent colour."""
         t = tokens()
         strong = QFont(font)
         strong.setWeight(QFont.Weight.DemiBold)

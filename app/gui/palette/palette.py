@@ -1,4 +1,4 @@
-"""The command palette: a floating search field over the window, with the commands that match the typed text."""
+"""The command palette: a search field that floats over the window, with a list of matching commands."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ STEPS = {
 
 
 class CommandPalette(QFrame):
-    """Asks its providers for commands each time it opens, and runs the selected one after closing.
+    """The palette. Fetches commands from its providers each time it opens, and closes before running the selected one.
 
-    `recent` contains the IDs of recently used commands, newest first; `used` is emitted when it changes.
+    `recent` contains the IDs of recently used commands, most recent first; `used` is emitted when it changes.
     """
 
     used = Signal()
@@ -93,7 +93,7 @@ class CommandPalette(QFrame):
         self.hide()
 
     def open(self) -> None:
-        """Shows all commands, with focus in the field; closes the palette if it is already open."""
+        """Opens the palette with an empty search field, which gets focus; closes the palette if it is already open."""
         if self.isVisible():
             self.close()
             return
@@ -110,19 +110,19 @@ class CommandPalette(QFrame):
         app.installEventFilter(self)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Returns focus to where it was before."""
+        """Returns focus to the widget that had it before."""
         super().hideEvent(event)
         app = QApplication.instance()
         if app is not None:
             app.removeEventFilter(self)
         before, self._focus_before = self._focus_before, None
         if before is not None:
-            with suppress(RuntimeError):  # it has been deleted in the meantime
+            with suppress(RuntimeError):  # the widget has been deleted in the meantime
                 before.setFocus(Qt.FocusReason.PopupFocusReason)
         self._commands = []
 
     def titles(self) -> list[str]:
-        """Returns the titles in the list."""
+        """Returns the titles of the commands in the list."""
         return [self._model.item(place).text() for place in range(self._model.rowCount())]
 
     # -- the list
@@ -153,7 +153,7 @@ class CommandPalette(QFrame):
         index = self._model.index(min(max(place, 0), self._model.rowCount() - 1), 0)
         self.list.setCurrentIndex(index)
         self.list.scrollTo(index)
-        if self.isVisible():  # focus stays in the field, so screen readers wouldn't notice the change
+        if self.isVisible():  # for screen readers, since focus stays in the field
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.list, index.data(_SPOKEN)))
 
     def _run(self, index: QModelIndex) -> None:
@@ -183,7 +183,7 @@ class CommandPalette(QFrame):
     # -- Qt events
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Handles the field's keys; closes the palette on a click elsewhere or when another window becomes active."""
+        """Handles the field's keys. Closes the palette on a click elsewhere, or when the window is deactivated."""
         if watched is self.field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._key(event)
         if not self.isVisible():

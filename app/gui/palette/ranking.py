@@ -1,6 +1,6 @@
-"""Orders the commands that match the typed text, favouring recently used ones.
+"""Ranks the commands that match the typed text, favouring recently used ones.
 
-The typed letters must occur in the title in this order, preferably at the beginnings of words.
+The letters of each typed word must occur in the title in the same order, preferably at the beginnings of words.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from app.gui.palette.command import Command
 
 BEGINNING, WORD, INSIDE, LETTERS, PLACE = 100.0, 80.0, 50.0, 30.0, 10.0
 """Scores for a match at the beginning of the title, at the beginning of a word, inside a word, as scattered letters,
-and only at the beginning of a word of the place.
+and at the beginning of a word in the place only.
 """
 
 GAP = 2.0
-"""Penalty for each gap between the matched letters."""
+"""The penalty for each gap between scattered letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A match. A higher `score` is better; `places` are the indices of the matched letters in the title."""
+    """A match. Higher `score`s are better; `places` contains the indices of the matched letters in the title."""
 
     score: float
     places: frozenset[int]
 
 
 def match(typed: str, title: str, place: str = "") -> Match | None:
-    """Matches the typed text against a title and its place; returns None if a typed word is in neither. Empty text
-    matches everything.
+    """Matches the typed text against a command's title and place. Returns None if any typed word occurs in neither;
+    empty text matches everything.
     """
     letters, around = _folded(title), _folded(place)
     score, places = 0.0, set[int]()
@@ -58,7 +58,7 @@ def _word(word: str, title: str) -> Match | None:
 
 
 def _apart(word: str, title: str, starts: list[int]) -> Match | None:
-    """Matches letters in order, preferring the beginnings of words as long as the remaining letters still follow."""
+    """Matches scattered letters in order, at the beginnings of words unless the rest would then not match."""
     places: list[int] = []
     at = 0
     for number, letter in enumerate(word):
@@ -87,7 +87,7 @@ def _beginnings(text: str) -> list[int]:
 
 
 def _folded(text: str) -> str:
-    """Returns the text in lower case and without accents, converted letter by letter so that indices stay the same."""
+    """Converts text to lower case without accents, letter by letter so that indices stay the same."""
     return "".join(unicodedata.normalize("NFD", letter)[0].lower()[0] for letter in text)
 
 
@@ -97,14 +97,14 @@ MOST = 60
 MOST_RECENT = 12
 
 RECENT_POINTS = 15.0
-"""The bonus of the most recently used command over equally good matches; older ones get less."""
+"""The bonus for the most recently used command; it decreases linearly for less recent ones."""
 
 
 def ranked(typed: str, commands: Iterable[Command], recent: Sequence[str]) -> list[tuple[Command, Match]]:
-    """Returns the commands to show, best first. For empty text, these are the recently used ones, then all others
-    except settings, conversations and models.
+    """Returns the commands to show, best first. For empty text, these are the recently used ones, followed by all
+    others except settings, conversations and models.
 
-    `recent` contains IDs, newest first.
+    `recent` contains command IDs, most recent first.
     """
     bonus = {id: RECENT_POINTS * (1 - place / MOST_RECENT) for place, id in enumerate(recent[:MOST_RECENT])}
     found: list[tuple[float, Command, Match]] = []
@@ -116,10 +116,10 @@ def ranked(typed: str, commands: Iterable[Command], recent: Sequence[str]) -> li
         fits = match(typed, command.title, command.place)
         if fits is not None:
             found.append((fits.score + bonus.get(command.id, 0.0), command, fits))
-    found.sort(key=lambda one: -one[0])  # stable, so equal scores keep the order of their providers
+    found.sort(key=lambda one: -one[0])  # stable, so commands with equal scores stay in the providers' order
     return [(command, fits) for _, command, fits in found[:MOST]]
 
 
 def with_newest(recent: Sequence[str], id: str) -> list[str]:
-    """Returns `recent` with the command `id` moved or added to the front."""
+    """Returns the newest `MOST_RECENT` of `recent`, with the command `id` moved or added to the front."""
     return [id, *(one for one in recent if one != id)][:MOST_RECENT]

@@ -1,4 +1,4 @@
-"""The shortcut sheet: groups of shortcuts in two columns, or in one if space is tight."""
+"""The shortcut sheet: groups of shortcuts in two columns, or in one if the dialog is narrow."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from app.gui.widgets.panel import Panel, Quiet
 
 SIZE_PX = 800, 560
 COLUMN_LETTERS = 40
-"""The minimum width of a column, in average character widths."""
+"""The minimum width of each of two columns, in average character widths."""
 
 
 class KeyCaps(QWidget):
-    """Alternative shortcuts for the same action, painted as key caps."""
+    """The shortcuts of an action, painted as key caps next to each other."""
 
     def __init__(self, keys: Sequence[str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -64,7 +64,7 @@ class _Group(QWidget):
 
 
 class ShortcutSheet(Panel):
-    """The dialog with all keyboard shortcuts. `guide_wanted`: the user wants to read the guide."""
+    """The dialog with all keyboard shortcuts. `guide_wanted` is emitted when the user wants to open the guide."""
 
     guide_wanted = Signal()
 
@@ -92,7 +92,7 @@ class ShortcutSheet(Panel):
         self.resize(min(SIZE_PX[0], room.width()), min(SIZE_PX[1], room.height()))
 
     def open_with(self, groups: Sequence[KeyGroup]) -> None:
-        """Shows these groups, with about the same number of keys in each column."""
+        """Opens with these groups, divided into columns of similar height; empty groups are left out."""
         self.groups = tuple(group for group in groups if group.keys)
         while (old := self._columns.takeAt(0)) is not None:
             if (widget := old.widget()) is not None:
@@ -106,7 +106,7 @@ class ShortcutSheet(Panel):
         self.close_button.setFocus()
 
     def _arrange(self) -> None:
-        """Stacks the columns if they don't fit side by side."""
+        """Arranges the columns side by side if they fit, otherwise stacks them."""
         wide = self.width() > 2 * COLUMN_LETTERS * self.fontMetrics().averageCharWidth()
         ways = QBoxLayout.Direction
         self._columns.setDirection(ways.LeftToRight if wide else ways.TopToBottom)
@@ -122,7 +122,7 @@ class ShortcutSheet(Panel):
 
 
 def _halves(groups: Sequence[KeyGroup]) -> tuple[Sequence[KeyGroup], Sequence[KeyGroup]]:
-    """Splits the groups into two parts of similar height; a group's title counts as one and a half keys."""
+    """Splits the groups into two parts of similar height, in which a group's title counts as one and a half keys."""
     heights = [len(group.keys) + 1.5 for group in groups]
     best = min(range(len(groups) + 1), key=lambda cut: abs(sum(heights[:cut]) - sum(heights[cut:])))
     return groups[:best], groups[best:]

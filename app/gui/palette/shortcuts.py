@@ -1,5 +1,5 @@
-"""All keyboard shortcuts of a window in groups, read from its menus, actions and shortcuts so that they can't be
-outdated.
+"""Collects the keyboard shortcuts of a window in groups, from its menus, actions and shortcuts, so that the list is
+never out of date.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.gui.palette.command import menu_actions, native_keys, plain_title
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One or more equivalent shortcuts, as displayed by the system, and the `words` that describe their effect."""
+    """An action (`words`) with its shortcuts in the system's notation."""
 
     keys: tuple[str, ...]
     words: str
@@ -23,21 +23,20 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class KeyGroup:
-    """A title with the shortcuts below it."""
+    """A titled group of shortcuts."""
 
     title: str
     keys: tuple[Key, ...]
 
 
 def menu_groups(bar: QMenu) -> list[KeyGroup]:
-    """Returns a group for each menu that has entries with shortcuts, ignoring hidden entries."""
+    """Returns a group for each menu that has visible entries with shortcuts."""
     return _grouped((place, action) for place, action in menu_actions(bar) if action.isVisible())
 
 
 def other_keys(window: QMainWindow, menu: QMenu) -> tuple[Key, ...]:
-    """Returns the window's actions and shortcuts that aren't in its menu; shortcuts only if they have a description.
-
-    The description of a `QShortcut` is its "What's this?" text.
+    """Returns the shortcuts of the window that aren't in its menu: those of visible actions, and each `QShortcut` that
+    has a description, i.e. a "What's this?" text.
     """
     in_menus = {action for _, action in menu_actions(menu)}
     others = [action for action in window.actions() if action not in in_menus and action.isVisible()]

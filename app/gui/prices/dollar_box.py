@@ -1,4 +1,4 @@
-"""A spin box for dollars that accepts both "." and "," as the decimal point."""
+"""A spin box for US dollars that accepts both "." and "," as the decimal separator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
 
 class DollarBox(QDoubleSpinBox):
-    """A dollar amount without thousands separators."""
+    """A spin box for an amount in US dollars, without thousands separators."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -18,11 +18,11 @@ class DollarBox(QDoubleSpinBox):
         self.setLocale(locale)
 
     def validate(self, text: str, place: int) -> tuple[QValidator.State, str, int]:
-        """Validates the text after converting to the locale's decimal point."""
+        """Validates the text after replacing the decimal separator with the locale's."""
         return super().validate(self._pointed(text), place)
 
     def valueFromText(self, text: str) -> float:
-        """Parses the text after converting to the locale's decimal point."""
+        """Parses the text after replacing the decimal separator with the locale's."""
         return super().valueFromText(self._pointed(text))
 
     def _pointed(self, text: str) -> str:

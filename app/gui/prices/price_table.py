@@ -1,4 +1,4 @@
-"""Model prices as an editable table, with the app's own prices and the user's in bold.
+"""An editable table of model prices, in which prices set by the user are bold and the app's own are not.
 
 Enter edits a cell; Tab moves focus out of the table.
 """
@@ -36,7 +36,7 @@ class PriceView(QTableView):
     """A table in which Enter edits the current cell and Tab moves focus elsewhere."""
 
     def shape(self) -> None:
-        """Sets up columns, keys and delegate; call it after setting the model."""
+        """Sets up columns, keys and delegate. Must be called after setting the model."""
         triggers = QAbstractItemView.EditTrigger
         self.setEditTriggers(
             triggers.DoubleClicked | triggers.SelectedClicked | triggers.EditKeyPressed | triggers.AnyKeyPressed
@@ -58,7 +58,7 @@ class PriceView(QTableView):
         self.setMinimumHeight(self.sizeHint().height() // 2)
 
     def sizeHint(self) -> QSize:
-        """Returns a size with space for `ROWS_SEEN` rows."""
+        """Returns a size at which `ROWS_SEEN` rows are visible."""
         rows = self.verticalHeader().defaultSectionSize() * ROWS_SEEN
         return QSize(super().sizeHint().width(), rows + self.horizontalHeader().sizeHint().height())
 
@@ -94,14 +94,16 @@ class _Cell(QStyledItemDelegate):
 MODEL, READ, CACHED, WRITTEN = range(4)
 
 _PRICE = re.compile(r"[0-9]{1,300}(?:[.,][0-9]{0,400})?|[.,][0-9]{1,400}")
-"""A decimal number without an exponent; the limits allow for every number that a price file may contain."""
+"""Matches a decimal number without an exponent. The limits cover every number that a price file may contain."""
 
 Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(slots=True)
 class Line:
-    """A row as typed, possibly invalid. `proposed`: the user hasn't entered anything in it yet."""
+    """A row as typed, possibly invalid. `shipped`: the app's own prices, if any; `proposed`: the row was added by the
+    app and the user hasn't typed anything in it yet.
+    """
 
     texts: list[str]
     shipped: tuple[float, float, float] | None = None
@@ -109,12 +111,12 @@ class Line:
 
     @property
     def numbers(self) -> tuple[float | None, float | None, float | None]:
-        """The three prices, with None for a text that isn't a price."""
+        """The prices of input, cached input (by default that of input) and output; None for an invalid text."""
         read, cached, written = (as_price(text) for text in self.texts[READ:])
         return read, cached if self.texts[CACHED] else read, written
 
     def own(self, column: int) -> bool:
-        """Returns whether a column holds the user's value instead of the app's."""
+        """Returns whether a column contains the user's value rather than the app's own."""
         if self.shipped is None:
             return True
         if column == MODEL:
@@ -123,19 +125,19 @@ class Line:
 
 
 def as_price(text: str) -> float | None:
-    """Parses a price in dollars, with "." or "," as the decimal point; returns None if it isn't one."""
+    """Parses a price in US dollars, with "." or "," as the decimal separator; returns None if it is invalid."""
     text = text.strip().removeprefix("$").strip()
     return float(text.replace(",", ".")) if _PRICE.fullmatch(text) else None
 
 
 def price_text(dollars: float) -> str:
-    """Formats a price in full, with at least two decimals."""
+    """Formats a price with all its decimals, but at least two."""
     whole, _, rest = format(Decimal(str(dollars)), "f").partition(".")
     return f"{whole}.{rest.rstrip('0'):0<2}"
 
 
 class PriceTable(QAbstractTableModel):
-    """The table model of the dialog. Invalid input is kept as typed; `fault` describes the error."""
+    """The dialog's table model. Invalid input is kept as typed; `fault` returns an error message for it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -168,11 +170,11 @@ class PriceTable(QAbstractTableModel):
         return kept
 
     def place(self, model: str) -> int:
-        """Returns the row of a model, or -1 if it has none."""
+        """Returns the index of a model's row, or -1 if there is none."""
         return next((row for row, line in enumerate(self.lines) if line.texts[MODEL] == model.strip().lower()), -1)
 
     def add(self, model: str) -> int:
-        """Adds a row without prices, and returns its index."""
+        """Adds a row without prices and returns its index."""
         row = len(self.lines)
         self.beginInsertRows(QModelIndex(), row, row)
         self.lines.append(Line([model.strip().lower(), "", "", ""], proposed=True))
@@ -185,7 +187,7 @@ class PriceTable(QAbstractTableModel):
         self.endRemoveRows()
 
     def set_back(self, row: int) -> None:
-        """Restores the app's own prices in a row."""
+        """Restores the app's own prices in a row, if it has any."""
         line = self.lines[row]
         if line.shipped is not None:
             read, cached, written = line.shipped
@@ -193,7 +195,7 @@ class PriceTable(QAbstractTableModel):
             self._changed(row)
 
     def fault(self, row: int, column: int) -> str:
-        """Returns an error message for a cell, or an empty string if it is valid."""
+        """Returns an error message for a cell; empty if it is valid or nothing has been entered in the row yet."""
         line = self.lines[row]
         model, text = line.texts[MODEL], line.texts[column]
         if line.proposed:
@@ -215,7 +217,7 @@ class PriceTable(QAbstractTableModel):
         return self.tr("“{0}” is not a price. Enter dollars as a number, like 2.50.").format(text)
 
     def faults(self, *, missing: bool) -> list[tuple[QModelIndex, str]]:
-        """Returns the invalid cells with their error messages; with `missing`, also those that are still empty."""
+        """Returns the invalid cells with their error messages. `missing`: whether to include empty cells."""
         return [
             (self.index(row, column), sentence)
             for row, line in enumerate(self.lines)
@@ -232,7 +234,7 @@ class PriceTable(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(self._heads)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Makes everything editable except the model names in the app's own rows."""
+        """Makes all cells editable, except for the model names in rows that have the app's own prices."""
         fixed = index.column() == MODEL and self.lines[index.row()].shipped is not None
         return super().flags(index) | (Qt.ItemFlag.NoItemFlags if fixed else Qt.ItemFlag.ItemIsEditable)
 
@@ -272,7 +274,7 @@ class PriceTable(QAbstractTableModel):
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Stores the typed text, whether valid or not."""
+        """Stores the typed text even if it is invalid."""
         if role != Qt.ItemDataRole.EditRole:
             return False
         line, column, text = self.lines[index.row()], index.column(), str(value).strip()
@@ -301,6 +303,6 @@ class PriceTable(QAbstractTableModel):
 
 
 def aligned(column: int) -> Qt.AlignmentFlag:
-    """Aligns names to the left and prices to the right."""
+    """Returns a column's alignment: left for names, right for prices."""
     side = Qt.AlignmentFlag.AlignLeft if column == MODEL else Qt.AlignmentFlag.AlignRight
     return side | Qt.AlignmentFlag.AlignVCenter

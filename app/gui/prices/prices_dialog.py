@@ -1,4 +1,4 @@
-"""The Prices dialog: model prices in a table that the user can edit."""
+"""The Prices dialog, in which the user can edit the table of model prices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.session.errors import UserError
 
 
 class PricesDialog(Panel):
-    """Edits the prices of `service`; `kept` is emitted after saving."""
+    """Edits the prices managed by `service`. `kept` is emitted after saving."""
 
     kept = Signal()
 
@@ -51,7 +51,9 @@ class PricesDialog(Panel):
         self.close_button.clicked.connect(self.close)
 
     def open_with(self, model: str = "") -> None:
-        """Opens with the current prices, unless it is already open. `model`: a model that has no price yet."""
+        """Opens with the current prices, unless already open. Adds a row for `model`, which has no price yet,
+        if given.
+        """
         if not self.isVisible():
             rows, trouble = self._service.prices()
             if trouble:
@@ -61,7 +63,7 @@ class PricesDialog(Panel):
             self.table.show_rows(rows)
             self._say("")
             self._show_buttons()
-            self._go_to(0, READ)  # before the view gets focus and selects the first cell, a fixed one
+            self._go_to(0, READ)  # otherwise, the view would select the first cell on focus, which isn't editable
         self.appear()
         self._unpriced = model
         if model:
@@ -69,7 +71,7 @@ class PricesDialog(Panel):
         self.view.setFocus()
 
     def show_model(self, model: str) -> None:
-        """Selects the row of a model, adding one if needed."""
+        """Selects the row of a model, adding one if there is none."""
         self.view.commit()
         row = self.table.place(model)
         self._go_to(self.table.add(model) if row < 0 else row, READ)
@@ -84,7 +86,7 @@ class PricesDialog(Panel):
         self.view.edit(self.view.currentIndex())
 
     def _remove(self) -> None:
-        """Removes the row, or restores the app's own prices in it."""
+        """Removes the current row, or restores its prices if it has the app's own."""
         row = self.view.currentIndex().row()
         if row < 0:
             return
@@ -132,7 +134,7 @@ class PricesDialog(Panel):
     def _say(self, sentence: str) -> None:
         self.answer.say(sentence)
         if sentence and self.isVisible():
-            self.column.activate()  # the message takes its space from the table, so keep the edited cell in view
+            self.column.activate()  # the message shrinks the table, so keep the edited cell in view
             self.view.scrollTo(self.view.currentIndex())
 
     def _lay_out(self) -> None:
@@ -145,4 +147,4 @@ class PricesDialog(Panel):
         )
         self.column.addWidget(Quiet(note, self))
         self.foot(self.save_button, self.close_button)
-        self.save_button.setDefault(False)  # Enter on another button must not save
+        self.save_button.setDefault(False)  # Enter must not save while another widget has focus

@@ -8,6 +8,6 @@ Suggested reading order:
 - `pages.py`: the list of pages, and the area that shows a page or search results
 - `dialog.py`: the dialog
 
-A changed value passes from its editor through its row to the dialog, which emits it with its key. The accepted value
-comes back through `SettingsDialog.show_value`.
+A changed value passes from its editor through its row to the dialog, which emits it with the setting's key. The value
+that is eventually stored is passed back through `SettingsDialog.show_value`.
 """

@@ -1,4 +1,4 @@
-"""Editors for switches, lists, numbers, sliders and colours, and the table that maps kinds of settings to them."""
+"""Editors for switches, lists, numbers, sliders and colours, and the table that maps kinds of settings to editors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 
 TEXT_PX = 8
-"""Space to the left of the text in a number field."""
+"""The margin to the left of the text in a number field."""
 DOT_PX, ROOM_PX = 20, 32
 
 
@@ -46,12 +46,12 @@ class Switch(Editor):
 
 
 class Choice(Editor):
-    """A list of values, with labels from the declaration or from `offer`."""
+    """A drop-down list of values, with labels from the declaration or from `offer`."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
         self.list = PickList(self)
-        # Long names must not widen the dialog.
+        # Keeps long names from widening the dialog.
         self.list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.list.setMinimumContentsLength(8)
         self._set_control(self.list)
@@ -65,8 +65,8 @@ class Choice(Editor):
         self.revert()
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Lists these (value, label) pairs, waiting until an open list is closed; the current value always stays in the
-        list.
+        """Sets the (value, label) pairs to choose from. If the drop-down is open, this takes effect once it is closed.
+        The current value is always listed.
         """
         self._offered = list(choices)
         if not self.list.view().isVisible():
@@ -81,7 +81,7 @@ class Choice(Editor):
         return next((words for key, words in self._offered if key == value), declared)
 
     def _offer_later(self) -> None:
-        # After what was picked in the closing list has been handled.
+        # Deferred, so that a selection in the closing list is handled first.
         QTimer.singleShot(0, self, self.revert)
 
     def revert(self) -> None:
@@ -101,7 +101,7 @@ class Choice(Editor):
 
 
 class _Box:
-    """Ignores the mouse wheel. On focus, selects the text of a special value, so that typing replaces it."""
+    """Ignores the mouse wheel. On focus, selects the text shown for a special value, so that typing replaces it."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -109,7 +109,7 @@ class _Box:
     def focusInEvent(self: Any, event: QFocusEvent) -> None:
         super().focusInEvent(event)  # type: ignore[misc]
         if self.text() == self.specialValueText():
-            QTimer.singleShot(0, self, self.selectAll)  # a click places the cursor first
+            QTimer.singleShot(0, self, self.selectAll)  # deferred, because a click places the cursor after this event
 
 
 class _Whole(_Box, QSpinBox):
@@ -121,7 +121,7 @@ class _Part(_Box, DollarBox):
 
 
 class Number(Editor):
-    """A number within its range. A special value, which may lie below the range, is shown as text."""
+    """A spin box. The setting's special value, if any, is shown as text; it may lie below the allowed range."""
 
     letters = 24, 14
 
@@ -190,12 +190,12 @@ class Number(Editor):
 
 class _Slider(QSlider):
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Lets the wheel scroll the page."""
+        """Ignores the mouse wheel, so that it scrolls the page instead."""
         event.ignore()
 
 
 class Slider(Editor):
-    """Submits a number when the handle is released and on each key press."""
+    """A slider with the number next to it. Submits when the handle is released and on each key press."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -223,7 +223,7 @@ class Slider(Editor):
         self._submit(rounded)
 
     def _rounded(self, value: int) -> int:
-        """Returns the nearest value that is a whole number of steps above the lowest one."""
+        """Rounds to the nearest whole number of steps above the lowest value."""
         lowest, step = int(self.declared.lowest), int(self.declared.step)
         return lowest + round((value - lowest) / step) * step
 
@@ -278,7 +278,7 @@ class Dot(QRadioButton):
 
 
 class Swatches(Editor):
-    """One dot for each of the setting's choices."""
+    """A row of dots, one for each of the setting's colours."""
 
     letters = 0, 0
 
@@ -322,4 +322,4 @@ EDITORS: dict[str, type[Editor]] = {
     "folders": Folders,
     "keys": Keys,
 }
-"""The editor for each kind of setting."""
+"""The editor classes, keyed by the kind of setting."""

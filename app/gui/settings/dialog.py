@@ -1,6 +1,6 @@
-"""The Settings dialog: every setting that users can change, by page or by search, with a way to reset them all.
+"""The Settings dialog: all settings that users can change, by page or by search, with a button to reset them all.
 
-It is generated from the declared settings. It emits the user's changes and applies nothing itself.
+The dialog is generated from the declared settings. It emits the user's changes without applying them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ SIZE_PX = 920, 680
 
 
 class ResetBar(QWidget):
-    """Asks before a reset: emits `asked` when it shows the question, `confirmed` to reset, `undone` to restore."""
+    """The bar that resets all settings after asking for confirmation.
+
+    Emits `asked` before the question is shown, `confirmed` to reset the settings, and `undone` to restore them.
+    """
 
     asked = Signal()
     confirmed = Signal()
@@ -47,8 +50,8 @@ class ResetBar(QWidget):
         self.undo_button.clicked.connect(self._undo)
 
     def show_state(self, changed: int, undoable: int) -> None:
-        """Updates the bar. `changed`: how many settings differ from their defaults; `undoable`: how many were just
-        reset.
+        """Updates the bar. `changed`: how many settings differ from their defaults; `undoable`: how many have just been
+        reset and can be restored.
         """
         self._changed, self._undoable = changed, undoable
         if self.asking:
@@ -89,14 +92,14 @@ class ResetBar(QWidget):
 
 
 class SettingsDialog(Panel):
-    """`dialogs`: the names of the dialogs that its pages can link to."""
+    """The dialog. Its pages can link to the dialogs named in `dialogs`."""
 
     changed = Signal(str, object)
-    """A setting's key and its new value, once input is complete."""
+    """A setting's key and its new value, emitted once the user has finished entering it."""
     dialog_wanted = Signal(str)
-    """The name of another dialog."""
+    """The name of another dialog that the user wants to open."""
     keys_typed = Signal(bool)
-    """Whether a hotkey field has focus; hotkeys should be ignored meanwhile."""
+    """Whether a hotkey field has focus, during which global hotkeys should be ignored."""
 
     def __init__(self, settings: Settings, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)
@@ -120,7 +123,7 @@ class SettingsDialog(Panel):
         self.pages.setCurrentRow(0)
 
     def open_refreshed(self, key: str = "") -> None:
-        """Opens with the current settings, scrolled to the setting or page `key` if given."""
+        """Opens with the current settings, and navigates to the setting or page with this key, if any."""
         if not self.isVisible():
             self._refresh()
         self.appear()
@@ -134,22 +137,22 @@ class SettingsDialog(Panel):
             self._focus_search()
 
     def show_value(self, key: str, value: object) -> None:
-        """Shows a value that was changed elsewhere; ignores settings that have no row."""
+        """Shows the stored value of a setting; ignored for settings that aren't in the dialog."""
         if key in self.rows:
             self.rows[key].keep(value)
             self._kept(key)
 
     def say(self, key: str, sentence: str) -> None:
-        """Shows below a setting why it could not be applied; an empty `sentence` clears the message."""
+        """Shows an error message below a setting, e.g. if it could not be applied; an empty `sentence` clears it."""
         self.rows[key].show_error(sentence)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
-        """Shows a hint below a setting, or the reason why it is disabled if it is not `usable`."""
+        """Shows a hint below a setting. If it isn't `usable`, disables its editor; the hint should then explain why."""
         self.rows[key].show_note(sentence)
         self.rows[key].set_usable(usable)
 
     def set_choices(self, key: str, choices: Sequence[tuple[str, str]]) -> None:
-        """Sets the (value, label) pairs offered for a setting. The current value always stays in the list."""
+        """Sets the (value, label) pairs to choose from for a setting. Its current value is always listed."""
         editor = self.rows[key].editor
         assert isinstance(editor, Choice), f"{key} isn't chosen from a list"
         editor.offer(choices)
@@ -195,7 +198,7 @@ class SettingsDialog(Panel):
             self.dialog_wanted.emit(target)
 
     def _go_to(self, key: str) -> None:
-        """Shows a setting on its page and gives it focus."""
+        """Switches to a setting's page, scrolls to the setting and gives it focus."""
         self.search.clear()
         self.pages.setCurrentRow(list(Settings.pages).index(self.area.page_of(key)))
         row = self.rows[key]
@@ -204,7 +207,7 @@ class SettingsDialog(Panel):
         self.area.ensureWidgetVisible(row)
 
     def _show_links(self, key: str) -> None:
-        """Updates the value shown by rows that link to this setting."""
+        """Updates the value shown in rows that link to this setting."""
         row = self.rows[key]
         for link in self.area.links:
             if link.link.target == key:
@@ -232,7 +235,7 @@ class SettingsDialog(Panel):
         self._show_foot()
 
     def _share_keys(self) -> None:
-        """Gives each hotkey field the keys used by the others."""
+        """Passes each hotkey field the keys used by the other ones."""
         fields = [row.editor for row in self.rows.values() if isinstance(row.editor, Keys)]
         for field in fields:
             field.taken = tuple(other.value for other in fields if other is not field)
@@ -298,7 +301,9 @@ class SettingsDialog(Panel):
             self._fit_widths()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """On Escape, reverts half-typed input, clears the search or dismisses the question, or closes the dialog."""
+        """On Escape, does the first of these that applies: reverts uncommitted input, clears the search, dismisses the
+        question of the reset bar, closes the dialog.
+        """
         if event.key() == Qt.Key.Key_Escape:
             half_typed = next((row for row in self.rows.values() if row.editor.dirty), None)
             if half_typed is not None:
@@ -316,6 +321,6 @@ class SettingsDialog(Panel):
         super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Commits any typed input."""
+        """Commits pending input."""
         self._commit()
         super().hideEvent(event)

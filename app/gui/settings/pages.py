@@ -1,4 +1,4 @@
-"""The list of settings pages, and the area with all rows, which shows either a page or search results."""
+"""The list of settings pages, and the scroll area with all rows, which shows either a page or search results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PageList(SideList):
         self.currentRowChanged.connect(lambda _: self.tint())
 
     def tint(self) -> None:
-        """Applies theme colours to the icons, with the accent colour for the current page."""
+        """Tints the icons in theme colours, the current page's in the accent colour."""
         t, here = tokens(), self.currentRow()
         side = max(ICON_PX, self.fontMetrics().ascent())
         self.setIconSize(QSize(side, side))
@@ -53,7 +53,7 @@ class PageList(SideList):
             self.item(place).setIcon(icon(name, QColor(t.accent_text if place == here else t.dim), size=side))
 
     def fit(self, before_px: int = 0) -> None:
-        """Also sets the icon size."""
+        """Also sets the icon size, from which it derives the space before names; `before_px` is ignored."""
         self.tint()
         super().fit(self.iconSize().width() + 18)
 
@@ -64,13 +64,13 @@ class PageList(SideList):
 
 
 class SettingsArea(QScrollArea):
-    """All settings and links. `rows` is keyed by setting; `dialogs` names the dialogs that links can open."""
+    """All settings and links. `rows` is keyed by setting; `dialogs` contains the dialogs that links can open."""
 
     def __init__(self, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)
         self._inside = QWidget(self)
         self.setWidgetResizable(True)
-        self.setWidget(self._inside)  # while still empty: once filled, moving it takes as long as creating the rows
+        self.setWidget(self._inside)  # while empty: reparenting it later takes as long as creating the rows
         self.title = wrapped(self._inside, self.tr("Page"))
         self.nothing = Quiet(parent=self._inside)
         self.rows = {one.name: SettingRow(one, self._inside) for one in declarations() if one.place == "dialog"}
@@ -100,7 +100,7 @@ class SettingsArea(QScrollArea):
         self._show_if(lambda row: row.declared.section in sections, lambda link: link.link.section in sections)
 
     def search(self, text: str) -> None:
-        """Shows the rows that contain every word of `text`."""
+        """Shows the settings and links on all pages that match every word of `text`."""
         words = text.casefold().split()
         self.title.setText(self.tr("Found for “{0}”").format(text.strip()))
         self.nothing.setText(self.tr("Nothing found for “{0}”.").format(text.strip()))
@@ -113,7 +113,7 @@ class SettingsArea(QScrollArea):
             first.editor.setFocus(Qt.FocusReason.TabFocusReason)
 
     def fit(self) -> None:
-        """Sets the minimum width so that the widest setting fits with its editor below the label."""
+        """Sets the minimum size. At the minimum width, even the widest setting fits with its editor below the label."""
         self._dress()
         needed = 0
         for row in self.rows.values():
@@ -124,7 +124,7 @@ class SettingsArea(QScrollArea):
         self.setMinimumWidth(needed + 2 * EDGE_PX + self.verticalScrollBar().sizeHint().width())
 
     def page_of(self, key: str) -> str:
-        """Returns the page that a setting is on."""
+        """Returns the key of the page that contains a setting."""
         return page_of(self.rows[key].declared.section)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -1,4 +1,4 @@
-"""The building blocks of a settings page: rows with one setting each, rows that link elsewhere, and cards of rows."""
+"""The building blocks of a settings page: rows for settings, rows with links, and the cards that contain them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _row_grid(row: QWidget) -> QGridLayout:
 
 
 class SettingRow(QWidget):
-    """One setting with its label, editor and explanation. `changed` emits the new value once input is complete."""
+    """One setting with its label, editor and explanation. `changed` emits the new value once it has been entered."""
 
     changed = Signal(object)
 
@@ -87,7 +87,7 @@ class SettingRow(QWidget):
         self._show_reset()
 
     def set_value(self, value: Any) -> None:
-        """Changes the value as if the user had, discarding any uncommitted input."""
+        """Changes the value as if the user had entered it, discarding uncommitted input."""
         self.editor.revert()
         changes = value != self.editor.value
         self.keep(value)
@@ -96,7 +96,7 @@ class SettingRow(QWidget):
             self.changed.emit(value)
 
     def holds(self, words: list[str]) -> bool:
-        """Returns whether all `words` (lower case) occur in the name, key, section, explanation or choices."""
+        """Returns whether each of `words` (case-folded) occurs in the key, label, section, explanation or choices."""
         texts = self._texts + (self.editor.texts if isinstance(self.editor, Choice) else [])
         text = "\n".join(texts).casefold()
         return all(word in text for word in words)
@@ -116,7 +116,7 @@ class SettingRow(QWidget):
         self.editor.setEnabled(usable)
 
     def stack(self, stacked: bool) -> None:
-        """Places the editor below the explanation if `stacked`, otherwise next to the label."""
+        """Places the editor below the explanation if `stacked` or if it is wide, otherwise next to the label."""
         if stacked == self._stacked:
             return
         self._stacked = stacked
@@ -143,7 +143,7 @@ class SettingRow(QWidget):
         self.changed.emit(value)
 
     def _reset(self) -> None:
-        self.editor.setFocus()  # the button gets hidden and would lose focus
+        self.editor.setFocus()  # the reset button is about to be hidden and would lose focus
         self.set_value(self.declared.default)
 
     def _show_reset(self) -> None:
@@ -170,8 +170,8 @@ class SettingRow(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link to a setting, whose value is then shown, or to a dialog. `target` is the setting's key or the dialog's
-    name.
+    """A link to the setting or the dialog `target`, given by its key or name. `section` is the section that contains
+    the link. Without a `help` text, a setting's value is shown instead.
     """
 
     section: str
@@ -209,7 +209,7 @@ LINKS = (
 
 
 class LinkRow(QWidget):
-    """Emits `wanted` with the link's target."""
+    """A row with a link. `wanted` emits the link's target when it is clicked."""
 
     wanted = Signal(str)
 
@@ -237,14 +237,14 @@ class LinkRow(QWidget):
         self._dress()
 
     def show_value(self, words: str) -> None:
-        """Shows the value of the linked setting, unless the link has an explanation."""
+        """Shows the value of the linked setting, unless the link has its own help text."""
         if not self.link.help:
             self.words.setText(words)
             self.words.show()
             self.button.setAccessibleDescription(words)
 
     def holds(self, words: list[str]) -> bool:
-        """Returns whether all `words` (lower case) occur in the link's name or explanation."""
+        """Returns whether each of `words` (case-folded) occurs in the link's label or help text."""
         text = f"{self.label.text()}\n{said(self.link.help)}".casefold()
         return all(word in text for word in words)
 
@@ -259,7 +259,7 @@ class LinkRow(QWidget):
 
 
 class _Card(QWidget):
-    """Paints the background of its rows and a line above each visible row except the first."""
+    """Contains rows, and paints their background and a separator above each visible row except the first."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -281,7 +281,7 @@ class _Card(QWidget):
 
 
 class Section(QWidget):
-    """A titled card of rows, hidden while none of them is shown."""
+    """A titled card of rows, hidden if none of its rows is shown."""
 
     def __init__(self, title: str, page: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -298,8 +298,8 @@ class Section(QWidget):
         self._card.column.addWidget(row)
 
     def settle(self, *, with_page: bool) -> bool:
-        """Shows the section if it has visible rows, and returns whether it has. `with_page`: the heading includes the
-        page name.
+        """Shows or hides the section, depending on whether any of its rows is shown, and returns whether it is shown.
+        `with_page`: the heading includes the page name.
         """
         shown = any(not row.isHidden() for row in self._card.rows)
         self.heading.setText(f"{self._page} › {self._title}" if with_page else self._title)

@@ -24,15 +24,17 @@ from app.settings.setting import Setting
 
 
 class Editor(QWidget):
-    """Edits one value. `value` is the current value; `submitted` emits a new one entered by the user."""
+    """Base class of the setting editors. `value` is the current value; `submitted` emits a new one entered by
+    the user.
+    """
 
     submitted = Signal(object)
     rejected = Signal(str)
-    """The reason why the input is invalid, as a message; empty once it is valid."""
+    """A user-facing message explaining why the input is invalid; empty once it is valid."""
     wide = False
     """Whether the editor needs a line of its own below the label."""
     letters = 36, 14
-    """Preferred and minimum width next to the label, in average character widths; 0 for the natural size."""
+    """Preferred and minimum width next to the label, in average character widths; 0 uses Qt's size hint."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,7 +50,7 @@ class Editor(QWidget):
         return self._in_letters(super().minimumSizeHint(), self.letters[1])
 
     def keep(self, value: Any) -> None:
-        """Sets the value without discarding input that is being typed."""
+        """Sets the value, but keeps showing any uncommitted input."""
         being_typed = self.dirty
         self.value = value
         if not being_typed:
@@ -60,13 +62,13 @@ class Editor(QWidget):
         return False
 
     def commit(self) -> None:
-        """Commits the input as the value."""
+        """Submits the input as the new value."""
 
     def revert(self) -> None:
         """Shows the current value, discarding any input."""
 
     def describe(self, words: str) -> None:
-        """Sets the control's description for screen readers."""
+        """Sets the control's accessible description."""
         control: QWidget = self
         while (inner := control.focusProxy()) is not None:
             control = inner
@@ -81,7 +83,7 @@ class Editor(QWidget):
         return size
 
     def _set_control(self, control: QWidget, *more: QWidget) -> None:
-        """Makes `control` the widget for focus and screen readers, with `more` to its right."""
+        """Lays out `control`, which gets focus and the accessible name, with `more` to its right."""
         control.setAccessibleName(said(self.declared.label))
         self.setFocusProxy(control)
         row(control, *more, within=self, stretch=0)
@@ -140,13 +142,13 @@ class _Text(QPlainTextEdit):
     left = Signal()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Commits the text, unless focus moved to a menu."""
+        """Emits `left` to commit the text, unless focus moved to a pop-up menu."""
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self.left.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Commits the text on Ctrl+Enter, since Enter inserts a line break."""
+        """Emits `left` on Ctrl+Enter to commit the text, since Enter alone inserts a line break."""
         done = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if done and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.left.emit()
@@ -204,12 +206,12 @@ class Folders(Lines):
 
 
 class Keys(Editor):
-    """A hotkey that works while another window has focus."""
+    """A global hotkey, which works while another window has focus."""
 
     letters = 36, 30
 
     typing = Signal(bool)
-    """Whether the field has focus; hotkeys should be ignored meanwhile."""
+    """Whether the field has focus, during which global hotkeys should be ignored."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -249,7 +251,7 @@ def _chooser(text: str, name: str, editor: Editor) -> QPushButton:
 
 
 def _choose_folder(editor: Editor, start: str, chosen: Callable[[str], None]) -> None:
-    """Asks for a folder without blocking the window."""
+    """Opens a non-blocking folder dialog at `start`; calls `chosen` with the selected folder."""
     dialog = QFileDialog(editor.window(), said(editor.declared.label), start)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setFileMode(QFileDialog.FileMode.Directory)

@@ -1,7 +1,7 @@
-"""The popover next to the talk button: microphone and loudspeaker with their levels, stopping, and a link to more
-options.
+"""The popover next to the talk button: microphone and loudspeaker with their levels, and buttons for ending the
+conversation and for more options.
 
-The device lists are updated when devices are plugged in or removed.
+The device lists are updated when devices are connected or disconnected.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from app.settings.declarations import Settings
 
 
 class DevicePicker(PickList):
-    """A list of devices. Each entry's data is the device name, empty for the system default. `kept` returns the name of
-    the selected device, which is listed even if it can't be found.
+    """A drop-down list of devices. An entry's data is the device name, or an empty string for the system default.
+    `kept` returns the name of the selected device, which is listed even if it is missing.
     """
 
     def __init__(self, kept: Callable[[], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._kept = kept
         self._names: list[str] = []
-        # Prevents long names from making the window wider than the screen.
+        # Keeps long names from making the window wider than the screen.
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        # Deferred, so that a selection in the closing list is reported first.
+        # Deferred, so that a selection in the closing list is emitted first.
         self.closed.connect(lambda: QTimer.singleShot(0, self, self.refresh))
         self.refresh()
 
     def offer(self, names: Sequence[str]) -> None:
-        """Lists these devices, but waits until an open list is closed, as it must not change during a selection."""
+        """Updates the listed devices; if the drop-down is open, this takes effect once it is closed."""
         self._names = list(names)
         self.refresh()
 
     def refresh(self) -> None:
-        """Fills the list and shows the selected device, unless the list is open."""
+        """Updates the list and the selection. Does nothing while the drop-down is open."""
         if self.view().isVisible():
             return
         kept = self._kept()
@@ -58,10 +58,10 @@ WIDTH_PX = 360
 
 
 class DevicesPopover(Popover):
-    """Shows the audio devices in `settings`, without ever changing the settings."""
+    """Shows the audio devices selected in `settings` and emits the user's choices, without storing them."""
 
     devices_picked = Signal(str, str)
-    """The names of a microphone and a loudspeaker; empty for the system defaults."""
+    """The names of the selected microphone and loudspeaker; empty for the system default."""
     stop_talk = Signal()
 
     def __init__(self, settings: Settings, window: QWidget) -> None:
@@ -90,14 +90,14 @@ class DevicesPopover(Popover):
         self.stop_button.clicked.connect(self.stop_talk)
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
-        """Offers these devices, once no list is open. A device that is in the settings but missing is still listed and
-        marked.
+        """Updates the device choices, as soon as no drop-down is open. A selected device that is missing is still
+        listed, marked as not found.
         """
         self.microphone.offer(microphones)
         self.loudspeaker.offer(loudspeakers)
 
     def offer_again(self) -> None:
-        """Shows the devices currently in the settings."""
+        """Updates the lists to the devices currently selected in the settings."""
         self.microphone.refresh()
         self.loudspeaker.refresh()
 

@@ -19,7 +19,7 @@ INDENT_PX = 24
 
 
 class ProcessingBox(QWidget):
-    """Three check boxes for audio processing, each with an explanation."""
+    """Three check boxes for the processing of microphone audio, each with an explanation."""
 
     changed = Signal(object)
     """The selected `Processing`."""
@@ -58,19 +58,19 @@ WIDTH_PX = 600
 
 
 class SoundDialog(Panel):
-    """Shows the settings and emits the user's choices, without changing any setting itself."""
+    """Shows the audio settings and emits the user's choices. Doesn't change the settings itself."""
 
     test_began = Signal()
-    """The microphone of a running session must be muted until `test_ended`."""
+    """A device test is starting. A running session must be muted until `test_ended`."""
     test_ended = Signal()
     processing_changed = Signal(object)
-    """A `Processing`."""
+    """The newly selected `Processing`."""
     talk_mode_changed = Signal(str)
-    """`hold` or `toggle`."""
+    """The newly selected mode, `hold` or `toggle`."""
     hotkeys_changed = Signal(str, str)
-    """The keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
+    """The new keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
     keys_typed = Signal(bool)
-    """Whether a hotkey field is recording; hotkeys should be disabled meanwhile."""
+    """Whether a hotkey field is recording key presses, during which global hotkeys should be disabled."""
 
     def __init__(
         self, settings: Settings, service: SoundTestService, background: BackgroundTasks, parent: QWidget
@@ -112,7 +112,7 @@ class SoundDialog(Panel):
         self._show_settings()
 
     def open_refreshed(self) -> None:
-        """Opens with the current settings. If other devices are in use, call `show_devices` afterwards."""
+        """Opens with the current settings. If the session uses other devices, call `show_devices` afterwards."""
         if not self.isVisible():
             self.tests.clear()
             self._show_settings()
@@ -121,7 +121,7 @@ class SoundDialog(Panel):
         self.tests.say_button.setFocus()
 
     def show_health(self, measured: SoundMeasured | None) -> None:
-        """Shows the latest audio measurements, or None if no session is running."""
+        """Shows the latest audio measurements. `measured` is None if no session is running."""
         self._measured = measured
         self._show_measured()
 

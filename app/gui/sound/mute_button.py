@@ -16,7 +16,7 @@ ICON_PX = 18
 
 
 class MuteButton(IconButton):
-    """Checked if the user has muted the microphone. It turns red only once the session has done so (`confirmed`)."""
+    """Checked if the user wants to mute the microphone; red once the session has actually muted it (`confirmed`)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("mic", "", parent, size=ICON_PX)
@@ -26,7 +26,7 @@ class MuteButton(IconButton):
         self._show_state()
 
     def confirm(self, muted: bool) -> None:
-        """Shows whether the session has muted the microphone."""
+        """Sets whether the session has actually muted the microphone."""
         if self.confirmed != muted:
             self.confirmed = muted
             self._show_state()

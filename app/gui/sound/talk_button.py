@@ -1,4 +1,4 @@
-"""The round talk button: colour and icon show the state, the ring the level, and the text below what to do."""
+"""The round talk button: colour and icon show the state, the ring shows the level, and a hint is shown below."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.gui.design.theme import tokens
 CIRCLE_PX, RING_PX, ICON_PX, GAP_PX = 56, 10, 24, 6
 QUIETEST_DB = -55.0
 FALL = 0.3
-"""The fraction of the distance to a lower level that the ring falls per update."""
+"""How far the ring moves towards a lower level per update, as a fraction of the difference."""
 
 _ICONS = {
     "loading": "loader-circle",
@@ -31,8 +31,8 @@ _ICONS = {
 
 
 class TalkButton(QAbstractButton):
-    """A round button coloured by the state `word`, with `text` in large and `hint` in small type below; without
-    `words`, only the circle and its ring.
+    """A round button in the colour of the state `word`. Below it are the button text and, in small type, `hint`; if
+    `words` is False, only the circle and its ring are shown.
     """
 
     def __init__(self, parent: QWidget | None = None, *, words: bool = True) -> None:
@@ -41,7 +41,7 @@ class TalkButton(QAbstractButton):
         self.word = "stopped"
         self.hint = ""
         self.level = 0.0
-        """The extent of the ring, from 0 to 1."""
+        """The size of the ring, from 0 to 1."""
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         wide = QSizePolicy.Policy.Preferred if words else QSizePolicy.Policy.Fixed
         self.setSizePolicy(wide, QSizePolicy.Policy.Fixed)
@@ -49,7 +49,7 @@ class TalkButton(QAbstractButton):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def show_state(self, word: str, text: str, hint: str) -> None:
-        """Shows a state. `word` selects colour and icon; `hint` is shown below `text`."""
+        """Shows a state. `word` determines colour and icon; `hint` is shown below `text`."""
         if (self.word, self.text(), self.hint) == (word, text, hint):
             return
         self.word, self.hint = word, hint
@@ -58,11 +58,11 @@ class TalkButton(QAbstractButton):
         self.update()
 
     def show_levels(self, user_db: float, assistant_db: float) -> None:
-        """Shows the level of the side that is talking, in dBFS."""
+        """Shows the level of the side that is speaking, in dBFS."""
         self.show_level(assistant_db if self.word == "speaking" else user_db)
 
     def show_level(self, level_db: float) -> None:
-        """Shows a level in dBFS as the extent of the ring."""
+        """Shows a level in dBFS as the size of the ring; NaN counts as silence."""
         wanted = min(1.0, max(0.0, 1 - level_db / QUIETEST_DB)) if level_db == level_db else 0.0
         if wanted < self.level and not reduced_motion():
             wanted = max(wanted, self.level + (wanted - self.level) * FALL)
@@ -71,7 +71,7 @@ class TalkButton(QAbstractButton):
             self.update(self._circle_room())
 
     def colour(self) -> QColor:
-        """Returns the button's colour."""
+        """Returns the colour of the current state."""
         return STATE_COLOURS[self.word]
 
     def sizeHint(self) -> QSize:
@@ -90,15 +90,15 @@ class TalkButton(QAbstractButton):
         return QSize(max(words, CIRCLE_PX + 2 * RING_PX), self.sizeHint().height())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Keeps the button down when the mouse slips off it, so that speech isn't cut off."""
+        """Ignores the move, so that the button stays down if the mouse slips off it while the user is speaking."""
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Releases the button wherever the mouse is."""
+        """Releases the button, even if the mouse is outside it."""
         down = self.isDown()
         super().mouseReleaseEvent(event)
         if down and not self.isDown() and not self.hitButton(event.position().toPoint()):
-            self.released.emit()  # Qt doesn't emit this outside the button
+            self.released.emit()  # Qt doesn't emit this if the mouse is outside the button
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -1,6 +1,5 @@
-"""Two sections of the Sound dialog: the talk button with its hotkeys, and the quality of the audio.
-
-The latter describes the measured echo, clock drift and losses.
+"""Two sections of the Sound dialog: the talk button with its hotkeys, and the measured audio quality (echo, clock drift
+and lost audio).
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from app.platform import single_instance
 from app.settings.declarations import Settings
 
 SAME_PPM = 1.0
-"""Smaller clock differences count as none; 1 ppm amounts to 4 ms per hour."""
+"""Clock drift below this counts as none; 1 ppm amounts to 4 ms per hour."""
 
 
 class Measurements(QWidget):
-    """Three lines of measurements. `reshaped` is emitted when their height changes."""
+    """Describes the audio measurements in three lines. `reshaped` is emitted when their height changes."""
 
     reshaped = Signal()
 
@@ -43,14 +42,14 @@ class Measurements(QWidget):
         self.show_measured(None, echo_cancellation=True)
 
     def show_measured(self, measured: SoundMeasured | None, *, echo_cancellation: bool) -> None:
-        """Shows the latest measurements, or None if no conversation is running."""
+        """Shows the latest measurements. `measured` is None if no conversation is running."""
         if measured is None:
             texts = (self.tr("Nothing is measured, since no conversation is running."), "–", "–")
         else:
             texts = (self._echo(measured, echo_cancellation), self._clocks(measured.drift_ppm), self._losses(measured))
         reshaped = False
         for label, text in zip((self.echo, self.clocks, self.losses), texts, strict=True):
-            if label.text() != text:  # setting the same text would clear the selection
+            if label.text() != text:  # setting the same text again would clear the selection
                 before = label.heightForWidth(label.width())
                 label.setText(text)
                 reshaped |= label.heightForWidth(label.width()) != before
@@ -93,8 +92,8 @@ class Measurements(QWidget):
 
 
 def label_grid(parent: QWidget | None = None) -> QGridLayout:
-    """Returns a layout for rows with a label and a wide widget; the label column has the same width in every such
-    layout.
+    """Returns a layout for rows that consist of a label and a wide widget. The minimum width of the label column is the
+    same in all such layouts, so that they line up.
     """
     layout = form.grid(12, 6, stretch=1, within=parent)
     layout.setColumnMinimumWidth(0, PlainLabel().fontMetrics().averageCharWidth() * 10)
@@ -102,14 +101,14 @@ def label_grid(parent: QWidget | None = None) -> QGridLayout:
 
 
 class TalkButtonBox(QWidget):
-    """Emits the user's choices; hotkeys only once they are valid."""
+    """Edits the talk button's mode and the hotkeys, and emits the user's choices. Invalid hotkeys are not emitted."""
 
     mode_changed = Signal(str)
-    """`hold` or `toggle`."""
+    """The newly selected mode, `hold` or `toggle`."""
     hotkeys_changed = Signal(str, str)
-    """The keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
+    """The new keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
     keys_typed = Signal(bool)
-    """Whether a hotkey field is recording."""
+    """Whether a hotkey field is recording key presses."""
     reshaped = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -145,14 +144,14 @@ class TalkButtonBox(QWidget):
         self._set_text(self.refusal, "")
 
     def show_trouble(self, sentence: str, none_work: bool = False) -> None:
-        """Shows why hotkeys don't work, and the commands to use instead; an empty message hides both. `none_work`: all
-        failed.
+        """Shows an error message about hotkeys, with commands that can be used instead; an empty `sentence` hides both.
+        `none_work`: whether all hotkeys have failed.
         """
         self.keys_label.setVisible(not (sentence and none_work))
         self._set_text(self.trouble, f"{sentence}\n{self._commands()}" if sentence else "")
 
     def show_granted(self, name: str, words: str) -> None:
-        """Shows the desktop's description of the keys for "talk" or "mute"; empty if it gives none."""
+        """Shows the desktop's description of the keys for "talk" or "mute"; an empty `words` hides it."""
         self._granted[name] = words
         purposes = {"talk": self.tr("{0} to talk"), "mute": self.tr("{0} to mute")}
         parts = [purposes[purpose].format(keys) for purpose, keys in self._granted.items() if keys]

@@ -1,4 +1,4 @@
-"""The talk dock below the conversation: talk button, mute, device menu, hands-free, and a button to stop speech."""
+"""The talk dock below the conversation: talk button, mute, devices, hands-free, and stopping the response."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from app.gui.widgets.form import row
 
 
 class TalkDock(QWidget):
-    """Shows a `TalkState`; the widgets' own signals report user actions."""
+    """Shows a `TalkState`. User actions are emitted by the signals of the individual widgets."""
 
     silence_wanted = Signal()
-    """The response is to be stopped; the conversation continues."""
+    """The user wants to stop the response without ending the conversation."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class TalkDock(QWidget):
         row((left, 1), self.button, (right, 1), within=self, spacing=2 * tokens().unit)
 
     def show_state(self, state: TalkState, progress: str) -> None:
-        """Shows the state on the button; `progress` describes what is being prepared."""
+        """Shows the state. `progress` describes what is being loaded before a conversation."""
         self._shown = state, progress
         words = {
             "loading": (self.tr("Getting ready"), progress),
@@ -77,24 +77,24 @@ class TalkDock(QWidget):
         if state.asking:
             text, hint = self.tr("Asking aloud"), self.tr("Esc stops it")
         self.button.show_state(state.word, text, hint)
-        # In hands-free mode, the voice starts and ends turns, and the button only shows the state.
+        # In hands-free mode, speech starts and ends turns, and the button only shows the state.
         self.button.setEnabled(state.phase in ("stopped", "loading") or state.can_talk)
-        # A device test also mutes the session, so the switch only shows muting by the user.
+        # A device test also mutes the session, but only muting by the user is shown.
         self.mute.confirm(state.muted and (self.mute.isChecked() or not state.testing))
         self.silence.setVisible(state.can_silence)
 
     def set_typing(self, typing: bool) -> None:
-        """Sets whether a message is being written, in which case the space bar types instead of talking."""
+        """Sets whether the user is typing a message, in which case the space bar doesn't act as the talk button."""
         if typing != self._typing:
             self._typing = typing
             self.show_state(*self._shown)
 
     def show_levels(self, user_db: float, assistant_db: float) -> None:
-        """Shows the level of the side that is talking, in dBFS."""
+        """Shows the level of the side that is speaking, in dBFS."""
         self.button.show_levels(user_db, assistant_db)
 
     def _hint(self, state: TalkState) -> str:
-        """Returns what the user can do in this state."""
+        """Returns a hint about what the user can do in this state."""
         if state.muted and not state.testing:
             return self.tr("you are muted")
         if state.held:

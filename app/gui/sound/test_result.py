@@ -1,4 +1,4 @@
-"""Describes a sound test: its progress, the words recognised, and how to fix a problem."""
+"""Describes a device test: its progress, the words recognised, and how to fix problems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SoundTestResult(QWidget):
         self.show_text("")
 
     def show_text(self, state: str, verdict: str = "") -> None:
-        """Replaces both lines."""
+        """Sets both lines."""
         if (self.state.text(), self.verdict.text()) == (state, verdict) and self.isHidden() == (not state + verdict):
             return
         for label, words in ((self.state, state), (self.verdict, verdict)):

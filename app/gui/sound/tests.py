@@ -1,6 +1,6 @@
-"""Shows the levels of microphone and loudspeaker in the Sound dialog, and tests both devices.
+"""The level meters and the device tests in the Sound dialog.
 
-The caller mutes a running session between `began` and `ended`.
+The owner must mute a running session between `began` and `ended`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from app.services.sound_service import SoundTestService
 TASK = "test a sound device"
 
 SAY_SECONDS = 5.0
-"""How long the user has to say something."""
+"""The maximum duration of a microphone test."""
 
 DONE_MS = 400
-"""If no level arrives for this long, the microphone has been closed and the recording is being transcribed."""
+"""If no level is reported for this long, the recording is over and is being transcribed."""
 
 
 class SoundTests(QWidget):
-    """Emits `began` before a test opens a device, and `ended` once no test has a device open."""
+    """Runs device tests. Emits `began` before a test opens a device, and `ended` once no test has a device open."""
 
     began = Signal()
     ended = Signal()
@@ -44,7 +44,7 @@ class SoundTests(QWidget):
         self._background = background
         self._microphone = self._loudspeaker = ""
         self._running = 0
-        """The number of tests with an open device; a cancelled test may take a moment to close it."""
+        """The number of tests that may have a device open. A cancelled test takes a moment to close its device."""
         self._active: QPushButton | None = None
         self._recorded = False
         self._shown_at = 0.0
@@ -75,15 +75,15 @@ class SoundTests(QWidget):
         return self._active is not None
 
     def show_devices(self, microphone: str, loudspeaker: str) -> None:
-        """Sets the names of the devices to test; empty for the system defaults."""
+        """Sets the names of the devices to test; empty for the system default."""
         self._microphone, self._loudspeaker = microphone, loudspeaker
         for label, name in ((self.microphone_name, microphone), (self.loudspeaker_name, loudspeaker)):
             label.setText(name or self.tr("The system's default"))
             set_tip(label, name)
 
     def show_level(self, user_dbfs: float, assistant_dbfs: float, at: float, clipped: bool) -> None:
-        """Shows the session's levels in dBFS at time `at`. During a test, the microphone meter shows the test's levels
-        instead.
+        """Shows the session's levels in dBFS at session time `at`. During a test, the microphone meter shows the test's
+        levels instead.
         """
         if at < self._shown_at:  # a new session has started
             self.loudspeaker.clear()
@@ -95,7 +95,7 @@ class SoundTests(QWidget):
         self.loudspeaker.set_level(assistant_dbfs, at)
 
     def clear(self) -> None:
-        """Clears levels, recording and results."""
+        """Clears levels and results; the previous recording can no longer be played back."""
         self._clear_meters()
         self._recorded = False
         self._name_buttons()
@@ -188,14 +188,14 @@ class SoundTests(QWidget):
         return self.say_button, self.back_button, self.play_button
 
     def _name_buttons(self) -> None:
-        """Turns the running test's button into a stop button, and disables the others."""
+        """Updates the buttons: during a test, its button becomes a stop button and the others are disabled."""
         for button, text, stop in (
             (self.say_button, self.tr("Say &something"), self.tr("Done")),
             (self.back_button, self.tr("Play it &back"), self.tr("Stop playing back")),
             (self.play_button, self.tr("Play a so&und"), self.tr("Stop the sound")),
         ):
             running = self._active is button
-            for words in (text, stop) if running else (stop, text):  # reserves the longer text's width
+            for words in (text, stop) if running else (stop, text):  # reserves the width of the longer text
                 button.setText(words)
                 button.setMinimumWidth(max(button.minimumWidth(), button.sizeHint().width()))
             button.setAccessibleName(button.text().replace("&", ""))

@@ -1,5 +1,5 @@
-"""The tools available to a model, and the MCP servers that provide them.
+"""Selects the tools available to a model, and manages the MCP servers that provide further ones.
 
-- `tools_box.py`: selects which tools are enabled
-- `servers_dialog.py`: manages the servers
+- `tools_box.py`: switches tools on and off
+- `servers_dialog.py`: the dialog for managing MCP servers
 """

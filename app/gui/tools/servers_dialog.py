@@ -1,7 +1,7 @@
-"""The Tool servers dialog: adds, edits, tests and removes the user's MCP servers.
+"""The Tool servers dialog, in which the user adds, edits, tests and removes MCP servers.
 
-Its form holds a server's name, and its program or address. Typed text is kept until it is saved or the dialog is
-closed, even after errors.
+A form shows a server's name and its program or address. Changes are kept until the user saves them or closes the
+dialog, even after errors.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ ARGUMENTS_SEEN = 4
 
 
 def split_arguments(text: str) -> tuple[str, ...]:
-    """Splits text into arguments, one per line, without quotes or escapes; blank lines are ignored."""
+    """Splits text into arguments, one per line. There is no quoting or escaping; blank lines are ignored."""
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
 class ServerForm(QWidget):
-    """The form for one server. `edited` is emitted when the user changes a field."""
+    """The form for a server. `edited` is emitted when the user changes a field."""
 
     edited = Signal()
 
@@ -65,7 +65,7 @@ class ServerForm(QWidget):
         self._kinds.buttonToggled.connect(self._emit_edited)
 
     def show_server(self, server: ServerEntry) -> None:
-        """Fills in the fields without emitting `edited`."""
+        """Fills in the fields, without emitting `edited`."""
         self._showing = True
         self.name.setText(server.name)
         (self.address if server.kind == "address" else self.program).setChecked(True)
@@ -75,8 +75,8 @@ class ServerForm(QWidget):
         self._showing = False
 
     def show_note(self, note: str, *, fixed_arguments: bool) -> None:
-        """Shows a note, and only the fields for this kind of server. With `fixed_arguments`, the arguments are
-        read-only.
+        """Shows a note, and only those fields that apply to the selected kind of server. `fixed_arguments`: makes the
+        arguments read-only.
         """
         self.note.setText(note)
         self.note.setVisible(bool(note))
@@ -88,7 +88,7 @@ class ServerForm(QWidget):
         self.url.setVisible(not program)
 
     def read(self, server: ServerEntry) -> ServerEntry:
-        """Returns `server` updated with the contents of the fields."""
+        """Returns a copy of `server` with the contents of the fields."""
         fixed = self.arguments.isReadOnly()
         return replace(
             server,
@@ -139,8 +139,8 @@ TEST = "test a tool server"
 
 
 class ServersDialog(Panel):
-    """Manages the list of servers. `listed` emits a tuple with the names of usable servers, and a dict of renamed or
-    removed ones as expected by `with_servers_moved`.
+    """The dialog. `listed` is emitted after reading or saving the list, with a tuple of the usable servers' names and a
+    dict of renamed and removed ones, as expected by `with_servers_moved`.
     """
 
     listed = Signal(object, object)
@@ -154,7 +154,7 @@ class ServersDialog(Panel):
         self._saved: dict[str, ServerEntry] = {}
         self._drafts: list[ServerEntry] = []
         self._filling = False
-        self._whole = False  # whether the list could be read
+        self._whole = False  # whether the list was read successfully
         self.servers = QListWidget(self)
         self.servers.setAccessibleName(self.tr("Servers"))
         self.servers.setFixedHeight(self.fontMetrics().height() * SERVERS_SEEN + 18)
@@ -176,7 +176,7 @@ class ServersDialog(Panel):
         self._show_form()
 
     def open_refreshed(self) -> None:
-        """Opens with the current list, unless it is already open."""
+        """Opens the dialog and starts loading the list. If it is already open, only brings it to the front."""
         if not self.isVisible():
             self._show_list(ServerList(), whole=False)
             self._background.run(self, READ, self._service.servers, self._on_read, self._on_unread)
@@ -260,7 +260,7 @@ class ServersDialog(Panel):
         self.fit()
 
     def _fixed(self, draft: ServerEntry) -> bool:
-        """Returns whether the arguments can't be represented as one per line and are therefore read-only."""
+        """Returns whether the arguments can't be edited as one per line, and are therefore read-only."""
         saved = self._saved.get(draft.kept)
         return saved is not None and draft.args == saved.args and split_arguments("\n".join(saved.args)) != saved.args
 

@@ -1,4 +1,4 @@
-"""Selects the tools that the model may use: a switch for each, and the folders it may read. All are off by default."""
+"""Selects the tools that the model may use and the folders that it may read. All tools are off by default."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ FOLDERS_SEEN = 3
 LONGEST_NAME = 24
 GAP_PX = 18
 WIDTH_PX = NARROWEST_PX - 32 + GAP_PX
-"""The width of a row of switches in the narrowest dialog."""
+"""The space for a row of switches in the narrowest dialog, including the gap after the last one."""
 
 
 class ToolsBox(QWidget):
     """Edits a `ToolChoice`. Tools without a switch are left unchanged.
 
-    A server that is selected but not listed also gets a switch, so that it can be turned off.
+    A server that is enabled but not in the list also gets a switch, so that the user can turn it off.
     """
 
     reshaped = Signal()
     servers_wanted = Signal()
-    """The user wants to view or change the tool servers."""
+    """The user wants to open the Tool servers dialog."""
 
     def __init__(self, mcp_servers: Sequence[str] = (), parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,14 +86,14 @@ class ToolsBox(QWidget):
         self._show_removable()
 
     def show_servers(self, names: Sequence[str], moved: Mapping[str, str] | None = None) -> None:
-        """Offers these servers. Those turned on stay on, under their new name if they were `moved`."""
+        """Shows switches for these servers. Enabled ones stay enabled. `moved` maps old to new names, "" if removed."""
         choice = with_servers_moved(self.choice, moved or {})
         self._servers = tuple(names)
         self.show_choice(choice)
         self.reshaped.emit()
 
     def _lay_out_servers(self, chosen: Sequence[str]) -> None:
-        """Creates a switch for each server, with up to three per row, or fewer if names are long."""
+        """Creates a switch for each server, up to three per row, or fewer if names are long."""
         names = [*self._servers, *(name for name in dict.fromkeys(chosen) if name not in self._servers)]
         for key in [key for key in self.switches if key.startswith(SERVER_PREFIX)]:
             del self.switches[key]

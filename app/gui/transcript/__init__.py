@@ -1,13 +1,14 @@
-"""The transcript pane: everything said by both sides, and the field for typing.
+"""The transcript pane: everything said by both sides, and the field for typed messages.
 
-- `pane.py`: the pane: sessions one below another, turns as cards, their buttons and the context menu.
+- `pane.py`: the pane, which shows the sessions' turns as cards, with buttons and a context menu.
 - `header.py`: the conversation's title and settings, shown in the top bar.
-- `welcome.py`: the page shown before the first word.
-- `entries.py`: builds turns, and notes about back-end changes, from a session's events, and their cards.
+- `welcome.py`: the page shown while the conversation is empty.
+- `entries.py`: builds turns and notes about back-end changes from a session's events, and creates their cards.
 - `past_talk.py`: prepares stored sessions on a worker thread.
-- `composer.py`: the field for typing; `document_chips.py`: the conversation's documents above it.
+- `composer.py`: the field for typed messages; `document_chips.py`: the conversation's documents above it.
 - `replay_controller.py`: replays the audio of a turn.
 
-`TranscriptPane.apply` passes an event to `TranscriptEntries`, which returns the changed turn; `settle` updates the
-cards of those turns. Cards of past sessions are added a few at a time, so that the window stays responsive.
+`TranscriptPane.apply` passes each event to `TranscriptEntries`, which returns the entry that changed; `settle` then
+updates the cards of all changed entries. Cards of past sessions are added a few at a time, so that the window stays
+responsive.
 """

@@ -1,6 +1,6 @@
-"""The text field below the transcript. A sent text becomes a turn, like a spoken one.
+"""The text field below the transcript. A sent message becomes a user turn, as speech does.
 
-Text sent before a conversation is running is queued here.
+Messages sent while no conversation is running are queued here until one is.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from app.gui.state.talk_state import Phase
 from app.gui.widgets.form import row
 
 MOST_KEPT = 50
-"""How many sent texts can be recalled with the arrow keys."""
+"""How many sent messages can be recalled with the arrow keys."""
 MOST_LINES = 7
 SIDE_PX, ROUND_PX = 6, 16
 
 
 class ComposerField(QPlainTextEdit):
-    """A field that grows with its text. Enter sends, Shift+Enter inserts a line break, and the up and down arrow keys
-    recall texts sent before. `shell/key_routing.py` decides which keys arrive here.
+    """A text field that grows with its contents. Enter sends, Shift+Enter inserts a line break, and the up and down
+    arrow keys recall sent messages. `shell/key_routing.py` decides which key events the field receives.
     """
 
     returned = Signal()
     recalled = Signal(int)
-    """The step through the sent texts: -1 for the previous one, 1 for the next."""
+    """The direction in which to step through the sent messages: -1 for the previous one, 1 for the next."""
     focused = Signal(bool)
 
     def __init__(self, parent: QWidget) -> None:
@@ -50,7 +50,7 @@ class ComposerField(QPlainTextEdit):
         return self.toPlainText()
 
     def setText(self, text: str) -> None:
-        """Replaces the typed text and puts the cursor at its end. Text beyond the maximum length is cut off."""
+        """Replaces the text, truncated to the maximum length, and moves the cursor to its end."""
         self.setPlainText(shortened(text, LONGEST_BODY))
         self.moveCursor(QTextCursor.MoveOperation.End)
 
@@ -78,11 +78,11 @@ class ComposerField(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Leaves files to the window, which adds them to the conversation, instead of inserting their paths."""
+        """Rejects local files, which the window adds to the conversation; the field would insert their paths."""
         return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Pastes text up to the maximum length: Qt takes minutes to lay out an endless word."""
+        """Pastes text, truncated to the maximum length because Qt can take minutes to lay out a very long word."""
         typed = len(self.text()) - len(self.textCursor().selectedText())
         room, text = max(0, LONGEST_BODY - typed), source.text()
         self.insertPlainText(text[:room])
@@ -93,7 +93,7 @@ class ComposerField(QPlainTextEdit):
             show_tip(at, words.format(self.locale().toString(room)), self, wrap=True)
 
     def _at_edge(self, step: int) -> bool:
-        """Returns whether the cursor is on the first line, for a step up, or on the last, for a step down."""
+        """Returns whether the cursor is on the first line if `step` is -1, or on the last line if it is 1."""
         cursor = self.textCursor()
         moved = cursor.movePosition(QTextCursor.MoveOperation.Up if step < 0 else QTextCursor.MoveOperation.Down)
         return not moved
@@ -108,22 +108,22 @@ class ComposerField(QPlainTextEdit):
 
 
 class Composer(QWidget):
-    """The text field with buttons to attach files and to send."""
+    """The text field, with buttons to attach files and to send. `sent` emits each message to a running conversation."""
 
     sent = Signal(str)
     typing = Signal(bool)
-    """Whether the field contains text, in which case the space bar types instead of talking."""
+    """Whether the field contains text, in which case the space bar doesn't act as the talk button."""
     attach_wanted = Signal()
     """The user wants to add files to the conversation."""
     talk_wanted = Signal()
-    """Something was sent while no conversation was running or being prepared."""
+    """A message was sent while no conversation was running or starting, so one should be started."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._phase: Phase = "stopped"
         self._waiting: list[str] = []
         self._history: list[str] = []
-        self._place = 0  # index into the history; equal to its length while new text is being typed
+        self._place = 0  # index into the history; equal to its length while a new message is being typed
         self._draft = ""
         self._lit = self._dragged_over = False
         self.field = ComposerField(self)
@@ -148,7 +148,7 @@ class Composer(QWidget):
         self.typing.emit(bool(self.field.text().strip()))
 
     def set_phase(self, phase: Phase) -> None:
-        """Sets whether the conversation is being prepared, running or over; queued texts are sent once it runs."""
+        """Sets the phase of the conversation. Queued messages are sent once it is running."""
         if phase == self._phase:
             return
         self._phase = phase
@@ -159,30 +159,30 @@ class Composer(QWidget):
         self._show()
 
     def put(self, text: str) -> None:
-        """Sends a text as if it had been typed, leaving the contents of the field unchanged."""
+        """Sends a message as if it had been typed, leaving the contents of the field unchanged."""
         draft = self.field.text()
         self.field.setText(text)
         self.send()
         self.field.setText(draft)
 
     def edit(self, text: str) -> None:
-        """Puts a text into the field for editing."""
+        """Puts a text into the field for editing, and focuses the field."""
         self.field.setText(text)
         self.field.setFocus()
 
     def take_back(self) -> None:
-        """Moves queued texts back into the field, because they were meant for another conversation."""
+        """Moves queued messages back into the field, because another conversation is about to be shown."""
         if self._waiting:
             waiting, self._waiting = self._waiting, []
             self.field.setText(" ".join(filter(None, (*waiting, self.field.text().strip()))))
             self._show()
 
     def forget(self) -> None:
-        """Clears the history of sent texts, because another conversation is shown."""
+        """Clears the history of sent messages, because another conversation is about to be shown."""
         self._history, self._place, self._draft = [], 0, ""
 
     def send(self) -> None:
-        """Sends the text in the field, or queues it until a conversation is running."""
+        """Sends the message in the field, or queues it until a conversation is running."""
         text = self.field.text().strip()
         if not text:
             return
@@ -207,7 +207,7 @@ class Composer(QWidget):
         self.field.setText(self._draft if place == len(self._history) else self._history[place])
 
     def show_drag(self, over: bool) -> None:
-        """Shows whether files are being dragged over the window and can be dropped."""
+        """Shows or hides the hint that the files being dragged over the window can be dropped."""
         self._dragged_over = over
         self._show()
         self.update()

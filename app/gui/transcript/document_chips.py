@@ -21,11 +21,11 @@ from app.gui.widgets.form import row
 ICON_PX, ROUND_PX, GAP_PX, WIDEST_PX = 16, 8, 8, 320
 MOST_ROWS = 2
 LEAST_LETTERS = 10
-"""The minimum number of characters shown of a long name."""
+"""The minimum number of characters of a long name that stay visible."""
 
 
 class DocumentChip(QWidget):
-    """A document's name and size, with a button to remove it. `given`: how many of its words the model gets."""
+    """A document's name and size, and a button to remove it. `given`: how many of its words the model receives."""
 
     removed = Signal()
 
@@ -46,7 +46,7 @@ class DocumentChip(QWidget):
         self.show_given(given)
 
     def show_given(self, given: int) -> None:
-        """Describes, in the tooltip and for screen readers, how much of the document is passed to the model."""
+        """Updates the tooltip and the accessible description, which state how much of the document the model gets."""
         total, locale = self.document.words, self.locale()
         if given < total:
             about = self.tr("The model gets only the first {0} of {1} words: it can't read more at once.").format(
@@ -76,17 +76,17 @@ class DocumentChip(QWidget):
 
 
 class DocumentChips(QScrollArea):
-    """Rows of `DocumentChip`s, scrollable beyond two rows; hidden if there are none."""
+    """Rows of `DocumentChip`s that scroll if there are more than two. Hidden if there are no documents."""
 
     remove_wanted = Signal(int)
-    """The index of the document."""
+    """The index of the document that the user wants to remove."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.chips: list[DocumentChip] = []
         self.setAccessibleName(self.tr("Documents of the conversation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons take focus instead, and are scrolled into view
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # focus goes to the buttons, which are then scrolled into view
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidgetResizable(True)
         self._inner = QWidget(self)
@@ -100,7 +100,7 @@ class DocumentChips(QScrollArea):
         self.hide()
 
     def show_documents(self, documents: Sequence[Document]) -> None:
-        """Shows these documents. Focus stays among the chips as long as any remain."""
+        """Shows a chip for each document. If a chip has focus, it moves to the one that takes its place."""
         had_focus = next((n for n, chip in enumerate(self.chips) if chip.remove.hasFocus()), -1)
         for chip in self.chips:
             self._grid.removeWidget(chip)
@@ -120,13 +120,13 @@ class DocumentChips(QScrollArea):
             self.chips[min(had_focus, len(self.chips) - 1)].remove.setFocus()
 
     def show_given(self, given: Sequence[int]) -> None:
-        """Shows how many words of each document are passed to the model; ignored if the number of documents differs."""
+        """Shows how many words of each document the model receives; ignored if the number of documents differs."""
         if len(given) == len(self.chips):
             for chip, words in zip(self.chips, given, strict=True):
                 chip.show_given(words)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Scrolls to the button that receives focus."""
+        """Scrolls a button into view when it receives focus."""
         if event.type() == QEvent.Type.FocusIn and isinstance(watched, QWidget):
             self.ensureWidgetVisible(watched, 0, 0)
         return super().eventFilter(watched, event)
@@ -141,7 +141,7 @@ class DocumentChips(QScrollArea):
             self._arrange()
 
     def _arrange(self) -> None:
-        """Puts as many chips in a row as fit with a minimum part of their names visible."""
+        """Lays out the chips with as many per row as fit with at least `LEAST_LETTERS` of each name visible."""
         if not self.chips:
             return
         letters = LEAST_LETTERS * self.fontMetrics().averageCharWidth()
@@ -155,5 +155,5 @@ class DocumentChips(QScrollArea):
             self._grid.setColumnStretch(column, 0)
         for place, chip in enumerate(self.chips):
             self._grid.addWidget(chip, place // columns, place % columns)
-        self._grid.setColumnStretch(columns, 1)  # aligns the chips to the start
+        self._grid.setColumnStretch(columns, 1)  # aligns the chips to the leading edge
         self._columns = columns

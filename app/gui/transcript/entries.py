@@ -1,4 +1,4 @@
-"""The transcript's entries, turns and back-end changes, built from a session's events, and their cards."""
+"""Builds the transcript's entries from a session's events: turns, and notes about back-end changes; creates cards."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from app.gui.cards.links import INNER
 from app.gui.widgets.formats import backend_words
 
 THOUGHTS = f"{INNER}thoughts"
-"""The address of the link to the thoughts behind a response. It is the same for all, as the view caches a format per
-address.
+"""The address of the link to the thoughts behind a response. All responses share it, because the view caches one text
+format per address.
 """
 
 
@@ -71,16 +71,20 @@ class TranscriptCards(QObject):
 
 
 def divider(text: str) -> Card:
-    """Returns a divider line with a text in the middle."""
+    """Returns the card for a divider line with a centred text."""
     return Card(((text, "dim"),), (), "divider")
 
 
 @dataclass(slots=True)
 class Note:
-    """A line between turns, at a session time.
+    """A line between turns. `started_at` is its session time in seconds.
 
-    `reason`: the back-end was `chosen` by the user or `handed` over to, takes over (`fallback`) or takes over `again`;
-    or the turns before this line were `left_out`.
+    `reason` states why the line is shown:
+
+    - `chosen`: the user selected `backend`
+    - `handed`: the user switched to it from the other model
+    - `fallback`, `again`: it took over because another one failed, for the first time or once more
+    - `left_out`: all turns before this line were omitted
     """
 
     started_at: float
@@ -97,11 +101,11 @@ class TranscriptEntries:
     def __init__(self) -> None:
         self._transcript = Transcript()
         self._notes: list[Note] = []
-        self._drivers: list[str] = []  # the models that have answered
+        self._drivers: list[str] = []  # all models that have been active
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns, in the order in which they started."""
+        """The turns, in the order in which they began."""
         return self._transcript.turns
 
     @property
@@ -110,7 +114,7 @@ class TranscriptEntries:
         return len(self._transcript.turns) + len(self._notes)
 
     def apply(self, event: e.Event) -> Entry | None:
-        """Processes an event; returns the entry that it created or changed."""
+        """Processes an event; returns the entry that it created or changed, if any."""
         match event:
             case e.SessionStarted(backend=backend, model=model):
                 self._drivers.append(backend_words(backend, model))
@@ -119,14 +123,14 @@ class TranscriptEntries:
         return self._transcript.apply(event)
 
     def end(self) -> list[Turn]:
-        """Closes all open turns at the end of the session, and returns them."""
+        """Closes and returns all open turns, because the session has ended."""
         open_turns = [turn for turn in self.turns if turn.open]
         for turn in open_turns:
             turn.open = False
         return open_turns
 
     def in_order(self) -> list[Entry]:
-        """Returns all entries in order, with each note after the turns that started before it."""
+        """Returns all entries in order; each note follows the turns that began before it."""
         entries: list[Entry] = []
         place = 0
         for turn in self.turns:
@@ -142,7 +146,7 @@ class TranscriptEntries:
         if not known:
             self._drivers.append(backend)
         if not self.turns:
-            return None  # before the first word there is nothing to separate
+            return None  # there are no turns yet that a line could separate
         reason = "again" if event.reason == "fallback" and known else event.reason
         self._notes.append(Note(event.at, reason, backend))
         return self._notes[-1]

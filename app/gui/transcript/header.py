@@ -17,7 +17,7 @@ from app.untrusted.text import one_line
 
 
 class TranscriptHeader(QWidget):
-    """Shows the title, and any settings that differ from the defaults."""
+    """Shows the title, and those of the conversation's settings that differ from the defaults."""
 
     style_wanted = Signal()
 
@@ -41,7 +41,7 @@ class TranscriptHeader(QWidget):
         self._leave_room()
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
-        """Shows the conversation's settings. `cap`: the cost limit in dollars, 0 for none."""
+        """Shows the conversation's settings. `cap` is the spending limit in US dollars, 0 for none."""
         parts = []
         if style.persona:
             parts.append(self.tr("own persona"))
@@ -66,5 +66,5 @@ class TranscriptHeader(QWidget):
             self._leave_room()
 
     def _leave_room(self) -> None:
-        """Leaves the space that a short title doesn't need to the settings."""
+        """Limits the title to its natural width, which leaves the remaining space to the settings."""
         self.heading.setMaximumWidth(self.heading.sizeHint().width())

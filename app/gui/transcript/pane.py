@@ -1,6 +1,6 @@
-"""The transcript pane: both sides' turns in order, updated live, with a line where another model took over.
+"""The transcript pane: both sides' turns in order, updated live, with a line wherever another model took over.
 
-Buttons appear above the turn under the mouse: copy, replay, ask again, ask another model, edit.
+Buttons appear on the turn under the mouse cursor: copy, replay, ask again, ask another model, edit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BUTTON_SIDE_PX, EDGE_PX = 2, 8
 
 
 class TurnActions(QWidget):
-    """The buttons that appear over a turn's card. A child of the view's viewport; the pane handles the clicks."""
+    """The buttons that appear on a turn's card. A child of the view's viewport; the pane handles the clicks."""
 
     def __init__(self, view: CardView) -> None:
         super().__init__(view.viewport())
@@ -47,12 +47,12 @@ class TurnActions(QWidget):
         self.edit = IconButton("pencil", self.tr("Edit and ask"), self, size=16)
         buttons = (self.copy, self.hear, self.ask, self.other, self.edit)
         for button in buttons:
-            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the context menu has all of it for the keyboard
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keyboard users find the same actions in the context menu
         row(*buttons, within=self, spacing=0, margins=BUTTON_SIDE_PX)
         self.hide()
 
     def show_for(self, turn: Turn, box: QRectF, *, playable: bool, askable: bool) -> None:
-        """Shows the buttons for `turn`, whose card covers `box` in the viewport."""
+        """Shows the buttons for `turn`, whose card occupies the rectangle `box` in the viewport."""
         self.turn = turn
         self.copy.setEnabled(bool(turn.text))
         self.hear.setVisible(playable)
@@ -74,7 +74,7 @@ class TurnActions(QWidget):
 
 
 class HoverWatch(QObject):
-    """Calls `moved` with the mouse position over a view's viewport, or None once the mouse has left it."""
+    """Calls `moved` with the mouse position in a view's viewport, or None when the mouse leaves or the view scrolls."""
 
     def __init__(self, view: CardView, moved: Callable[[QPoint | None], None]) -> None:
         super().__init__(view)
@@ -94,21 +94,21 @@ class HoverWatch(QObject):
 
 SIDE_PX, GAP_PX = 16, 8
 SHOWING_SECONDS = 0.012
-"""How long to add cards of past sessions before yielding to the event loop; laying them out takes twice as long."""
+"""How long to add cards of past sessions before returning to the event loop; layout then takes twice as long."""
 
 
 class TranscriptPane(QWidget):
-    """Processes events with `apply`, and shows the changes on `settle`, updating each changed turn once.
+    """The pane. `apply` processes an event; `settle` shows all changes since, updating each changed turn only once.
 
-    The owner places `header`.
+    `header` is placed by the owner.
     """
 
     play_wanted = Signal(object)
-    """The user wants to hear this `Turn` again."""
+    """The user wants to replay this `Turn`."""
     ask_wanted = Signal(str)
-    """The user wants to ask this text again."""
+    """The user wants to submit this text again."""
     other_model_wanted = Signal(str)
-    """The user wants to ask another model this text."""
+    """The user wants to submit this text to another model."""
 
     thoughts_wanted = Signal(object)
     """The user wants to see the model's thoughts behind this `Turn` of the assistant."""
@@ -127,7 +127,7 @@ class TranscriptPane(QWidget):
         self.can_play: Callable[[Turn], bool] = lambda turn: False
         """Returns whether a turn's audio is available; set by the owner of the audio."""
         self.menu: QMenu | None = None
-        """The most recent context menu of a turn."""
+        """The context menu that was opened last, if any."""
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._column = column(within=self, spacing=0)
@@ -144,10 +144,10 @@ class TranscriptPane(QWidget):
         HoverWatch(self.view, self._hover)
         self._connect_actions()
         self._make = TranscriptCards(self)
-        self._talk = 0  # counts the sessions in view
-        self._earlier: list[Turn] = []  # turns of previous sessions
+        self._talk = 0  # the number of the current session, counted from 1 in this view
+        self._earlier: list[Turn] = []  # turns of the previous sessions in view
         self._cards: list[Turn | None] = []  # the turn of each card in view; None for a divider or note
-        self._past: deque[Entry | str] = deque()  # entries and headings of past sessions that are yet to be shown
+        self._past: deque[Entry | str] = deque()  # entries and headings of past sessions, not shown yet
         self._past_timer = QTimer(self, interval=0, singleShot=True)
         self._past_timer.timeout.connect(self._show_some)
         self._begin_entries()
@@ -163,8 +163,8 @@ class TranscriptPane(QWidget):
     # -- sessions
 
     def begin(self, first: bool = False) -> None:
-        """Starts a session below a divider. `first`: it is the first of a new conversation, which excludes everything
-        above.
+        """Starts a session below a divider. `first`: it is the first one of a new conversation, so everything above
+        is excluded from the context for models.
         """
         now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._begin((self.tr("New conversation, {0}") if first else self.tr("Continued, {0}")).format(now))
@@ -177,7 +177,7 @@ class TranscriptPane(QWidget):
         self.settle()
 
     def clear(self) -> None:
-        """Removes everything before another conversation is shown."""
+        """Removes all entries, because another conversation is about to be shown."""
         self.find_bar.leave()
         self.composer.take_back()
         self.composer.forget()
@@ -188,7 +188,7 @@ class TranscriptPane(QWidget):
         self._begin_entries()
 
     def show_talk(self, talk: PastTalk, heading: str) -> None:
-        """Adds a past session below those already shown, parts of it later; `heading` states its date."""
+        """Adds a past session below the existing ones. Its entries are shown in batches; `heading` states its date."""
         self._leave_session()
         self._earlier += talk.turns
         for turn in talk.turns:
@@ -199,40 +199,40 @@ class TranscriptPane(QWidget):
 
     @property
     def showing(self) -> bool:
-        """Whether parts of the past sessions have yet to be shown."""
+        """Whether some entries of past sessions haven't been shown yet."""
         return bool(self._past)
 
     def show_rest(self) -> None:
-        """Immediately shows the remaining parts of past sessions, and any changes since."""
+        """Shows all remaining entries of past sessions, and any pending changes, before returning."""
         while self._past:
             self._show_some()
         self._past_timer.stop()
 
     @property
     def has_words(self) -> bool:
-        """Whether there are any turns, shown or yet to be shown."""
+        """Whether there are any turns, including those that haven't been shown yet."""
         return any(turn is not None for turn in self._cards) or any(isinstance(one, Turn) for one in self._past)
 
     @property
     def messages(self) -> tuple[ChatMessage, ...]:
-        """Everything said in the sessions shown, as context for a model."""
+        """Everything said in this conversation, as context for a model; backchannels are excluded."""
         turns = [*self._earlier, *self._entries.turns]
         return tuple(ChatMessage(t.speaker, t.meant) for t in turns if t.meant and not t.backchannel)
 
     @property
     def talk(self) -> int:
-        """The number of the newest session in view, from 1."""
+        """The number of the newest session in view, counted from 1; 0 if there is none."""
         return self._talk
 
     @property
     def empty(self) -> bool:
-        """Whether no session shown contains any words."""
+        """Whether nothing has been said in this conversation."""
         return not any(turn.text for turn in (*self._earlier, *self._entries.turns))
 
     # -- events
 
     def apply(self, event: e.Event) -> None:
-        """Processes an event."""
+        """Processes an event; see `settle`."""
         entry = self._entries.apply(event)
         if isinstance(entry, Turn):
             entry.talk = self._talk
@@ -240,7 +240,7 @@ class TranscriptPane(QWidget):
             self._changed.add(id(entry))
 
     def settle(self) -> None:
-        """Shows all changes since the last call, provided that all past sessions have been shown."""
+        """Shows all changes since the last call. Does nothing while entries of past sessions are yet to be shown."""
         if self._past or not self._changed:
             return
         stay = self.view.at_newest()
@@ -257,8 +257,8 @@ class TranscriptPane(QWidget):
 
     def _begin_entries(self) -> None:
         self._entries = TranscriptEntries()
-        self._shown: list[Entry] = []  # this session's entries with a card, in display order
-        self._places: dict[int, int] = {}  # the index of each in that list, by id
+        self._shown: list[Entry] = []  # this session's entries that have a card, in display order
+        self._places: dict[int, int] = {}  # the index of each entry in `_shown`, by id()
         self._changed: set[int] = set()
         self._first = len(self.view.cards)  # the index of this session's first card in the view
 
@@ -272,7 +272,7 @@ class TranscriptPane(QWidget):
         self._first = len(self.view.cards)
 
     def _leave_session(self) -> None:
-        """Ends the current session's part of the view; everything that follows belongs to another session."""
+        """Completes the current session's part of the view; later entries belong to another session."""
         if self._changed:
             self.show_rest()
             self.settle()
@@ -281,7 +281,7 @@ class TranscriptPane(QWidget):
         self._begin_entries()
 
     def _show_some(self) -> None:
-        """Shows more of the past sessions for a moment, and the current session's changes after the last of them."""
+        """Shows past entries for up to `SHOWING_SECONDS`; after the last one, shows the current session's changes."""
         if not self._past:
             return
         stay, until = self.view.at_newest(), time.perf_counter() + SHOWING_SECONDS
@@ -303,7 +303,7 @@ class TranscriptPane(QWidget):
             self._insert(place, divider(entry), None)
 
     def _show_page(self) -> None:
-        """Shows the cards, or the welcome page before there are any."""
+        """Shows the cards, or the welcome page if there are no turns yet."""
         self.pages.setCurrentWidget(self.view if self.has_words else self.welcome)
 
     def _insert(self, place: int, card: Card, turn: Turn | None) -> None:
@@ -314,7 +314,7 @@ class TranscriptPane(QWidget):
 
     def _insert_new(self) -> None:
         for place, entry in enumerate(self._entries.in_order()):
-            # All entries before this one are in the view already, so its index is the same in both.
+            # All entries before this one already have cards, so its index in both lists is the same.
             if place < len(self._shown) and self._shown[place] is entry:
                 if id(entry) in self._changed:
                     self.view.set_card(self._first + place, self._make.card(entry))
@@ -358,19 +358,19 @@ class TranscriptPane(QWidget):
         return turn.speaker == "user" and bool(turn.text) and not turn.open and self.composer.isEnabled()
 
     def turn_at(self, place: QPoint) -> Turn | None:
-        """Returns the turn at a point in the view's viewport."""
+        """Returns the turn at a point in the view's viewport, or None."""
         card = self.view.card_at(place)
         return self._cards[card] if card >= 0 else None
 
     def text(self) -> str:
-        """Returns everything shown as plain text, turn by turn with the speaker's name."""
+        """Returns the transcript as plain text, each turn preceded by the speaker's name."""
         self.show_rest()
         names = {"user": self.tr("You"), "assistant": self.tr("KAME")}
         turns = [turn for turn in self._cards if turn is not None and turn.text]
         return "\n\n".join(f"{names[turn.speaker]}: {_words(turn)}" for turn in turns)
 
     def _open_menu(self, place: QPoint) -> None:
-        if not self.view.viewport().rect().contains(place):  # opened by keyboard, with the text cursor out of view
+        if not self.view.viewport().rect().contains(place):  # opened by keyboard, text cursor out of view
             self.view.ensureCursorVisible()
             place = self.view.cursorRect().center()
         menu = self.menu = QMenu(self)
@@ -401,7 +401,7 @@ class TranscriptPane(QWidget):
 
 
 def _words(turn: Turn) -> str:
-    """Returns the text to copy for a turn; for a response in Markdown, the source written by the model."""
+    """Returns the text to copy for a turn. For a response in Markdown, that is the source written by the model."""
     return turn.written.strip() or turn.text
 
 

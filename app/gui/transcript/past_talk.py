@@ -1,4 +1,4 @@
-"""Prepares stored sessions for the window on a worker thread, as folding eight hours of events takes seconds."""
+"""Prepares stored sessions for display. Run this on a worker thread: eight hours of events take seconds to process."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from app.gui.transcript.entries import Entry, Note, TranscriptEntries
 from app.history.base import KeptTalk
 
 MOST_LETTERS = 2_000_000
-"""How much of a conversation is shown, in characters: about fifteen hours of speech. Laying out more would block the
+"""How many characters of a conversation are shown, about fifteen hours of speech. Laying out more would block the
 window.
 """
 LETTERS_PER_TURN = 400
-"""The minimum cost of a turn, for its frame and header."""
+"""How many characters each turn counts for in addition to its text, because of its frame and header."""
 MOST_REQUESTS = 512
-"""How many of a session's newest requests are shown, with their answers."""
+"""How many of a conversation's newest requests are shown, with their answers."""
 MOST_EVENTS = 30_000
-"""The maximum number of events for those requests."""
+"""The maximum number of a session's events that are processed for those requests."""
 
 _MODELS = (e.SessionStarted, e.BackendChanged, e.SecondaryChanged)
 
@@ -31,8 +31,8 @@ class PastTalk:
     """The visible part of a stored session.
 
     - `turns`: all turns, as context for models
-    - `entries`: the visible turns, with the notes between them
-    - `requests`: the events of the newest requests, and earlier events that state which models were in use
+    - `entries`: the turns and notes that are shown
+    - `requests`: the events from the oldest visible request on, and earlier ones that state which models were active
     """
 
     began: float
@@ -43,7 +43,7 @@ class PastTalk:
 
 
 def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:
-    """Returns the visible parts of a conversation's sessions: for a very long one, the newest turns and requests."""
+    """Returns the visible parts of a conversation's sessions; if it is very long, only the newest ones."""
     found: list[PastTalk] = []
     letters, requests = MOST_LETTERS, MOST_REQUESTS
     for talk in reversed(talks):
@@ -55,7 +55,7 @@ def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:
 
 
 def past_talk(talk: KeptTalk, letters: int = MOST_LETTERS, requests: int = MOST_REQUESTS) -> PastTalk:
-    """Returns the visible part of a session, limited to `letters` characters and `requests` requests."""
+    """Returns the visible part of a session: its newest turns (up to `letters` characters) and newest `requests`."""
     entries = TranscriptEntries()
     for event in talk.events:
         entries.apply(event)

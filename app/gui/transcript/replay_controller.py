@@ -1,6 +1,4 @@
-"""Replays the audio of a turn, from the session's memory while it is running and from the conversation's files
-afterwards.
-"""
+"""Replays the audio of a turn, from memory while its session is running and from files afterwards."""
 
 from __future__ import annotations
 
@@ -17,14 +15,14 @@ from app.services.sound_service import Clip, SoundTestService
 from app.settings.declarations import Settings
 
 BEFORE_SECONDS = {"user": 0.5, "assistant": 0.1}
-"""The start of a turn is detected with a slight delay."""
+"""How much audio to play before a turn's start, since starts are detected with a slight delay."""
 AFTER_SECONDS = 0.3
 
 _TASK = "hear a turn again"
 
 
 class ReplayController(QObject):
-    """Replays turns with the session's microphone input suspended. Requesting the turn being played again stops it."""
+    """Replays turns. During playback, the running session ignores the microphone."""
 
     failed = Signal(str)
     """A message explaining why the turn could not be played."""
@@ -46,7 +44,7 @@ class ReplayController(QObject):
         self._background = background
         self._playing: Turn | None = None
         self.folders: dict[int, Path] = {}
-        """The folder with the audio of each session in view, by session number."""
+        """The folders with the audio of the sessions in view, keyed by session number."""
         transcript.can_play = self.can_play
         transcript.play_wanted.connect(self.play)
 
@@ -62,7 +60,7 @@ class ReplayController(QObject):
         return self._sound(turn) is not None
 
     def play(self, turn: Turn) -> None:
-        """Plays a turn, or stops if it is already playing."""
+        """Plays a turn; if that turn is already being played, stops playback instead."""
         if self._service is None:
             return
         service, again = self._service, self._playing is turn

@@ -1,6 +1,6 @@
-"""The transcript's page before the first word: a short introduction, and sample questions.
+"""The page that the transcript shows while it is empty: a short introduction and sample questions.
 
-On the very first start, its owner adds cards about the microphone and the model.
+When the app is started for the first time, the owner adds cards for the microphone and the model.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.gui.widgets.panel import Quiet
 
 
 class Welcome(QScrollArea):
-    """A heading, a sentence and four questions; scrolls if they are taller than the pane."""
+    """A heading, a sentence and four sample questions. Scrolls if the pane isn't high enough."""
 
     asked = Signal(str)
     """The text of the question that was clicked."""
@@ -57,7 +57,7 @@ class Welcome(QScrollArea):
         self._grid.setSpacing(2 * unit)
         page, inner = QWidget(self), QWidget(self)
         inner.setMaximumWidth(tokens().column)
-        around = QHBoxLayout(page)  # with the style's margins
+        around = QHBoxLayout(page)  # keeps the style's margins
         around.addStretch(1)
         around.addWidget(inner, 1000)
         around.addStretch(1)
@@ -77,7 +77,7 @@ class Welcome(QScrollArea):
         self._fit()
 
     def show_cards(self, cards: QWidget) -> None:
-        """Shows this widget above the questions."""
+        """Shows `cards` above the questions."""
         self._cards = cards
         self._set_air(1)
         self._column.insertWidget(self._column.indexOf(self._grid), cards)
@@ -92,7 +92,7 @@ class Welcome(QScrollArea):
             self._set_air(4)
 
     def _set_air(self, units: int) -> None:
-        """Sets the margin above and below, in layout units."""
+        """Sets the margins above and below, in layout units."""
         unit = tokens().unit
         self._column.setContentsMargins(unit, units * unit, unit, units * unit)
 
@@ -111,7 +111,7 @@ class Welcome(QScrollArea):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Arranges the questions in two columns if they fit, otherwise in one."""
+        """Arranges the questions in two columns if there is space, otherwise in one."""
         widest = max(button.sizeHint().width() for button in self.questions)
         room = min(self.viewport().width(), tokens().column)
         columns = 2 if room >= 2 * widest + 10 * tokens().unit else 1

@@ -1,10 +1,10 @@
 """Widgets and helpers shared by all panes. Apart from `design`, nothing here imports another GUI package.
 
 - `popover.py`: a panel that floats over the window next to a button.
-- `formats.py`: compact formats for money, tokens, durations, times and model names.
-- `translation.py`: the window's language.
-- `form.py`: rows, grids, labels and buttons; `key_field.py`: a field for a hotkey.
-- `panel.py`: the base class of all dialogs; `side_list.py`: their list of pages.
+- `formats.py`: compact formats for money, token counts, durations, times and model names.
+- `translation.py`: installs the translation into the user's language.
+- `form.py`: rows, grids, labels and buttons; `key_field.py`: an input field for a hotkey.
+- `panel.py`: the base class of all dialogs; `side_list.py`: a dialog's list of pages.
 - `undo_bar.py`: boxes with a message and buttons.
 - `buttons.py`, `elided.py`, `pick_list.py`, `level_meter.py`: small widgets.
 """

@@ -1,7 +1,7 @@
 """Small buttons: slim buttons, links and toggles.
 
-A slim button is only as wide as its text, since a style's minimum width is meant for a dialog's row of buttons. A link
-is a flat button with a focus ring. A toggle is a check box drawn as a switch.
+A slim button is only as wide as its text, without the style's minimum width, which is meant for the buttons at the
+bottom of dialogs. A link is a flat button with a focus ring. A toggle is a check box drawn as a switch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SlimButton(QPushButton):
 
 
 class LinkButton(QPushButton):
-    """A flat button that underlines its text on hover; `name` is for screen readers."""
+    """A flat button that underlines its text on hover. `name` is its accessible name."""
 
     def __init__(self, parent: QWidget, text: str = "", name: str = "") -> None:
         super().__init__(text, parent)
@@ -58,7 +58,7 @@ EDGE_PX = 4
 
 
 class Toggle(QCheckBox):
-    """A check box drawn as a switch. It has no text of its own; a separate label is shown next to it."""
+    """A check box drawn as a switch. It shows no text, so it needs a separate label."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A label that is cut off with "…" if it doesn't fit; its owner sets the tooltip."""
+"""A label that is truncated with "…" if it doesn't fit. Setting a tooltip is up to the owner."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ from app.gui.widgets.panel import Quiet
 
 PERMILLE = 1000
 Margins = int | tuple[int, int, int, int]
-"""The space around a layout's items, on every side or left, top, right and bottom."""
+"""The margins around a layout's items in pixels: one value for all sides, or left, top, right and bottom."""
 _Box = TypeVar("_Box", QHBoxLayout, QVBoxLayout)
 
 
 class StatusLine(Quiet):
-    """A selectable status message, hidden while empty; `name` is for screen readers."""
+    """A selectable status message, hidden while empty. `name` is its accessible name."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent=parent, name=name, selectable=True)
@@ -45,7 +45,7 @@ class StatusLine(Quiet):
 
 
 Item = QWidget | QLayout | int | tuple[Any, ...] | None
-"""A widget, a layout, a gap in pixels, or None for a stretch. A tuple adds the stretch factor and the alignment."""
+"""A widget, a layout, a gap in pixels, or None for a stretch. A tuple also has a stretch factor and an alignment."""
 
 
 def row(
@@ -54,10 +54,10 @@ def row(
     """Returns a layout with the items side by side.
 
     Args:
-        within: the widget that gets the layout.
-        spacing: the gap between items in pixels; the style's if None.
-        margins: the space around all items.
-        stretch: the number of the item that takes the remaining space.
+        within: the widget on which the layout is set, if any.
+        spacing: the gap between items in pixels; None for the style's default.
+        margins: the margins around the items.
+        stretch: the index of the item that takes the remaining space; -1 for none.
     """
     return _laid_out(QHBoxLayout(), within, items, spacing, margins, stretch)
 
@@ -65,7 +65,7 @@ def row(
 def column(
     *items: Item, within: QWidget | None = None, spacing: int | None = None, margins: Margins = 0, stretch: int = -1
 ) -> QVBoxLayout:
-    """Returns a layout with the items one below the other; the arguments are those of `row`."""
+    """Returns a layout with the items stacked vertically. The arguments are the same as for `row`."""
     return _laid_out(QVBoxLayout(), within, items, spacing, margins, stretch)
 
 
@@ -102,12 +102,14 @@ def add_items(layout: QBoxLayout, *items: Item) -> None:
 
 
 def grid(across: int, down: int, *, stretch: int, within: QWidget | None = None, margins: Margins = 0) -> QGridLayout:
-    """Returns a grid layout with these gaps in pixels.
+    """Returns an empty grid layout.
 
     Args:
-        stretch: the number of the column that takes the remaining space.
-        within: the widget that gets the layout.
-        margins: as of `row`.
+        across: the gap between columns in pixels.
+        down: the gap between rows in pixels.
+        stretch: the index of the column that takes the remaining space.
+        within: the widget on which the layout is set, if any.
+        margins: the margins around the grid.
     """
     layout = QGridLayout(within)
     layout.setContentsMargins(*_sides(margins))
@@ -118,21 +120,21 @@ def grid(across: int, down: int, *, stretch: int, within: QWidget | None = None,
 
 
 def bold(text: str, parent: QWidget) -> PlainLabel:
-    """Returns a label in semi-bold type."""
+    """Returns a semi-bold label."""
     label = PlainLabel(text, parent)
     embolden(label)
     return label
 
 
 def label_of(field: QWidget, text: str, parent: QWidget) -> PlainLabel:
-    """Returns a label whose mnemonic moves focus to `field`."""
+    """Returns a label that is the buddy of `field`: its mnemonic moves focus there."""
     label = PlainLabel(text, parent)
     label.setBuddy(field)
     return label
 
 
 def wrapped(parent: QWidget, name: str = "", text: str = "") -> PlainLabel:
-    """Returns a plain-text label with word wrap; `name` is for screen readers."""
+    """Returns a plain-text label with word wrap. `name` is its accessible name."""
     label = PlainLabel(text, parent)
     label.setWordWrap(True)
     label.setAccessibleName(name)
@@ -140,7 +142,7 @@ def wrapped(parent: QWidget, name: str = "", text: str = "") -> PlainLabel:
 
 
 def push_button(text: str, name: str, parent: QWidget) -> QPushButton:
-    """Returns a button that isn't triggered by Enter in a text field; `name` is for screen readers."""
+    """Returns a button that isn't triggered by Enter in a text field. `name` is its accessible name."""
     button = QPushButton(text, parent)
     button.setAutoDefault(False)
     button.setAccessibleName(name)
@@ -159,12 +161,12 @@ def progress_bar(name: str, parent: QWidget, *, slim: bool = False) -> QProgress
 
 
 def set_share(bar: QProgressBar, share: float) -> None:
-    """Shows progress from 0 to 1."""
+    """Sets the progress, as a fraction from 0 to 1."""
     bar.setValue(round(min(1.0, max(0.0, share)) * PERMILLE))
 
 
 def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
-    """Returns a field for an API key, masked and excluded from the keyboard's word prediction."""
+    """Returns a masked input field for an API key, without predictive text input. `hint` is the placeholder text."""
     field = QLineEdit(parent)
     field.setAccessibleName(name)
     field.setEchoMode(QLineEdit.EchoMode.Password)
@@ -175,9 +177,9 @@ def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
 
 
 def set_up_table(table: QTableView, name: str, swatch: int) -> None:
-    """Makes a table read-only and plain: it selects whole rows, and Tab moves focus out of it.
+    """Makes a table plain and read-only. Selections cover whole rows, and Tab moves focus out of the table.
 
-    `name` is for screen readers. `swatch` is the size of colour swatches in pixels.
+    `name` is its accessible name. `swatch` is the size of colour swatches in pixels.
     """
     table.setAccessibleName(name)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

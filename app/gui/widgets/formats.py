@@ -1,6 +1,6 @@
-"""Compact formats for money, tokens, durations, session times and model names.
+"""Compact formats for money, token counts, durations, session times and model names.
 
-Also estimates the session time between two of its events.
+`SessionTime` estimates the current session time between events.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Callable
 
 REMEMBERED_SECONDS = 6.0
-"""Older delays are discarded, because a sound card's clock drifts and a session may pause."""
+"""How long measured delays are kept, since the sound card's clock drifts and sessions may pause."""
 
 
 class SessionTime:
-    """Estimates the session time `now` from the event times passed to `update`. `clock` returns a monotonic time in
-    seconds.
+    """Estimates the current session time (`now`) from the event times passed to `update`. `clock` returns a monotonic
+    time in seconds.
 
     Events may arrive late or in batches, but never early, so the smallest recent delay gives the best estimate.
     """
@@ -22,7 +22,7 @@ class SessionTime:
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
         self._offsets: deque[tuple[float, float]] = deque()
-        """When each delay was measured, and the session's start on the clock derived from it; the smallest delay comes
+        """Pairs of the clock time at which an event arrived and the session start time derived from it, earliest start
         first.
         """
 
@@ -31,7 +31,7 @@ class SessionTime:
         self._offsets.clear()
 
     def update(self, at: float) -> None:
-        """Takes the session time of an event that has just arrived."""
+        """Updates the estimate with the session time of an event that has just arrived."""
         if at <= 0:
             return  # session time doesn't advance before the first frame
         now = self.clock()
@@ -49,7 +49,7 @@ class SessionTime:
 
 
 def dollars(amount: float) -> str:
-    """Formats US dollars compactly: $0.0031, $0.42, $12.30."""
+    """Formats an amount in US dollars: $0.0031, $0.42, $12.30."""
     if amount <= 0:
         return "$0"
     if amount < 0.0001:
@@ -78,7 +78,7 @@ def seconds_words(seconds: float) -> str:
 
 
 def clock_words(seconds: float, tenths: bool = False) -> str:
-    """Formats a session time as `m:ss`, or `m:ss.s` with `tenths`."""
+    """Formats a session time as `m:ss`, or as `m:ss.s` if `tenths`."""
     if tenths:
         whole = round(max(0.0, seconds) * 10)
         return f"{whole // 600}:{whole // 10 % 60:02d}.{whole % 10}"
@@ -87,5 +87,5 @@ def clock_words(seconds: float, tenths: bool = False) -> str:
 
 
 def backend_words(backend: str, model: str) -> str:
-    """Returns a model with the back-end that runs it, e.g. "gemma3 (Ollama)"."""
+    """Returns the name of a model followed by its back-end, e.g. "gemma3 (Ollama)"; either may be empty."""
     return f"{model} ({backend})" if model and backend else model or backend

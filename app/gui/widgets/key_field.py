@@ -1,4 +1,4 @@
-"""A field that records a key combination, with a button to clear it."""
+"""An input field that records a key combination, with a button to clear it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _KEYS = QKeySequence.SequenceFormat
 
 
 class _Edit(QKeySequenceEdit):
-    """Records combinations. Plain Escape and Enter go to the dialog; plain Backspace and Delete clear the field."""
+    """Records key combinations. Plain Escape and Enter go to the dialog; plain Backspace and Delete clear the field."""
 
     emptied = Signal()
     padded = Signal(str)
-    """A number-pad key was pressed, which `QKeySequenceEdit` would record as the main key for the same character."""
+    """A key on the number pad, which `QKeySequenceEdit` would record as the main key with the same character."""
     entered = Signal(bool)
     abandoned = Signal()
     """The keys were released without a valid combination, or focus was lost."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ignores keys meant for the dialog, and handles the special cases."""
+        """Ignores keys that the dialog handles, and handles the special cases."""
         bare = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if bare and event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             event.ignore()
@@ -36,7 +36,7 @@ class _Edit(QKeySequenceEdit):
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        """Abandons a combination that consisted of modifiers only."""
+        """Discards a combination that consists only of modifiers."""
         super().keyReleaseEvent(event)
         if self.keySequence().isEmpty() and not event.isAutoRepeat():
             self.abandoned.emit()
@@ -46,20 +46,20 @@ class _Edit(QKeySequenceEdit):
         self.entered.emit(True)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Abandons an unfinished combination, since its key releases may go elsewhere."""
+        """Discards an incomplete combination, since the key releases may go to another widget."""
         super().focusOutEvent(event)
         self.abandoned.emit()
         self.entered.emit(False)
 
 
 class KeyField(QWidget):
-    """A hotkey field. `keys` is the value, such as `Ctrl+Alt+M`, or empty. New keys are emitted by `wanted` and shown
-    only once accepted through `show_keys`.
+    """An input field for a hotkey. `keys` is the value, e.g. `Ctrl+Alt+M`, or empty. New keys are only emitted by
+    `wanted`; to accept them, the owner must call `show_keys`.
     """
 
     wanted = Signal(str)
     entered = Signal(bool)
-    """Whether key presses go into this field, during which hotkeys should not be grabbed."""
+    """Whether the field has focus and records key presses, during which hotkeys should not be grabbed."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A level meter from -60 to 0 dB, with a peak line that holds and then falls according to event times."""
+"""A level meter from -60 to 0 dB with a peak-hold line, which decays based on event timestamps."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ LOWEST_DB = -60.0
 HOLD_SECONDS = 1.2
 FALL_DB_PER_SECOND = 24.0
 CLIPPED_SECONDS = 2.0
-"""How long the remark "too loud" stays visible."""
+"""How long the warning "too loud" stays visible after clipping."""
 MARKS_DB = (-60, -40, -20, 0)
 
 
 class LevelMeter(QWidget):
-    """Shows the latest level as a bar and the recent peak as a line, with the label above them if `titled`."""
+    """Shows the latest level as a bar and the recent peak as a line. If `titled`, the label is shown above them."""
 
     def __init__(self, label: str, parent: QWidget | None = None, *, titled: bool = True) -> None:
         super().__init__(parent)
@@ -34,17 +34,17 @@ class LevelMeter(QWidget):
 
     @property
     def clipped(self) -> bool:
-        """Whether the audio clipped recently."""
+        """Whether the audio clipped within the last `CLIPPED_SECONDS`."""
         return self._last_at - self._clipped_at <= CLIPPED_SECONDS
 
     def set_muted(self, muted: bool) -> None:
-        """Shows that the microphone is muted rather than silent."""
+        """Sets whether the meter shows the microphone as muted, to distinguish this from silence."""
         if self.muted != muted:
             self.muted = muted
             self.clear()
 
     def set_level(self, level_db: float, at: float, clipped: bool = False) -> None:
-        """Shows a level measured at session time `at`; NaN counts as silence. `clipped`: the audio was too loud."""
+        """Shows a level in dB at session time `at`; NaN counts as silence. `clipped`: whether the audio clipped."""
         if clipped:
             self._clipped_at = at
         level = min(0.0, max(LOWEST_DB, level_db)) if level_db == level_db else LOWEST_DB
@@ -58,7 +58,7 @@ class LevelMeter(QWidget):
         self.update()
 
     def clear(self) -> None:
-        """Resets the meter to silence at time 0."""
+        """Resets the meter to silence at session time 0."""
         self.level_db = self.peak_db = LOWEST_DB
         self._peak_at = self._last_at = 0.0
         self._clipped_at = -1e9
@@ -82,7 +82,7 @@ class LevelMeter(QWidget):
             painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignLeft, self._label)
             painter.setPen(look.bad)
             painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignRight, remark)
-        # Inset so that the first and last numbers of the scale are centred below the bar's ends.
+        # Inset, so that the first and last labels of the scale can be centred below the ends of the bar.
         small = self.font()
         small.setPointSizeF(small.pointSizeF() * 0.8)
         inset = max(10.0, QFontMetricsF(small).horizontalAdvance("\u221260") / 2 + 1)
@@ -104,7 +104,7 @@ class LevelMeter(QWidget):
         painter.setFont(small)
         painter.setPen(blend(ink, ground, 0.36))
         if remark and not self._titled:
-            # Drawn instead of the scale, which isn't needed then.
+            # Drawn in place of the scale.
             painter.setPen(look.bad)
             below = QRectF(track.left(), track.bottom() + 1, track.width(), line)
             painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, remark)

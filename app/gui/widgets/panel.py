@@ -1,4 +1,4 @@
-"""The base class of the window's dialogs, which never block the conversation, and labels and boxes for them."""
+"""The base class of the window's dialogs, which are modeless so that they never block a conversation; their labels."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NARROWEST_PX = 460
 
 
 class Panel(QDialog):
-    """A modeless dialog: a column of titled sections, with buttons at the bottom."""
+    """Base class of modeless dialogs that consist of a column of titled sections, with buttons at the bottom."""
 
     left = Signal()
-    """The dialog was closed, by any means."""
+    """The dialog was closed in any way."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -31,21 +31,21 @@ class Panel(QDialog):
         self._needed_height = self._least_height = self._last_height = 0
 
     def appear(self) -> None:
-        """Shows the dialog in front and gives it focus."""
+        """Shows the dialog, raises it and gives it focus."""
         if self.isVisible():
             self.raise_()
         self._make_room()
         self.show()
-        QTimer.singleShot(0, self, self._make_room)  # sizes are final only after the style has been applied
+        QTimer.singleShot(0, self, self._make_room)  # sizes are final only once the style is applied
         self.activateWindow()
 
     def set_panel_title(self, title: str) -> None:
-        """Sets the title."""
+        """Sets the window title and the accessible name."""
         self.setWindowTitle(title)
         self.setAccessibleName(title)
 
     def fit(self) -> None:
-        """Sets the height to that of the content at the current width, but no less than the user has chosen."""
+        """Adjusts the height to the content at the current width, but keeps a greater height chosen by the user."""
         if self.isVisible():
             layout = self.column
             self._make_room()
@@ -54,16 +54,16 @@ class Panel(QDialog):
             self.resize(self.width(), max(height, self._least_height))
 
     def _make_room(self) -> None:
-        """Raises the minimum width to that of the content, which depends on the language and the font."""
+        """Increases the minimum width to that of the content, which depends on language and font."""
         self.column.invalidate()
         self.column.activate()
         if (needed := self.column.minimumSize().width()) > self.minimumWidth():
             self.setMinimumWidth(needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Records the height chosen by the user."""
+        """Remembers the height if the user has changed it."""
         super().resizeEvent(event)
-        # Spontaneous events come from the window system, which may also be confirming a size that the app requested.
+        # Spontaneous events come from the window system, but they may also confirm a size that the app requested.
         if event.spontaneous() and self.height() != self._last_height:
             self._least_height = self.height() if self.height() > self._needed_height + 1 else 0
         self._last_height = self.height()
@@ -78,7 +78,7 @@ class Panel(QDialog):
         return label
 
     def foot(self, *buttons: QPushButton) -> None:
-        """Adds the row of buttons, the first of which becomes the default."""
+        """Adds the row of buttons at the bottom. The first one becomes the default button."""
         row = QHBoxLayout()
         row.addStretch(1)
         for button in buttons:
@@ -89,7 +89,9 @@ class Panel(QDialog):
         self.column.addLayout(row)
 
     def button(self, text: str, name: str = "") -> QPushButton:
-        """Returns a button that isn't triggered by Enter in a text field."""
+        """Returns a button that isn't triggered by Enter in a text field. `name`: accessible name, by default
+        `text`.
+        """
         button = QPushButton(text, self)
         button.setAutoDefault(False)
         button.setAccessibleName(name or text.replace("&", ""))
@@ -97,7 +99,7 @@ class Panel(QDialog):
 
 
 class Quiet(PlainLabel):
-    """A dimmed label with word wrap, whose text can be copied if `selectable`."""
+    """A dimmed label with word wrap. If `selectable`, its text can be selected and copied."""
 
     def __init__(
         self, text: str = "", parent: QWidget | None = None, *, name: str = "", selectable: bool = False
@@ -125,7 +127,7 @@ class Quiet(PlainLabel):
         palette = QApplication.palette()
         palette.setColor(QPalette.ColorRole.WindowText, self.ink())
         if palette.color(QPalette.ColorRole.WindowText) != self.palette().color(QPalette.ColorRole.WindowText):
-            self.setPalette(palette)  # this triggers another palette change
+            self.setPalette(palette)  # triggers another palette change event
 
 
 class Trouble(Quiet):
@@ -136,7 +138,7 @@ class Trouble(Quiet):
 
 
 class Boxed(QFrame):
-    """A column of widgets on a rounded background, with an accent if `live`."""
+    """A column of widgets on a rounded background, in the accent colour if `live`."""
 
     def __init__(self, parent: QWidget, *, live: bool = False) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A combo box that opens before keys can select anything, and that ignores the mouse wheel."""
+"""A combo box that keys open instead of changing the selection, and that ignores the mouse wheel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifie
 
 
 class PickList(QComboBox):
-    """For choices that take effect immediately, such as the model: a plain combo box would switch on each arrow key."""
+    """For choices that take effect immediately, like the model: a plain combo box would switch on each arrow key."""
 
     closed = Signal()
     """The drop-down list was closed."""
@@ -21,7 +21,7 @@ class PickList(QComboBox):
         self.closed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Opens the list on navigation keys and letters, and searches it for the letters."""
+        """Opens the list on navigation keys and letters; letters are passed on to the list, which searches for them."""
         typed = event.text().isprintable() and bool(event.text().strip())
         command = bool(event.modifiers() & _COMMANDS)
         if command or not (typed or event.key() in _MOVES):
@@ -32,5 +32,5 @@ class PickList(QComboBox):
             QApplication.sendEvent(self.view(), event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leaves the wheel to the widget underneath."""
+        """Leaves wheel events to the parent widget."""
         event.ignore()

@@ -1,4 +1,4 @@
-"""A panel that floats over the window next to the button that opened it, and closes when the user turns elsewhere."""
+"""A panel that floats over the window next to the button that opened it, until something else is clicked or focused."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PAD_PX = 12
 
 
 class Popover(QWidget):
-    """A child of the window, on top of everything else in it. Escape or a click outside closes it. The contents of
-    `column` scroll if the window is too low for them.
+    """A panel on top of everything else in its parent window. Escape or a click outside closes it. If the window isn't
+    high enough, the contents of `column` scroll.
     """
 
     closed = Signal()
     home: QWidget | None = None
-    """The widget that receives focus when it closes; by default the one it was opened from."""
+    """The widget that receives focus when the popover is closed; by default its anchor."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -49,7 +49,7 @@ class Popover(QWidget):
         self._width = pixels
 
     def open_at(self, anchor: QWidget) -> None:
-        """Opens next to `anchor`, a control in the same window."""
+        """Opens next to `anchor`, a widget in the same window."""
         if self.isVisible():
             return
         self._anchor = anchor
@@ -61,7 +61,7 @@ class Popover(QWidget):
             widget.installEventFilter(self)
 
     def shut(self) -> None:
-        """Closes, and returns focus."""
+        """Closes the popover; if it had focus, returns that to `home` or the anchor."""
         if not self.isVisible():
             return
         focus = QApplication.focusWidget()
@@ -78,7 +78,7 @@ class Popover(QWidget):
             self.open_at(anchor)
 
     def place(self) -> None:
-        """Moves to where there is space: below the anchor, or else above it."""
+        """Sets size and position: below the anchor if there is enough space, otherwise above it."""
         anchor, window = self._anchor, self.window()
         if anchor is None:
             return
@@ -113,9 +113,7 @@ class Popover(QWidget):
         self.closed.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Closes when something else in the window is clicked or receives focus; moves along when the window is
-        resized.
-        """
+        """Closes on a click or focus change elsewhere in the window, and repositions when the window is resized."""
         if watched is self.window() and event.type() == QEvent.Type.Resize:
             self.place()
         elif event.type() == QEvent.Type.MouseButtonPress and isinstance(watched, QWidget):

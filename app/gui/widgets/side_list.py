@@ -1,4 +1,4 @@
-"""The list at the side of a dialog that selects the page shown next to it."""
+"""The list at the side of a dialog, for selecting the page shown next to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NARROWEST_PX = 176
 
 
 class SideList(QListWidget):
-    """A frameless list as wide as its longest name; see `fit`."""
+    """A frameless list of page names. Call `fit` after adding them."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -20,7 +20,7 @@ class SideList(QListWidget):
         self._dress()
 
     def fit(self, before_px: int = 0) -> None:
-        """Sets the width and line height from the text size. `before_px`: space for an icon before each name."""
+        """Fits the width to the longest name, and the line height to the font. `before_px`: space for icons."""
         metrics = self.fontMetrics()
         items = [self.item(place) for place in range(self.count())]
         for item in items:

@@ -1,7 +1,7 @@
-"""Translates the window into the user's language if a translation exists; the source language is English.
+"""Installs the translation into the user's language, if there is one. The source language is English.
 
-The language is the system's, or that of the setting `window_language`. Qt looks up the texts: the app's in
-`resources/translations`, and its own in its own files.
+The language is determined by the setting `window_language`, by default the system's. The app's translations are in
+`resources/translations`; those of Qt's own texts come with Qt.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ LABELS = (
     tr("Moshi (GPU): by itself, without a language model"),
     tr("Voice server (another machine)"),
 )
-"""Names of back-ends and front-ends that are declared outside of the GUI, listed here for the translation tool."""
+"""Names of back-ends and front-ends that are declared outside the GUI, repeated here for the translation tool."""
 
 _log = logging.getLogger(__name__)
 
 
 def said(text: str) -> str:
-    """Translates a text declared outside of the GUI: a setting's text or one of `LABELS`."""
+    """Translates a text declared outside the GUI: a text of a setting, or one of `LABELS`."""
     return QCoreApplication.translate("", text) if text else ""
 
 
@@ -43,9 +43,10 @@ def window_language() -> str:
 
 
 def use_language(app: QCoreApplication, language: str) -> str:
-    """Installs the translation for `language`, a value of the setting `window_language`; returns the language in use.
+    """Installs the translation for `language`, a value of the setting `window_language`; returns the one installed.
 
-    If that isn't the system's language, dates and numbers follow it too. Call this before creating any widget.
+    If this isn't the system's language, it also determines the format of dates and numbers. Must be called before
+    creating any widget.
     """
     if language == "system":
         return install_translations(app)
@@ -58,9 +59,11 @@ def use_language(app: QCoreApplication, language: str) -> str:
 def install_translations(app: QCoreApplication, locale: QLocale | None = None, folder: Path | None = None) -> str:
     """Installs the translation for the first of the user's languages that has one, and returns its name.
 
-    `locale` supplies the languages (None: the system's); `folder` contains the files `kame_<language>.qm` (None: the
-    app's own). Call this before creating any widget, since texts already shown don't change. Never raises; falls back
-    to English. A second call replaces the translations installed by the first.
+    - `locale`: supplies the languages in order of preference; None for the system's locale
+    - `folder`: contains the files `kame_<language>.qm`; None for the app's own folder
+
+    Must be called before creating any widget, since existing texts don't change. Never raises; falls back to English.
+    Replaces translations installed by earlier calls.
     """
     for before in app.findChildren(QTranslator):
         app.removeTranslator(before)
@@ -69,7 +72,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
     for language in (locale or QLocale.system()).uiLanguages():
         name = language.replace("-", "_")
         if name.split("_")[0] in (SOURCE_LANGUAGE, "C"):
-            break  # the user prefers English to all remaining languages
+            break  # the user prefers English to the remaining languages
         if not (folder / f"kame_{name}.qm").exists():
             continue
         words = QTranslator(app)
@@ -77,7 +80,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
             _log.warning("the translation for %s could not be read", name)
             words.deleteLater()
             continue
-        # Qt's own first: the translator installed last is consulted first.
+        # Qt's own translations first, because the translator installed last takes precedence.
         qts = QTranslator(app)
         if qts.load(QLocale(language), "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
             app.installTranslator(qts)

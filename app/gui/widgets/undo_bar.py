@@ -1,4 +1,4 @@
-"""Boxes with a message and buttons at the bottom of a pane, to undo an action for a while or to confirm it first."""
+"""Message boxes at the bottom of a pane: one to undo an action for a while, one to confirm an action beforehand."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from app.gui.design.look import Look, blend, draw_rounded, painter_on
 from app.gui.widgets.form import add_items, row, wrapped
 
 UNDO_MS = 10_000
-"""How long an action can be undone; the countdown pauses while the bar is hovered or its button has focus."""
+"""How long an action can be undone. The countdown restarts after the bar was hovered or its button had focus."""
 
 LONGEST_TITLE = 48
 
 
 class NoteBox(QWidget):
-    """A message with word wrap, and buttons below it, or to its right if `beside` and the longest word still fits;
-    `urgent`: in a warning colour.
+    """A message with word wrap and buttons below it. If `beside`, the buttons are to its right as long as the longest
+    word fits. `urgent`: in the warning colour.
     """
 
     def __init__(self, parent: QWidget | None = None, *, beside: bool = False, urgent: bool = False) -> None:
@@ -59,8 +59,8 @@ class NoteBox(QWidget):
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def add_button(self, text: str, name: str) -> QToolButton:
-        """Adds a button."""
-        # In many styles, a push button would be too wide for a narrow pane.
+        """Adds a button; `name` is its accessible name."""
+        # Not a push button, which would be too wide for a narrow pane in many styles.
         button = QToolButton(self)
         button.setText(text)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -93,7 +93,7 @@ class NoteBox(QWidget):
 
 
 class UndoBar(NoteBox):
-    """Emits `undone` when the user restores the removed items, and `expired` once that is no longer possible."""
+    """Emits `undone` if the user wants to restore the removed items, and `expired` once that is no longer possible."""
 
     undone = Signal()
     expired = Signal()
@@ -108,7 +108,7 @@ class UndoBar(NoteBox):
         self._hovered = False
 
     def show_removed(self, titles: Sequence[str]) -> None:
-        """Shows what was removed and restarts the countdown; hides the bar if `titles` is empty."""
+        """Shows which items were removed and restarts the countdown; hides the bar if `titles` is empty."""
         if not titles:
             self.timer.stop()
             self.say("")
@@ -121,7 +121,7 @@ class UndoBar(NoteBox):
         self._wait()
 
     def _wait(self) -> None:
-        """Starts the countdown, unless the user is about to press the button."""
+        """Restarts the countdown, or stops it while the mouse is over the bar or the button has focus."""
         if self._hovered or self.button.hasFocus():
             self.timer.stop()
         else:
@@ -135,7 +135,7 @@ class UndoBar(NoteBox):
         self.expired.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Pauses the countdown while the mouse is over the bar."""
+        """Stops the countdown while the mouse is over the bar."""
         self._hovered = True
         self.timer.stop()
         super().enterEvent(event)
@@ -146,12 +146,12 @@ class UndoBar(NoteBox):
         super().leaveEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Clears the hover state, since a bar hidden under the mouse gets no leave event."""
+        """Clears the hover state, since a bar that is hidden under the mouse doesn't receive a leave event."""
         super().hideEvent(event)
         self._leave()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Pauses the countdown while the button has focus."""
+        """Stops the countdown while the button has focus."""
         if watched is self.button and event.type() == QEvent.Type.FocusIn:
             self.timer.stop()
         elif watched is self.button and event.type() == QEvent.Type.FocusOut and self._waits():
@@ -165,11 +165,11 @@ class UndoBar(NoteBox):
 
 
 class ConfirmBar(NoteBox):
-    """Asks before an action, and emits `agreed` if the user confirms. Escape declines."""
+    """Asks the user to confirm an action, and emits `agreed` if they do. Escape declines."""
 
     agreed = Signal()
     left = Signal()
-    """The question was answered, one way or the other."""
+    """The question was answered or dismissed."""
 
     def __init__(self, yes: str, no: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, urgent=True)
@@ -179,7 +179,7 @@ class ConfirmBar(NoteBox):
         self.yes_button.clicked.connect(self._agree)
 
     def ask(self, sentence: str) -> None:
-        """Asks a question, with focus on the button that declines."""
+        """Shows a question and focuses the button that declines."""
         self.say(sentence)
         self.no_button.setFocus()
 
