@@ -138,7 +138,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Runs the `models` command in `args`; returns the exit code. Raises UserError."""
+    """Runs a subcommand of `models`; returns the exit code. Raises UserError."""
     from app import main as compose
 
     work = {"list": _list, "get": _get, "check": _check, "remove": _remove, "bench": _bench, "sample": _sample}

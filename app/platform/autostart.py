@@ -21,7 +21,7 @@ from app.platform.installation import CHECKOUT, installed
 ENTRY = "org.kame_desktop.KameDesktop.desktop"
 NAME = "KAME Desktop"
 HIDDEN = "--hidden"
-"""Starts the app without a window if there is a system tray, otherwise with the window minimised."""
+"""Starts the app without a window if there is a system tray, otherwise with the window minimized."""
 
 RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
 APPROVED_KEY = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"

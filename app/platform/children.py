@@ -25,7 +25,7 @@ from app.untrusted.limits import CHILD_LINE
 LONGEST_PAUSE = 60.0
 """The maximum delay (s) between restarts of a child that keeps dying."""
 _EXIT_SECONDS = 1.0
-"""How long to wait for a child whose pipe has closed to exit, so that its exit code is known."""
+"""How long (s) to wait for a child to exit after its pipe has closed, so that its exit code is available."""
 _BROKEN = (OSError, ValueError, LookupError, TypeError)
 """The exceptions raised when a child has died or its response can't be parsed."""
 

@@ -130,7 +130,7 @@ _DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"} | {
 MOST_CHARACTERS, MOST_LETTERS, MOST_FOLDERS = 400, 160, 8
 """The maximum number of characters in a relative path, of UTF-8 bytes in one component, and of parent folders.
 
-They leave room for suffixes that are appended."""
+These limits leave room for appended suffixes."""
 _FORBIDDEN = re.compile('[\\x00-\\x1f\\x7f-\\x9f<>:"|?*\\\\\ud800-\udfff]')
 
 

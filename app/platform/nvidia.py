@@ -120,7 +120,7 @@ def _obstacle_of(card: Card) -> str:
 
 
 def gigabytes(size: int) -> float:
-    """Returns a card's nominal memory size; the driver reserves a little of it, so `size` is rounded."""
+    """Converts a card's memory size in bytes to its nominal size in GB, including the part that the driver reserves."""
     return round(size / 2**30)
 
 

@@ -359,7 +359,7 @@ class McpConnection:
 
 
 async def offered(server: McpServer, *, seconds: float = CONNECT_SECONDS) -> list[str]:
-    """Returns the names of a server's tools. The connection is closed even if cancelled. Raises ToolError."""
+    """Returns the names of a server's tools. Closes the connection even if cancelled. Raises ToolError."""
     connection = McpConnection(server, seconds=seconds)
     try:
         return [tool.shown for tool in (await connection.tools())[0]]
