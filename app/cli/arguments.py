@@ -1,6 +1,6 @@
-"""Reads the values of command-line options: numbers with their limits, back-ends in one word, standard input.
+"""Parsers for command-line option values: numbers with limits, back-end specifications, and standard input.
 
-Each function that reads a value raises argparse.ArgumentTypeError with what is wrong.
+The parsers of option values raise ValueError, or argparse.ArgumentTypeError with the reason.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
 
 
 def choice_of(args: argparse.Namespace) -> BackendChoice:
-    """The choice that these options make: a server's address alone will do."""
+    """Returns the back-end selected by these options; a server address alone is enough."""
     return BackendChoice(args.backend or ("compatible" if args.base_url else "embedded"), args.model, args.base_url)
 
 
 def read_standard_input() -> str:
-    """Reads all of standard input, as UTF-8 or else in the console's code page."""
+    """Reads standard input to the end, decoded as UTF-8, or in the locale's encoding if it isn't valid UTF-8."""
     data = sys.stdin.buffer.read()
     with contextlib.suppress(UnicodeDecodeError):
         return data.decode("utf-8-sig")
@@ -41,7 +41,7 @@ def read_standard_input() -> str:
 
 
 def whole_number(text: str) -> int:
-    """A count, 0 or more."""
+    """Parses a non-negative integer."""
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError("must not be negative")
@@ -49,7 +49,7 @@ def whole_number(text: str) -> int:
 
 
 def port_number(text: str) -> int:
-    """A TCP port; 0 for a free one."""
+    """Parses a TCP port number; 0 means any free port."""
     value = int(text)
     if not 0 <= value <= 65_535:
         raise argparse.ArgumentTypeError("must be between 0 and 65535")
@@ -57,17 +57,17 @@ def port_number(text: str) -> int:
 
 
 def milliseconds(text: str) -> int:
-    """Milliseconds as frames: the nearest number of whole ones."""
+    """Parses a duration in milliseconds, up to 20 s, and rounds it to a whole number of frames."""
     return as_frames(_between(text, 0.0, 20_000.0))
 
 
 def patience(text: str) -> float:
-    """Steps of the patience dial, 0 to 10, as sessions take it."""
+    """Parses a setting of the patience dial, 0 to 10, and converts it to the value that sessions use."""
     return patience_of(_between(text, 0.0, 10.0))
 
 
 def number(text: str) -> float:
-    """Any number, which “nan” and “inf” are not."""
+    """Parses a finite number."""
     value = float(text)
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError("must be a number")
@@ -75,22 +75,22 @@ def number(text: str) -> float:
 
 
 def temperature(text: str) -> float:
-    """How freely a model chooses its words."""
+    """Parses a model's sampling temperature, 0 to 2."""
     return _between(text, 0.0, 2.0)
 
 
 def dollars(text: str) -> float:
-    """What a conversation may cost; 0 for any amount."""
+    """Parses a conversation's cost limit in dollars; 0 means no limit."""
     return _between(text, 0.0, 1_000_000.0)
 
 
 def speaking_rate(text: str) -> float:
-    """How fast a voice speaks, 1 at its own pace."""
+    """Parses a speaking rate, 0.5 to 2; 1 is the voice's normal speed."""
     return _between(text, 0.5, 2.0)
 
 
 def speaking_volume(text: str) -> float:
-    """How loud a voice is, as a factor."""
+    """Parses a volume factor, 0 to 2."""
     return _between(text, 0.0, 2.0)
 
 
@@ -102,7 +102,7 @@ def _between(text: str, least: float, most: float) -> float:
 
 
 def backend(text: str) -> BackendChoice:
-    """A back-end as it is written in one word: BACKEND, BACKEND:MODEL or BACKEND:MODEL@URL."""
+    """Parses a back-end written as BACKEND, BACKEND:MODEL or BACKEND:MODEL@URL."""
     rest, _, url = text.partition("@")
     provider, _, model = rest.partition(":")
     if provider not in (*PROVIDERS, ROUTER):
@@ -113,7 +113,7 @@ def backend(text: str) -> BackendChoice:
 
 
 def swap(text: str) -> tuple[float, BackendChoice]:
-    """A swap as it is written: SECONDS=BACKEND."""
+    """Parses a swap written as SECONDS=BACKEND; returns its time and back-end."""
     seconds, _, rest = text.partition("=")
     try:
         at = float(seconds)
@@ -125,7 +125,7 @@ def swap(text: str) -> tuple[float, BackendChoice]:
 
 
 def route(text: str) -> tuple[str, BackendChoice]:
-    """A row of the router's table as it is written: KIND=BACKEND."""
+    """Parses a row of the router's table written as KIND=BACKEND."""
     from app.routing.classifier import KINDS
 
     kind, _, rest = text.partition("=")

@@ -1,4 +1,4 @@
-"""The command `ask`: puts a question to a back-end. Text in, text out; no session and no sound."""
+"""The command `ask`: sends a question to a back-end. Text in, text out; no session and no sound."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COMMANDS = ("ask",)
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options shared by all commands."""
     ask = commands.add_parser("ask", parents=[common], help="ask a model: text in, text out")
     add_backend(ask)
     ask.add_argument("--persona", default="", metavar="TEXT", help="who answers; how to speak is added to it")
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 
 @dataclass(slots=True)
 class _Answer:
-    """An answer as it comes in; times in seconds from the request."""
+    """An answer as it is received. Times are in seconds since the request."""
 
     parts: list[str] = field(default_factory=list)
     usage: Usage | None = None
@@ -56,7 +56,7 @@ class _Answer:
 
     @property
     def pace(self) -> float | None:
-        """Words per second behind the first."""
+        """Words per second, measured from the arrival of the first; None if that can't be computed."""
         return self.words / (self.seconds - self.first) if self.words > 1 and self.seconds > self.first else None
 
 
@@ -96,7 +96,10 @@ async def _ask(args: argparse.Namespace, question: str, terminal: Terminal) -> i
 async def _stream(
     backend: Backend, request: ChatRequest, answer: _Answer, terminal: Terminal, *, limited: bool
 ) -> None:
-    """Streams the answer to the terminal; `limited`: its length is limited by the request alone."""
+    """Streams the answer to the terminal.
+
+    `limited`: only the request's token limit bounds its length; otherwise, streaming stops when the back-end's traits
+    consider the answer long enough."""
     from app.backend.base import Usage
 
     started = time.monotonic()

@@ -1,7 +1,7 @@
-"""The command `bench`: measures the app, and prints one table or document for each measurement.
+"""The command `bench`: runs a benchmark and prints its result as a table or a JSON document.
 
-The product has the one that judges a machine, `frame`; `app.research` adds the others in a checkout. `Bench` defines
-what a measurement consists of.
+Installed apps include only `frame`, which measures whether a machine is fast enough; in a checkout, `app.research` adds
+others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """One measurement. `run` returns a result with `table()` and `document()`; with `can_fail` also `ok`."""
+    """A benchmark. `run` returns a result with `table()` and `document()`, and if `can_fail` is set, also `ok`."""
 
     name: str
     help: str
@@ -32,7 +32,7 @@ class Bench:
 
 
 def add_folder(parser: argparse.ArgumentParser, option: str, help: str, metavar: str = "FOLDER") -> None:
-    """Adds an option for a folder or file, None by default."""
+    """Adds an option that takes the path of a folder or file; it defaults to None."""
     parser.add_argument(option, type=Path, default=None, metavar=metavar, help=help)
 
 
@@ -78,12 +78,12 @@ BENCHES = {
 
 
 def add_benches(benches: Sequence[Bench]) -> None:
-    """Adds measurements to those that `bench` knows."""
+    """Registers additional benchmarks for `bench`."""
     BENCHES.update({bench.name: bench for bench in benches})
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options shared by all commands."""
     benches = commands.add_parser("bench", parents=[common], help="measure").add_subparsers(
         dest="bench", metavar="WHAT", required=True
     )
@@ -92,7 +92,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Runs one measurement; returns the exit code, 1 if it has failed. Raises UserError."""
+    """Runs a benchmark; returns the exit code, 1 if the benchmark failed. Raises UserError."""
     bench = BENCHES[args.bench]
     with faults_as_sentences():
         result = bench.run(args, terminal.progress)

@@ -13,7 +13,7 @@ COMMANDS = ("devices",)
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options shared by all commands."""
     commands.add_parser("devices", parents=[common], help="list microphones and loudspeakers")
 
 

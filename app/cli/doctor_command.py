@@ -1,4 +1,4 @@
-"""The command `doctor`: tells what this machine has, and whether the app runs on it."""
+"""The command `doctor`: reports this machine's hardware and software, and whether the app can run on it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ COMMANDS = ("doctor",)
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options shared by all commands."""
     doctor = commands.add_parser("doctor", parents=[common], help="what this machine has, and whether it will do")
     doctor.add_argument("--weights", default="", metavar="FOLDER", help="where KAME's weights are")
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Examines the machine; returns the exit code."""
+    """Examines the machine and prints the report; returns the exit code."""
     from app.services.doctor import examine
     from app.settings.declarations import Settings
 

@@ -1,4 +1,4 @@
-"""Errors of commands: those that a user can fix become sentences, all others go to the log."""
+"""Error handling for commands: errors that a user can fix become messages, and all others are logged."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from app.untrusted.text import one_line
 
 @contextmanager
 def faults_as_sentences() -> Iterator[None]:
-    """Within it, the errors that `app.main.USER_ERRORS` names become UserError."""
-    from app.main import USER_ERRORS  # only now: a command that is not run imports none of the app's parts
+    """Converts the exceptions in `app.main.USER_ERRORS` that the block raises to UserError."""
+    from app.main import USER_ERRORS  # imported lazily: the rest of the app is only loaded for the command that runs
 
     try:
         yield
@@ -24,13 +24,13 @@ def faults_as_sentences() -> Iterator[None]:
 
 
 LONGEST = 500
-"""Characters of an error's own words."""
+"""The maximum length of an error's own message, in characters."""
 
 _log = logging.getLogger(__name__)
 
 
 class _Warnings(logging.Handler):
-    """Prints the warnings of a command's parts. The log is started with the first: most commands have none."""
+    """Prints the warnings that a command logs. The log is started by the first one, since most commands have none."""
 
     def __init__(self, terminal: Terminal) -> None:
         super().__init__(logging.WARNING)
@@ -40,8 +40,8 @@ class _Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if self.log is None and not self._starting:
-            self._starting = True  # the log may itself have something to say, such as that it can't be written
-            self.log = start_logging(log_folder())  # its handler comes behind this one, and gets the record too
+            self._starting = True  # starting the log may itself emit a warning, for example that it can't be written
+            self.log = start_logging(log_folder())  # its handler runs after this one, so it also receives this record
         error = record.exc_info[1] if record.exc_info else None
         words = one_line(record.getMessage(), LONGEST)
         with suppress(OutputLost):
@@ -50,7 +50,7 @@ class _Warnings(logging.Handler):
 
 @contextmanager
 def faults_logged(terminal: Terminal) -> Iterator[None]:
-    """Within it, warnings and uncaught errors of all threads go to the log, and as a line to the terminal."""
+    """Within the block, logs warnings and uncaught exceptions of all threads, and prints each as a line."""
     warnings = _Warnings(terminal)
     root = logging.getLogger()
     root.addHandler(warnings)
@@ -65,7 +65,7 @@ def faults_logged(terminal: Terminal) -> Iterator[None]:
 
 
 def logged(error: Exception) -> str:
-    """Logs an error that nobody foresaw; returns a sentence about it."""
+    """Logs an unexpected error; returns a user-facing message about it."""
     with start_logging(log_folder()) as log:
         _log.critical("the command failed", exc_info=error)
         log.flush()

@@ -1,7 +1,7 @@
-"""The command `keys`: keeps, tests, forgets and lists API keys.
+"""The command `keys`: stores, tests, deletes and lists API keys.
 
-A key comes from the terminal, unseen, or from standard input, and never from an argument: those show in lists of
-processes and in histories of shells.
+Keys are read from the terminal with echo turned off, or from standard input, but never from arguments, which are
+visible in process lists and shell histories.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COMMANDS = ("keys",)
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options shared by all commands."""
     keys = commands.add_parser("keys", parents=[common], help="API keys of back-ends").add_subparsers(
         dest="keys", metavar="WHAT", required=True
     )
@@ -112,7 +112,7 @@ def _list(choice: BackendChoice, terminal: Terminal, service: BackendService) ->
 
 
 def _read_key(provider: str) -> str:
-    """Reads a key from the terminal without showing it, or from standard input where that is no terminal."""
+    """Reads a key from the terminal without echoing it, or from standard input if that isn't a terminal."""
     if not sys.stdin.isatty():
         return read_standard_input()
     import getpass

@@ -1,4 +1,4 @@
-"""The commands `models list`, `get`, `check`, `remove`, `bench` and `sample`, for the models of app and back-ends."""
+"""The commands `models list`, `get`, `check`, `remove`, `bench` and `sample`, for the app's and back-ends' models."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 LOCAL_SECONDS = 2.5
 CLOUD_SECONDS = 10.0
-"""How long to wait for a list of models when all providers are asked."""
+"""How long (s) to wait for a provider's list of models when all providers are queried."""
 
 
 def list_models(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Lists the models that the back-end `args.provider` offers, or all of them; the exit code. Raises UserError."""
+    """Lists the models of the back-end `args.provider`, or of all; returns the exit code. Raises UserError."""
     from app.services.backend_service import BackendService
 
     return asyncio.run(_list_models(args, terminal, BackendService()))
 
 
 def pull_model(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Pulls the model `args.name` with Ollama; the exit code. Raises UserError."""
+    """Pulls the model `args.name` with Ollama; returns the exit code. Raises UserError."""
     from app.services.backend_service import BackendService
 
     choice = BackendChoice(args.provider or "ollama", args.name, args.base_url)
@@ -64,7 +64,7 @@ async def _list_models(args: argparse.Namespace, terminal: Terminal, service: Ba
 
 
 async def _row(choice: BackendChoice, service: BackendService, alone: bool) -> dict[str, Any]:
-    """A provider's models, and what is wrong with it. `asked`: the server itself listed them."""
+    """Returns a provider's models and any problem with it. `asked`: the list came from the server itself."""
     row: dict[str, Any] = {
         "provider": choice.provider,
         "url": without_secrets(choice.base_url),
@@ -101,11 +101,11 @@ async def _row(choice: BackendChoice, service: BackendService, alone: bool) -> d
 COMMANDS = ("models",)
 
 DEFAULT = "default"
-"""Stands for all models that a conversation with the default settings needs."""
+"""A name for all models that a conversation with the default settings needs."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options shared by all commands."""
     models = commands.add_parser("models", parents=[common], help="get, check and measure models").add_subparsers(
         dest="models", metavar="WHAT", required=True
     )
@@ -138,7 +138,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Runs one of the commands; returns the exit code. Raises UserError."""
+    """Runs a subcommand of `models`; returns the exit code. Raises UserError."""
     from app import main as compose
 
     work = {"list": _list, "get": _get, "check": _check, "remove": _remove, "bench": _bench, "sample": _sample}

@@ -1,4 +1,4 @@
-"""Prints what a command has to say. Whoever wrote it, no character of it steers the terminal."""
+"""Command output, with terminal control sequences removed, whatever the source of the text."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from app.platform.standard_streams import is_closed_pipe
 from app.untrusted.text import HarmlessStream, harmless
 
 _STEERING = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What JSON need not escape, but a terminal acts on, or UTF-8 can't hold."""
+"""Characters that JSON need not escape, but that a terminal may interpret or that UTF-8 can't encode."""
 
 
 class OutputLost(Exception):
-    """The standard output, or the one for errors, can't be written. Raised from the OSError that says why."""
+    """Standard output or standard error can't be written. `__cause__` is the OSError."""
 
     @property
     def sentence(self) -> str:
-        """What to tell the user; empty where nobody reads a pipe any longer."""
+        """The user-facing message; empty if the reader has closed the pipe."""
         error = self.__cause__
         if isinstance(error, OSError) and not is_closed_pipe(error):
             return f"What this command says can't be written: {error.strerror or error}."
@@ -27,7 +27,7 @@ class OutputLost(Exception):
 
 
 class Terminal:
-    """Prints progress on standard error and results on standard output; with `as_json` one document alone."""
+    """Prints progress to standard error and results to standard output; with `as_json`, only one JSON document."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
@@ -42,18 +42,18 @@ class Terminal:
             _print(harmless(text), sys.stdout)
 
     def write(self, piece: str) -> None:
-        """Prints the next piece of a text that comes in pieces; `end` prints the last."""
+        """Prints the next piece of a streamed text, which `end` must complete."""
         if not self.as_json:
             self._clear()
             _print(self._stream.push(piece), sys.stdout, end="")
 
     def end(self) -> None:
-        """Ends a text that came in pieces, and its line."""
+        """Ends a streamed text: prints anything still buffered, and a newline."""
         if not self.as_json:
             _print(self._stream.flush(), sys.stdout)
 
     def progress(self, text: str) -> None:
-        """Prints the state of the work on a terminal, where the next line overwrites it."""
+        """Prints a progress message that the next line overwrites. No-op unless standard error is a terminal."""
         if self._live:
             self._clear()
             width = 100

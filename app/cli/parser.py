@@ -1,6 +1,7 @@
-"""Reads the command line and runs a command, which prints lines or one JSON document.
+"""Parses the command line and runs a command, which prints lines of text or one JSON document.
 
-Exit codes: 0 success, 2 for what the user can fix, 1 for a fault of the app, 141 where nobody reads the output.
+Exit codes: 0 for success, 2 for errors that the user can fix, 1 for an error in the app, 141 if the reader has closed
+the output.
 """
 
 from __future__ import annotations
@@ -31,22 +32,22 @@ MODULES = (
     "devices_command",
     "bench_command",
 )
-"""Each has `COMMANDS`, `add_commands` and `run`; in the order of the help."""
+"""Modules that define `COMMANDS`, `add_commands` and `run`, in the order in which the help lists them."""
 
 RESEARCH = "app.research.commands"
-"""Adds commands and benches in a checkout; installed apps leave it out."""
+"""Provides additional commands and benchmarks in a checkout; not part of installed apps."""
 RESEARCH_COMMANDS = ("corpus", "train")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints help and errors, which repeat what was typed, so that no character of them steers the terminal."""
+    """Removes terminal control sequences from help and errors, since they may repeat the user's arguments."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         super()._print_message(harmless(message), file)
 
 
 def build_parser(modules: Sequence[ModuleType]) -> argparse.ArgumentParser:
-    """Builds the parser of the commands of `modules` and their options."""
+    """Builds the parser for the commands in `modules` and their options."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     parser = _Parser(
@@ -70,7 +71,7 @@ def main(argv: list[str]) -> int:
     opens_window = not argv or argv[0] in (
         "--report-start",
         HIDDEN,
-    )  # the window doesn't wait for the commands' imports
+    )  # opens without importing the commands
     modules = [] if opens_window else _modules()
     parser = build_parser(modules)
     if any("\0" in word for word in argv):
@@ -107,7 +108,7 @@ def main(argv: list[str]) -> int:
 
 
 def _modules() -> list[ModuleType]:
-    """Imports the modules of all commands, and those of research where it is there."""
+    """Imports the modules of all commands, including the research commands if they are installed."""
     modules = [import_module(f"app.cli.{name}") for name in MODULES]
     if find_spec(RESEARCH.rpartition(".")[0]) is not None:
         research = import_module(RESEARCH)
@@ -117,7 +118,7 @@ def _modules() -> list[ModuleType]:
 
 
 def _absent(argv: Sequence[str], modules: Sequence[ModuleType]) -> str:
-    """Returns a sentence if `argv` names a command of research and research is not installed; else an empty text."""
+    """Returns an error message if `argv` names a research command that isn't installed; otherwise an empty string."""
     words = [word for word in argv[:2] if not word.startswith("-")]
     if not words or any(module.COMMANDS == ("corpus",) for module in modules):
         return ""
@@ -132,7 +133,7 @@ def _absent(argv: Sequence[str], modules: Sequence[ModuleType]) -> str:
 
 
 def _about_path(error: OSError) -> tuple[int, str]:
-    """Returns the exit code and a sentence for an error of the system; users can put right what names a file."""
+    """Returns the exit code and a user-facing message for an OSError; users can fix those that name a file."""
     from app.cli.fault_log import logged
 
     sentence = logged(error)

@@ -1,6 +1,6 @@
-"""The command `ptt`: talk button, mute and silence of the running window, from a key of the desktop.
+"""The command `ptt`: controls the running window's talk button, mute and silence from a desktop keyboard shortcut.
 
-It imports as little as possible, since a key press waits for it.
+Imports are kept to a minimum, since they delay the response to a key press.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ WORDS = single_instance.WORDS[:-1]  # all but "raise"
 
 
 def main(argv: list[str]) -> int | None:
-    """Runs `ptt` with the arguments that follow it; the exit code. None: the whole parser has to handle them."""
-    at = time.monotonic()  # first: by this the window orders two commands
+    """Runs `ptt` with the arguments in `argv`; returns the exit code, or None if the full parser must handle them."""
+    at = time.monotonic()  # taken first, since the window orders commands by it
     words = [word for word in argv if word != "--json"]
     if len(words) != 1 or words[0] not in WORDS:
         return None
@@ -32,7 +32,7 @@ def main(argv: list[str]) -> int | None:
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options shared by all commands."""
     ptt = commands.add_parser(
         "ptt",
         parents=[common],
@@ -50,7 +50,9 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def perform(word: str, *, as_json: bool, at: float | None = None) -> int:
-    """Sends `word`, given at the time `at`, to the running window; 0, or 2 with a sentence when it can't be done."""
+    """Sends `word` to the running window; returns 0, or 2 after printing an error message.
+
+    `at`: when the user issued the command, as a `time.monotonic()` timestamp; by default now."""
     try:
         answer = single_instance.tell(word, at=at)
     except (single_instance.NotRunning, single_instance.NoAnswer) as error:
@@ -58,7 +60,7 @@ def perform(word: str, *, as_json: bool, at: float | None = None) -> int:
     except PermissionError:
         sentence = "KAME's window can't be reached: it may be another user's. Run this as the user who started KAME."
         answer = single_instance.Answer(False, sentence)
-    with contextlib.suppress(OSError):  # nobody reads what it says
+    with contextlib.suppress(OSError):  # nobody reads the output
         _say(answer, as_json=as_json)
     return 0 if answer.ok else 2
 

@@ -1,6 +1,6 @@
-"""The command `serve`: holds conversations with clients of Moshi's protocol, such as this app on another machine.
+"""The command `serve`: holds conversations with clients that use Moshi's protocol, such as this app on another machine.
 
-Reads the key for its clients and its certificate, and ends in order on Ctrl-C or a signal.
+Loads the client key and the TLS certificate, and shuts down cleanly on Ctrl-C or SIGTERM.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ KEY_VARIABLE = "KAME_SERVER_KEY"
 
 
 def server_key(host: str, file: Path | None) -> tuple[str, bool]:
-    """The key that clients must give, empty for none, and whether it was made just now. Raises UserError.
+    """Returns the key that clients must send (empty: none), and whether it was newly generated. Raises UserError.
 
-    It is hidden in the log from now on.
+    The key is redacted from the log from then on.
     """
     key = _given_key(file)
     made = not key and not _is_loopback(host)
@@ -80,7 +80,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def server_tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
-    """What is needed for wss, None without a certificate. Raises UserError."""
+    """Returns the TLS context for wss, or None without a certificate. Raises UserError."""
     if certificate is None:
         if key is not None:
             raise UserError(
@@ -104,7 +104,7 @@ _DEFAULTS: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handle
 
 @contextlib.contextmanager
 def until_interrupted() -> Iterator[asyncio.Event]:
-    """Yields an event of the running loop that the first signal sets; a second one ends the process at once."""
+    """Yields an event that the first SIGINT or SIGTERM sets; a second signal has its default effect."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def stop(*_: Any) -> None:
@@ -121,7 +121,7 @@ def until_interrupted() -> Iterator[asyncio.Event]:
 
 
 async def unless(stopped: asyncio.Event, work: Awaitable[object]) -> bool:
-    """Waits for `work`, or cancels it when `stopped` is set; returns whether it was done. Raises what it raises."""
+    """Waits for `work`, or cancels it when `stopped` is set; returns whether it finished. Propagates its exceptions."""
     working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
     try:
         await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -139,7 +139,7 @@ COMMANDS = ("serve",)
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options shared by all commands."""
     serve = commands.add_parser(
         "serve", parents=[common], help="hear and speak for other machines, and for clients of Moshi"
     )
@@ -172,8 +172,8 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Serves until Ctrl-C; returns the exit code. Raises UserError.
 
-    The JSON document is printed when serving begins, or when it is interrupted before. It has the address, and the key
-    if one was made.
+    The JSON document is printed when the server is ready, or when the command is interrupted before that. It contains
+    the address, and the key if one was generated.
     """
     return asyncio.run(_serve(args, terminal))
 
@@ -224,7 +224,7 @@ async def _serve(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 async def _take_port(server: Any, stack: contextlib.AsyncExitStack) -> None:
-    """Enters a `VoiceServer`. Raises UserError."""
+    """Enters the context of a `VoiceServer`, which binds its port. Raises UserError."""
     try:
         await stack.enter_async_context(server)
     except (OSError, UnicodeError) as error:
@@ -236,7 +236,7 @@ async def _take_port(server: Any, stack: contextlib.AsyncExitStack) -> None:
 
 
 def _maker(args: argparse.Namespace) -> Any:
-    """Returns what makes a session for each client (a `MakeTalk`)."""
+    """Returns the factory that creates a session for each client (a `MakeTalk`)."""
     from app import main as compose
     from app.audio.io.pushed import PushedSource, SendingSink
     from app.services.backends import backend_off_loop
@@ -254,7 +254,7 @@ def _maker(args: argparse.Namespace) -> Any:
     )
 
     async def make(source: PushedSource, sink: SendingSink) -> Session:
-        # Off the loop's thread: the clients who talk already must not wait for the card or the keyring.
+        # Off the loop's thread, so that clients in a conversation don't wait for the GPU or the keyring.
         voice = await asyncio.to_thread(compose.frontend, choice)
         backend = await backend_off_loop(choice.backend, choice.speech.language)
         return compose.session(choice, source, sink, made_frontend=voice, backend=backend)
@@ -268,7 +268,7 @@ def _address(args: argparse.Namespace, port: int) -> str:
 
 
 def _announce(terminal: Terminal, address: str, key: str) -> None:
-    """Prints where clients connect; `key`: the one that was made for them, or empty."""
+    """Prints the address that clients connect to; `key`: a newly generated key, or empty."""
     terminal.say(f"Serving at {address}. Ctrl-C ends it.")
     if key:
         terminal.say(f"Clients need this key: {key}")
@@ -276,7 +276,7 @@ def _announce(terminal: Terminal, address: str, key: str) -> None:
 
 
 async def _load_once(make: Any) -> None:
-    """Opens a session and ends it, so that the first client does not wait for the models. Raises what opening does."""
+    """Opens and ends a session, to load the models before the first client connects. Propagates its exceptions."""
     from app.audio.io.pushed import PushedSource, SendingSink
 
     source = PushedSource("nobody")

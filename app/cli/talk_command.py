@@ -1,4 +1,4 @@
-"""The commands `talk` and `replay`: print a conversation line by line, then a summary."""
+"""The commands `talk` and `replay`, which print a conversation line by line, then a summary."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ COMMANDS = ("talk", "replay")
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options that every command has."""
+    """Adds `COMMANDS` to the subparsers `commands`; `common` holds the options shared by all commands."""
     talk = commands.add_parser("talk", parents=[common], help="a conversation with a sound file, or with the devices")
     talk.add_argument("--input", metavar="Q.wav", help="a sound file that asks, instead of the microphone")
     talk.add_argument("--output", metavar="A.wav", help="a file for the answer, instead of the loudspeaker")
@@ -165,14 +165,14 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Runs one of `COMMANDS`; the exit code. Raises UserError."""
+    """Runs one of `COMMANDS`; returns the exit code. Raises UserError."""
     return asyncio.run(_talk(args, terminal)) if args.command == "talk" else _replay(args, terminal)
 
 
 class Swapper:
-    """Changes a session's back-end at the times of `swaps`, in seconds of the session.
+    """Changes a session's back-end at the times in `swaps`, in seconds since the session started.
 
-    A swap waits until the one before it has been made or refused, so that none overtakes another.
+    Each swap waits until the previous one has completed or been rejected, so that they happen in order.
     """
 
     def __init__(self, session: Session, swaps: list[tuple[float, BackendChoice]]) -> None:
@@ -207,7 +207,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         raise UserError("The answer can't be written over the question. Choose another file for --output.")
     edge = None
     if args.input or args.output:
-        # One side is a file: nothing of what is played comes back.
+        # One side is a file, so there is no echo to cancel.
         source: AudioSource = (
             FileSource(args.input, realtime=args.realtime or not args.output)
             if args.input
@@ -237,7 +237,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
     )
     report = TalkReport(terminal, paced=paced)
     try:
-        # What is wrong with files and devices is said at once, not after the models have loaded.
+        # Report problems with files and devices immediately, not after the models have loaded.
         _check_ends(args)
         terminal.progress("Getting ready …")
         router = backends.router(dict(args.route)) if args.route else None
@@ -248,7 +248,7 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
             edge=edge,
             pace="real" if paced else "fast",
             backend=router,
-            tools_first=bool(args.input),  # a file doesn't wait until a tool server is ready
+            tools_first=bool(args.input),  # a file can't wait for a tool server that starts late
         )
         async with talk:
             talk.add_listener(report.take)
@@ -289,14 +289,16 @@ def _check_ends(args: argparse.Namespace) -> None:
 
 
 def _on_enter(call: Callable[[], None]) -> bool:
-    """Has Enter call `call` on the running loop for as long as the process lives; False where nobody has keys."""
+    """Calls `call` on the running loop whenever Enter is pressed, until the process exits.
+
+    Returns False if standard input is not a terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
         return False
     loop, keys = asyncio.get_running_loop(), sys.stdin.fileno()
 
     def read() -> None:
         with contextlib.suppress(OSError, RuntimeError):  # the terminal is gone, or the conversation is over
-            while os.read(keys, 1024):  # not through `sys.stdin`, whose lock would be held when Python ends
+            while os.read(keys, 1024):  # not through `sys.stdin`, whose lock would be held when Python exits
                 loop.call_soon_threadsafe(call)
 
     threading.Thread(target=read, name="keys", daemon=True).start()
@@ -305,7 +307,7 @@ def _on_enter(call: Callable[[], None]) -> bool:
 
 @contextlib.contextmanager
 def _stopped_on_interrupt(talk: Any) -> Iterator[None]:
-    """Has Ctrl-C end the conversation inside the block."""
+    """Makes Ctrl-C end the conversation while the block runs."""
     loop = asyncio.get_running_loop()
     stopping: set[asyncio.Task[None]] = set()
 
@@ -315,7 +317,7 @@ def _stopped_on_interrupt(talk: Any) -> Iterator[None]:
     def interrupted(*_: object) -> None:
         loop.call_soon_threadsafe(stop)
 
-    # Not the loop's own handler, which Windows lacks.
+    # Not `loop.add_signal_handler`, which Windows doesn't support.
     before = signal.signal(signal.SIGINT, interrupted)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Follows a conversation's events on the command line: prints the turns, measures swaps, and sums up."""
+"""Reports a conversation on the command line: prints its turns, measures swaps, and prints a summary."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from app.conversation.usage import ConversationUsage
 
 
 class SwapGaps:
-    """Measures swaps from a session's events: `gaps` has one entry for each.
+    """Measures back-end swaps from a session's events; `gaps` has one entry per swap.
 
-    `first_word_seconds`: from the swap to the new back-end's first word, None when none came; `gap_seconds`: how long
-    the voice got no new words around it.
+    - `first_word_seconds`: the time from the swap to the new back-end's first word, None if there was none
+    - `gap_seconds`: how long the voice received no new words, from the last word or the swap, whichever was later
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class SwapGaps:
         self._revisions = RevisionLog(Revision)
 
     def apply(self, event: e.Event) -> None:
-        """Takes one event in."""
+        """Processes an event."""
         revision = self._revisions.apply(event)
         match event:
             case e.BackendChanged(at=at):
@@ -45,7 +45,7 @@ class SwapGaps:
                 )
             case e.OracleDelta() | e.OracleHandedOver() if revision is not None and not revision.secondary:
                 if not revision.text:
-                    return  # it was handed over before its first words
+                    return  # handed over before its first words
                 if self._open and revision.drives_since >= self._at and revision.model == self.gaps[-1]["model"]:
                     self._open = False
                     self.gaps[-1]["first_word_seconds"] = round(event.at - self._at, 3)
@@ -54,9 +54,9 @@ class SwapGaps:
 
 
 class TalkReport:
-    """Follows a conversation's events: prints turns as they settle, and sums the conversation up.
+    """Prints the turns of a conversation as they are completed, and its summary.
 
-    `paced`: the sound was played at its own pace, so that the times are those that a user waits.
+    `paced`: the audio was processed in real time, so that the measured times are those that a user would wait.
     """
 
     def __init__(self, terminal: Terminal, *, paced: bool = True) -> None:
@@ -76,7 +76,7 @@ class TalkReport:
         self._seconds = 0.0
 
     def take(self, event: e.Event) -> None:
-        """One event of the session."""
+        """Processes an event of the session and prints it if relevant."""
         turn = self.transcript.apply(event)
         revision = self._revisions.apply(event)
         self.usage.apply(event)
@@ -90,7 +90,7 @@ class TalkReport:
             case e.AssistantSaid() if turn is not None:
                 self._terminal.progress(f"KAME: {turn.text}")
             case e.AssistantEnded() if turn is not None and turn.text:
-                said = turn.written or turn.text  # code and tables are only told to be on the screen
+                said = turn.written or turn.text  # the voice only mentions code and tables
                 self._terminal.say(f"KAME: {said.strip()}{' — interrupted' if event.interrupted else ''}")
             case e.OracleRequested(secondary=False) | e.OracleHandedOver():
                 self._driving += 1
@@ -121,13 +121,13 @@ class TalkReport:
                 self._seconds = event.at
 
     def fail(self, sentence: str) -> None:
-        """Something failed outside of the session."""
+        """Records a failure and prints its message."""
         self.failures.append(sentence)
         self._terminal.note(sentence)
 
     @property
     def _responses(self) -> list[float]:
-        """Seconds from the end of each question to its answer; below 0 where that began before."""
+        """Seconds from the end of each question to the start of its answer; negative if the answer started first."""
         return [round(answer.response, 3) for answer in self._stages.answers]
 
     @property
@@ -135,7 +135,7 @@ class TalkReport:
         return "" if self._paced else " of the file (played faster than real time; --realtime shows what a user waits)"
 
     def summary(self) -> dict[str, Any]:
-        """The conversation in numbers and words."""
+        """Returns the turns and statistics for the JSON document."""
         return {
             "turns": [
                 {
@@ -166,7 +166,7 @@ class TalkReport:
         }
 
     def say_summary(self) -> None:
-        """The numbers as one line."""
+        """Prints the statistics and the swaps, then usage per back-end if there were several or any cost."""
         heard = sum(1 for t in self.transcript.turns if t.speaker == "user" and t.text)
         parts = [f"{self._seconds:.1f} s of talk", f"{heard} {'turn' if heard == 1 else 'turns'} heard"]
         if self._responses:

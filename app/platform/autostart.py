@@ -1,7 +1,7 @@
-"""Starts the app when the user logs in: an autostart entry on Linux, a value of the registry on Windows.
+"""Starts the app when the user logs in, through an autostart entry on Linux or a registry value on Windows.
 
-The installers can do the same: on Linux with the same entry, on Windows with a link in the folder “Startup”, which
-counts here, too.
+The installers can also enable this: on Linux with the same entry, on Windows with a shortcut in the Startup folder,
+which this module recognizes, too.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from app.platform.installation import CHECKOUT, installed
 ENTRY = "org.kame_desktop.KameDesktop.desktop"
 NAME = "KAME Desktop"
 HIDDEN = "--hidden"
-"""Starts without a window where there is a tray, else with the window minimised."""
+"""Starts the app without a window if there is a system tray, otherwise with the window minimized."""
 
 RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
 APPROVED_KEY = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
-"""Where Windows' own settings note which of them the user has switched off: by an odd first byte."""
+"""The key in which Windows records the startup apps that the user has disabled: their value's first byte is odd."""
 
 
 def is_supported() -> bool:
-    """Whether this system, and this copy of the app, can be started at login."""
+    """Whether this copy of the app can be started at login on this system."""
     if sys.platform == "win32":
         return bool(_windows_command())
     return sys.platform.startswith("linux")
@@ -44,10 +44,10 @@ def is_on() -> bool:
 
 
 def set_on(on: bool) -> None:
-    """Has the app started at login from now on, or no longer. Raises OSError."""
+    """Enables or disables starting the app at login. Raises OSError."""
     if sys.platform == "win32":
         _register(on)
-        delete_file(_startup_link(), missing_ok=True)  # the installer's: two would start it twice
+        delete_file(_startup_link(), missing_ok=True)  # created by the installer; with both, the app would start twice
     elif on:
         _entry_path().parent.mkdir(parents=True, exist_ok=True)
         with whole_file(_entry_path()) as file:
@@ -60,7 +60,7 @@ def set_on(on: bool) -> None:
 
 
 def entry_text() -> str:
-    """The autostart entry, which starts this very installation."""
+    """Returns the text of an autostart entry that starts this installation."""
     words, folder = _linux_command()
     lines = [
         "[Desktop Entry]",
@@ -78,7 +78,7 @@ def entry_text() -> str:
 
 
 def _linux_command() -> tuple[list[str], str]:
-    """The words that start the app, the first one a path; and the folder to start them in, empty for any."""
+    """Returns the command line, with the program's absolute path, and its working directory (empty: any)."""
     words = single_instance.command_words()
     program = shutil.which(words[0]) or words[0]
     folder = str(Path(__file__).resolve().parents[2]) if words[1:] and installed().kind == CHECKOUT else ""
@@ -92,7 +92,7 @@ def _entry_path() -> Path:
 
 
 def _entry_counts() -> bool:
-    """Whether there is an entry that the user has not switched off in the desktop's own settings."""
+    """Whether an autostart entry exists and the user has not disabled it in the desktop's settings."""
     try:
         lines = _entry_path().read_text("utf-8", "replace").splitlines()
     except FileNotFoundError:
@@ -102,7 +102,7 @@ def _entry_counts() -> bool:
 
 
 def _exec_word(word: str) -> str:
-    """A word of the command, quoted as the desktop entry specification wants it."""
+    """Quotes an argument of the command as the Desktop Entry Specification requires."""
     for mark in '\\"`$':
         word = word.replace(mark, f"\\{mark}")
     return _value(f'"{word}"'.replace("%", "%%"))
@@ -116,7 +116,7 @@ def _value(text: str) -> str:
 
 
 def _windows_command() -> str:
-    """The command that starts this installation without a console; empty where there is none."""
+    """Returns the command that starts this installation without a console; empty if there is none."""
     program = Path(__file__).resolve().parents[2] / f"{NAME}.exe"
     if program.exists():
         return f'"{program}" {HIDDEN}'
@@ -132,7 +132,7 @@ def _startup_link() -> Path:
 
 
 def _winreg() -> Any:
-    return importlib.import_module("winreg")  # by name, since type checkers know it on Windows alone
+    return importlib.import_module("winreg")  # by name, since type checkers only know it on Windows
 
 
 def _registered() -> bool:

@@ -1,6 +1,6 @@
 """Starts and ends the app's child processes on Linux and Windows, and restarts those that die.
 
-Their environment is an allow-list, so that no key or password goes along.
+Their environment is restricted to an allow-list, so that no keys or passwords are passed on.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from app.untrusted.files import read_line
 from app.untrusted.limits import CHILD_LINE
 
 LONGEST_PAUSE = 60.0
-"""The longest pause between two starts of a child that keeps dying."""
+"""The maximum delay (s) between restarts of a child that keeps dying."""
 _EXIT_SECONDS = 1.0
-"""How long a child whose pipe has closed may take to be gone, so that its exit code is known."""
+"""How long (s) to wait for a child to exit after its pipe has closed, so that its exit code is available."""
 _BROKEN = (OSError, ValueError, LookupError, TypeError)
-"""What reading the answer of a child raises that has died, or that writes nonsense."""
+"""The exceptions raised when a child has died or its response can't be parsed."""
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 NAMES = frozenset(
-    # The user, the system's folders, the language and the time
+    # The user, system folders, locale and time zone
     "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TZDIR TMPDIR TEMP TMP USERNAME USERDOMAIN USERPROFILE HOMEDRIVE "
     "HOMEPATH APPDATA LOCALAPPDATA ALLUSERSPROFILE PROGRAMDATA PUBLIC SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT OS "
     "COMPUTERNAME NUMBER_OF_PROCESSORS PROGRAMFILES PROGRAMFILES(X86) PROGRAMW6432 COMMONPROGRAMFILES "
@@ -41,7 +41,7 @@ NAMES = frozenset(
     # Libraries and interpreters
     "VIRTUAL_ENV CONDA_PREFIX LOCALE_ARCHIVE GUIX_LOCPATH ESPEAK_DATA_PATH SSL_CERT_FILE SSL_CERT_DIR "
     "REQUESTS_CA_BUNDLE NO_TORCH_COMPILE DO_NOT_TRACK HF_HUB_DISABLE_TELEMETRY "
-    # The desktop, with its sound
+    # The desktop session
     "DISPLAY WAYLAND_DISPLAY XAUTHORITY DBUS_SESSION_BUS_ADDRESS DESKTOP_SESSION".split()
 )
 PREFIXES = tuple(
@@ -50,17 +50,17 @@ PREFIXES = tuple(
     "ALSA_ PULSE_ PIPEWIRE_ SPA_ PA_ JACK_ QT_".split()
 )
 NETWORK_NAMES = frozenset("HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY CURL_CA_BUNDLE NETRC UV_KEYRING_PROVIDER".split())
-"""With the prefixes, only for tools that fetch packages: an address of a proxy or a registry may hold a password."""
+"""Like `NETWORK_PREFIXES`, only passed to tools that fetch packages: proxy and registry URLs may contain passwords."""
 NETWORK_PREFIXES = ("UV_", "PIP_")
 _OF_THE_REGISTRY = ("UV_INDEX_", "PIP_")
-"""These pass even where their name speaks of a password: it is for the registry that is fetched from."""
+"""Passed even if the name suggests a password, which is for the registry that packages are fetched from."""
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH")
 
 
 def child_environment(*, network: bool = False, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Returns the variables of this process, or of `environment`, that a child may have.
+    """Returns the variables of this process, or of `environment`, that a child may inherit.
 
-    `network`: also what a tool needs that fetches packages: proxies, and the settings of its registry.
+    `network`: includes proxy and registry settings, for tools that fetch packages.
     """
     found = os.environ if environment is None else environment
     return {name: value for name, value in found.items() if _passes(name.upper(), network)}
@@ -75,15 +75,16 @@ def _passes(name: str, network: bool) -> bool:
 
 
 def python_module_command(module: str, *arguments: str) -> list[str]:
-    """Returns the command that runs one of the app's modules in a new interpreter like this one."""
-    # -P: a folder in the working directory that is named like a module is not taken for it.
+    """Returns the command that runs one of the app's modules in a new process of this interpreter."""
+    # -P: keeps a folder in the working directory from shadowing a module of the same name.
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def quiet_child(*, network: bool = False) -> dict[str, Any]:
-    """Returns arguments for `Popen`: no console window, no terminal's Ctrl-C, the app importable from anywhere.
+    """Returns arguments for `Popen`: no console window, no Ctrl-C from the terminal, the app importable from anywhere.
 
-    The child gets no keys or passwords. `network`: it fetches packages.
+    The child's environment contains no keys or passwords. `network`: adds the settings needed to fetch packages, which
+    may contain some.
     """
     environment = child_environment(network=network)
     root = str(Path(__file__).resolve().parents[2])
@@ -91,35 +92,35 @@ def quiet_child(*, network: bool = False) -> dict[str, Any]:
     environment["PYTHONIOENCODING"] = "utf-8"
     options: dict[str, Any] = {"env": environment}
     if sys.platform == "win32":
-        # Below normal, as `os.nice` in the children does elsewhere: the frame loop must never be late.
+        # The equivalent of `os.nice`, which the children call on other systems: the frame loop must never be late.
         options["creationflags"] = (
             subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS
         )
     else:
-        # The parent handles a Ctrl-C on the terminal, and ends its children itself.
+        # The parent handles Ctrl-C and ends its children itself.
         options["start_new_session"] = True
     return options
 
 
 def start_lasting(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
-    """Starts a quiet child that goes on when this process and its terminal have ended.
+    """Starts a quiet child that outlives this process and its terminal.
 
-    It is given the whole environment, since it starts the app again, which may find its keys there.
+    The child inherits the full environment, since it restarts the app, which may read its keys from there.
     """
     how = quiet_child()
     how = {**how, "env": {**os.environ, **how["env"]}, **options}
     if sys.platform == "win32":
-        # Its children inherit its priority, and end with the job that the terminal's command is part of.
+        # Its children would inherit the lower priority, and end with the job that the terminal's command belongs to.
         how["creationflags"] ^= subprocess.BELOW_NORMAL_PRIORITY_CLASS | subprocess.NORMAL_PRIORITY_CLASS
         leaving = how["creationflags"] | subprocess.CREATE_BREAKAWAY_FROM_JOB
-        with contextlib.suppress(PermissionError):  # the job does not let its processes leave
+        with contextlib.suppress(PermissionError):  # the job doesn't allow breakaway
             return subprocess.Popen(command, **{**how, "creationflags": leaving})
     return subprocess.Popen(command, **how)
 
 
 @contextlib.contextmanager
 def killed_after(child: subprocess.Popen[bytes], seconds: float = 30.0) -> Iterator[None]:
-    """Kills `child` if the block takes longer, so that a reader in the block comes to the end of its output."""
+    """Kills `child` if the block takes longer than `seconds`, so that a blocking read in the block reaches EOF."""
     timer = threading.Timer(seconds, child.kill)
     timer.start()
     try:
@@ -129,7 +130,9 @@ def killed_after(child: subprocess.Popen[bytes], seconds: float = 30.0) -> Itera
 
 
 def end_child(child: subprocess.Popen[bytes], seconds: float = 1.0) -> None:
-    """Ends a child that has nothing to save by closing its input; kills it if that takes longer."""
+    """Closes the child's input so that it exits, and kills it if it is still running after `seconds`.
+
+    Only for children that have nothing to save."""
     if child.stdin is not None:
         with contextlib.suppress(OSError):
             child.stdin.close()
@@ -138,15 +141,16 @@ def end_child(child: subprocess.Popen[bytes], seconds: float = 1.0) -> None:
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()
-    # Not before the child has ended: another thread may read from the pipe until then.
+    # Only after the child has exited: until then, another thread may be reading from the pipe.
     if child.stdout is not None:
         child.stdout.close()
 
 
 def answers_of_child(niceness: int) -> BinaryIO:
-    """Prepares this process, a child, to answer its parent; returns the stream for its answers.
+    """Prepares this child process to respond to its parent; returns the stream for its responses.
 
-    What libraries print goes to standard error from now on. `niceness`: by how much it gives way to the frame loop.
+    Standard output is redirected to standard error, so that text printed by libraries can't corrupt the responses.
+    `niceness`: how far the priority is lowered, in favor of the frame loop.
     """
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -156,7 +160,7 @@ def answers_of_child(niceness: int) -> BinaryIO:
 
 
 def send_line(answers: BinaryIO, value: Any) -> None:
-    """Writes a line of JSON to the parent."""
+    """Sends `value` to the parent as a line of JSON."""
     answers.write(json.dumps(value).encode() + b"\n")
     answers.flush()
 
@@ -166,10 +170,10 @@ class ChildError(Exception):
 
 
 class ChildWorker:
-    """A child process that runs one of the app's modules, prints a line when it is ready, and answers over its pipes.
+    """A child process that runs one of the app's modules, prints a line when ready, and responds through its pipes.
 
-    A child that has died is restarted by the next request: immediately the first two times, and after longer and longer
-    pauses while it keeps dying. Not safe between threads, except for `alive` and `close`.
+    If the child has died, the next request restarts it: immediately the first two times, then after increasing delays
+    as long as it keeps dying. Not thread-safe, except for `alive` and `close`.
     """
 
     def __init__(self, module: str, *arguments: str, start_seconds: float = 30.0) -> None:
@@ -181,15 +185,15 @@ class ChildWorker:
 
     @property
     def pid(self) -> int:
-        """Its process id; 0 before it is started."""
+        """The process ID; 0 before the process is started."""
         return self._process.pid if self._process is not None else 0
 
     def alive(self) -> bool:
-        """Returns whether the process runs."""
+        """Returns whether the process is running."""
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> bytes:
-        """Starts the process, in place of one that has died, and returns its first line. Raises ChildError."""
+        """Starts or restarts the process and returns its first line. Raises ChildError."""
         if self._closed:
             raise ChildError("its process was ended")
         if time.monotonic() < self._not_before:
@@ -205,7 +209,7 @@ class ChildWorker:
     def ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T]) -> _T:
         """Returns the result of `exchange`, which writes to the child's input and reads from its output.
 
-        A child that fails is restarted and asked once more. Raises ChildError if that fails, too.
+        If that fails, restarts the child and retries once. Raises ChildError if the retry fails, too.
         """
         try:
             return self._ask(exchange)
@@ -218,11 +222,11 @@ class ChildWorker:
             raise ChildError(self.ending()) from None
 
     def worked(self) -> None:
-        """Notes that the child has answered, so that it is restarted immediately when it dies."""
+        """Resets the restart delay, since the child has responded."""
         self._pause = self._not_before = 0.0
 
     def ending(self) -> str:
-        """Returns a clause about why the child does not answer. Waits until a process that has died is gone."""
+        """Returns a clause with the reason why the child doesn't respond. Waits briefly for its exit code."""
         if self._process is None:
             return "its process could not be started"
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -235,7 +239,7 @@ class ChildWorker:
         return f"its process crashed (signal {-code})" if code < 0 else f"its process ended with exit code {code}"
 
     def close(self) -> None:
-        """Ends the process for good."""
+        """Ends the process; it can't be restarted."""
         self._closed = True
         self._end()
 

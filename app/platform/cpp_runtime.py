@@ -1,7 +1,7 @@
-"""Makes Microsoft's C++ runtime loadable on a Windows that lacks it.
+"""Makes Microsoft's C++ runtime loadable on Windows systems that lack it.
 
-The wheels of soxr, onnxruntime, ctranslate2 and xllamacpp are linked to it and don't contain it; that of shiboken6, a
-part of PySide6, does.
+The wheels of soxr, onnxruntime, ctranslate2 and xllamacpp need it but don't bundle it; the wheel of shiboken6, which
+PySide6 depends on, does.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import sys
 
 
 def add_cpp_runtime() -> object | None:
-    """Lets Windows search for libraries in shiboken6's folder, as PySide6 itself does in the window's process.
+    """Adds shiboken6's folder to the DLL search path, as PySide6 itself does in the window's process.
 
-    Keep the returned object for as long as libraries are loaded; None where there is nothing to do.
+    The caller must keep the returned object alive while libraries are being loaded. Returns None if nothing was added.
     """
     if sys.platform != "win32":
         return None
     for place in sys.path:
-        # Not by importlib: every child process waits for this.
+        # Without importlib, since this delays the start of every child process.
         folder = os.path.join(os.path.abspath(place), "shiboken6")
         if os.path.isfile(os.path.join(folder, "msvcp140.dll")):
             return os.add_dll_directory(folder)

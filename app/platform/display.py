@@ -1,4 +1,4 @@
-"""Tells why no window can open on this Linux system, before Qt aborts the process over it."""
+"""Determines why no window can open on this Linux system, since Qt would abort the process."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from app.platform.installation import CHECKOUT, installed
 from app.platform.single_instance import command
 
 QT_LIBRARIES = ("Widgets", "Network", "Svg")
-"""The parts of Qt that the window imports."""
+"""The Qt libraries that the window needs."""
 
 
 def window_obstacle(environ: Mapping[str, str] = os.environ, qt: Path | None = None) -> str:
-    """Returns a sentence that says why no window can open; empty if one can.
+    """Returns a user-facing message that says why no window can open; empty if one can.
 
-    Loads the libraries and opens the display exactly as Qt is about to do, which takes a few milliseconds. `qt`: the
-    folder of PySide6's Qt.
+    Loads the libraries and opens the display just as Qt will, which takes a few milliseconds. `qt`: the path of
+    PySide6's Qt folder.
     """
     if not sys.platform.startswith("linux"):
         return ""
@@ -31,7 +31,7 @@ def window_obstacle(environ: Mapping[str, str] = os.environ, qt: Path | None = N
 
 
 def _platforms(environ: Mapping[str, str]) -> list[str]:
-    """Returns the platforms that Qt tries, in its order."""
+    """Returns the names of the platform plugins that Qt tries, in order."""
     if chosen := environ.get("QT_QPA_PLATFORM"):
         return [part.partition(":")[0] for part in chosen.split(";")]
     wayland = "WAYLAND_DISPLAY" in environ or environ.get("XDG_SESSION_TYPE") == "wayland"
@@ -40,7 +40,7 @@ def _platforms(environ: Mapping[str, str]) -> list[str]:
 
 def _obstacle(platform: str, environ: Mapping[str, str], qt: Path) -> str:
     plugins = qt / "plugins" / "platforms"
-    kind = platform.partition("-")[0]  # Wayland's plugin has several names
+    kind = platform.partition("-")[0]  # the Wayland plugin has several names
     plugin = plugins / f"libq{kind}.so"
     elsewhere = environ.get("QT_PLUGIN_PATH") or environ.get("QT_QPA_PLATFORM_PLUGIN_PATH")
     if plugins.is_dir() and not plugin.exists() and not elsewhere:
@@ -68,7 +68,7 @@ def _obstacle(platform: str, environ: Mapping[str, str], qt: Path) -> str:
 
 
 def _missing_library(library: Path) -> str:
-    """Returns the name of a library that this one needs and the system lacks; empty if it can be loaded."""
+    """Returns the name of a missing library that `library` depends on; empty if it can be loaded."""
     try:
         ctypes.CDLL(str(library))
     except OSError as error:
@@ -105,7 +105,7 @@ def _wayland_opens(screen: str) -> bool:
 
 
 SCREENS = {"xcb": (_x11_opens, "DISPLAY"), "wayland": (_wayland_opens, "WAYLAND_DISPLAY")}
-"""How to try the screen of a platform, and the variable that names it."""
+"""For each platform, a function that tests whether a display can be opened, and the variable that names the display."""
 
 
 def _qt_folder() -> Path:

@@ -1,6 +1,6 @@
-"""Files: atomic writes, moves of files that another process may have open, valid names, and locks.
+"""File operations: atomic writes, moves of files that another process may have open, valid names, and locks.
 
-Some names are reserved on Windows. The system releases a lock when its holder ends, however it ends.
+Some names are reserved on Windows. The operating system releases a lock when its holder exits, even after a crash.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 BUSY_SECONDS = 1.0
-"""How long to wait for a file that another process has open: virus scanners and search indexers read a new file for
-some milliseconds, and meanwhile Windows neither moves nor deletes it."""
+"""How long to wait for a file that another process has open: virus scanners and search indexers open a new file for a
+few milliseconds, during which Windows can neither move nor delete it."""
 
 
 def move_file(source: Path | str, target: Path | str) -> None:
-    """Moves a file and replaces `target`; waits while another process has one of them open. Raises OSError."""
+    """Moves a file, replacing `target`; waits up to `BUSY_SECONDS` if either is in use. Raises OSError."""
     _while_busy(lambda: os.replace(source, target))
 
 
 def delete_file(path: Path | str, *, missing_ok: bool = False) -> None:
-    """Deletes a file; waits while another process has it open. Raises OSError."""
+    """Deletes a file; waits up to `BUSY_SECONDS` if another process has it open. Raises OSError."""
     _while_busy(lambda: Path(path).unlink(missing_ok=missing_ok))
 
 
 def set_aside(path: Path, why: str = "broken") -> Path:
-    """Renames a file that can't be used to `*.broken`, or `*.broken-2` and so on, and returns that path.
+    """Renames an unusable file to `*.broken`, or `*.broken-2` and so on, and returns the new path.
 
-    `why`: another ending. Raises OSError.
+    `why`: the suffix to use instead of "broken". Raises OSError.
     """
     backup = free_name(path, why)
     move_file(path, backup)
@@ -45,7 +45,7 @@ def set_aside(path: Path, why: str = "broken") -> Path:
 
 
 def free_name(path: Path, why: str = "broken") -> Path:
-    """Returns the name to which `set_aside` renames a file."""
+    """Returns the path to which `set_aside` would rename a file."""
     backup, number = path.with_name(f"{path.name}.{why}"), 1
     while backup.exists():
         number += 1
@@ -54,7 +54,7 @@ def free_name(path: Path, why: str = "broken") -> Path:
 
 
 def put_folder(new: Path, place: Path) -> None:
-    """Moves the folder `new` to `place`, and replaces the one there, which stays if that fails. Raises OSError."""
+    """Moves the folder `new` to `place`, replacing an existing one, which is restored on failure. Raises OSError."""
     old = place.with_name(f".{place.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     had = place.exists()
@@ -70,7 +70,7 @@ def put_folder(new: Path, place: Path) -> None:
 
 
 def _while_busy(act: Callable[[], None]) -> None:
-    """Repeats `act` while Windows says that a file is in use. On other systems none is."""
+    """Retries `act` for up to `BUSY_SECONDS` while Windows reports that a file is in use. Doesn't retry elsewhere."""
     wait, give_up = 0.005, time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -84,9 +84,9 @@ def _while_busy(act: Callable[[], None]) -> None:
 
 @contextmanager
 def whole_file(path: Path, *, backup: Path | None = None) -> Iterator[BinaryIO]:
-    """Opens a file that replaces `path` when the block ends; `backup`: where to move the old file.
+    """Opens a temporary file that replaces `path` when the block ends; if the block raises, `path` is left unchanged.
 
-    A link stays a link, and the file's mode is kept. Raises OSError. When the block raises, `path` stays as it was.
+    Symbolic links are followed, and the file's mode is kept. `backup`: where to move the old file. Raises OSError.
     """
     path = Path(os.path.realpath(path))
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".draft")
@@ -107,16 +107,16 @@ def whole_file(path: Path, *, backup: Path | None = None) -> Iterator[BinaryIO]:
 
 
 def json_bytes(value: Any, *, indent: int = 2) -> bytes:
-    """Returns `value` as lines of JSON in UTF-8."""
+    """Returns `value` as indented JSON in UTF-8, with a trailing newline."""
     try:
         text = json.dumps(value, indent=indent, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which JSON can hold and UTF-8 can't
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can represent and UTF-8 can't
         text = json.dumps(value, indent=indent).encode()
     return text + b"\n"
 
 
 def write_json(path: Path, value: Any, *, indent: int = 2, backup: Path | None = None) -> None:
-    """Writes `value` to `path` as JSON, as `whole_file` does; makes a missing folder. Raises OSError."""
+    """Writes `value` to `path` as JSON, atomically; creates the parent folder if necessary. Raises OSError."""
     text = json_bytes(value, indent=indent)
     Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path, backup=backup) as file:
@@ -128,12 +128,14 @@ _DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"} | {
 }
 
 MOST_CHARACTERS, MOST_LETTERS, MOST_FOLDERS = 400, 160, 8
-"""Of a whole name, of one part of it, and how many folders it may have. Endings are appended to names."""
+"""The maximum number of characters in a relative path, of UTF-8 bytes in one component, and of parent folders.
+
+These limits leave room for appended suffixes."""
 _FORBIDDEN = re.compile('[\\x00-\\x1f\\x7f-\\x9f<>:"|?*\\\\\ud800-\udfff]')
 
 
 def is_plain(name: object) -> bool:
-    """Whether this names a file inside a folder on every system: relative, with “/” alone between its parts."""
+    """Whether `name` is a valid relative path, with “/” as its only separator, on every operating system."""
     if not isinstance(name, str) or len(name) > MOST_CHARACTERS or _FORBIDDEN.search(name):
         return False
     parts = name.split("/")
@@ -145,19 +147,19 @@ def _is_plain_part(part: str) -> bool:
 
 
 def is_device(name: str) -> bool:
-    """Whether Windows takes a file of this name for a device, in any folder and with any suffix."""
+    """Whether Windows treats this file name as a device, as it does in any folder and with any suffix."""
     return name.partition(".")[0].rstrip().upper() in _DEVICES
 
 
 _HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
-"""Errors that mean that another process or thread has the lock."""
+"""Error codes that mean that another process or thread holds the lock."""
 _MOST_REFUSED = 20
 
 
 def try_lock(file: int) -> bool:
-    """Locks an open file until it is closed; False if another process or thread has locked it.
+    """Locks an open file until it is closed; returns False if another process or thread holds the lock.
 
-    Raises OSError where files can't be locked at all.
+    Raises OSError if the file system doesn't support locking.
     """
     try:
         if sys.platform == "win32":
@@ -177,20 +179,21 @@ def try_lock(file: int) -> bool:
 
 @contextmanager
 def locked(path: Path, wait: Callable[[], None]) -> Iterator[None]:
-    """Holds the lock file `path`, which is there only meanwhile. `wait` is called until it is free, and may raise.
+    """Holds a lock on the file `path`, which exists only while locked. Calls `wait`, which may raise, between attempts.
 
-    Where files can't be locked, the block runs without a lock. Raises OSError where the file can't be made.
+    If the file system doesn't support locking, the block runs without a lock. Raises OSError if the file can't be
+    created.
     """
     file = _take(path, wait)
     try:
         yield
     finally:
-        # First deleted, so that nobody locks a file that is gone; on Windows that fails while it is open.
+        # Deleted before it is closed, so that nobody locks a deleted file; on Windows, open files can't be deleted.
         with contextlib.suppress(OSError):
             path.unlink()
         os.close(file)
         if sys.platform == "win32":
-            with contextlib.suppress(OSError):  # the next one has it open already
+            with contextlib.suppress(OSError):  # the next holder has already opened it
                 path.unlink()
 
 
@@ -200,7 +203,7 @@ def _take(path: Path, wait: Callable[[], None]) -> int:
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except PermissionError:
-            # So Windows says of a file that is being deleted.
+            # Windows reports this for a file that is being deleted.
             refused += 1
             if sys.platform != "win32" or refused > _MOST_REFUSED:
                 raise
@@ -224,7 +227,7 @@ def _try(file: int) -> bool:
 
 
 def _is_there(file: int, path: Path) -> bool:
-    """Returns whether an open file still is the one at `path`, and not one that its last holder deleted."""
+    """Returns whether an open file is still the one at `path`, rather than one that its last holder deleted."""
     try:
         return os.path.samestat(os.fstat(file), os.stat(path))
     except OSError:

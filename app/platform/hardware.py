@@ -1,4 +1,4 @@
-"""Reads what the operating system knows of this machine."""
+"""Hardware information from the operating system."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def memory_bytes() -> int:
-    """The machine's memory; 0 where it is unknown."""
+    """Returns the size of the machine's memory in bytes; 0 if unknown."""
     if sys.platform == "win32":
         import ctypes
 
@@ -23,7 +23,7 @@ def memory_bytes() -> int:
 
 
 def processor_name() -> str:
-    """The processor's name as its maker writes it; empty where it is unknown."""
+    """Returns the processor's model name; empty if unknown."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:
@@ -32,7 +32,7 @@ def processor_name() -> str:
 
 
 def resident_bytes() -> int:
-    """The memory that this process holds now; 0 where it is unknown."""
+    """Returns this process's resident memory in bytes; 0 if unknown."""
     if sys.platform == "linux":
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     if sys.platform == "win32":

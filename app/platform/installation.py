@@ -1,6 +1,6 @@
-"""How this copy of the app was installed, in which version, which command completes it, and where its resources are.
+"""How this copy of the app was installed, its version, the commands that complete it, and the paths of its resources.
 
-The folder `resources` is beside `app` in a checkout or installation, and inside it in a wheel.
+The resources are in `resources` next to `app` in a checkout or installation, and in `app/_resources` in a wheel.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CHECKOUT, WHEEL = "checkout", "wheel"
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """How the app was installed. `kind`: "checkout", "wheel", or the installer's ("deb", "run", ...)."""
+    """How the app was installed. `kind`: "checkout", "wheel", or the kind of installer ("deb", "run", ...)."""
 
     kind: str
     version: str
@@ -37,7 +37,7 @@ class Installed:
 
 @cache
 def installed() -> Installed:
-    """Reads what the installer wrote into `installed.json` beside `app`; without it this is a checkout or a wheel."""
+    """Reads `installed.json`, which the installer writes next to `app`; without it, this is a checkout or a wheel."""
     root = Path(__file__).resolve().parents[2]
     try:
         written = read_json_file(root / "installed.json", SMALL_FILE)
@@ -56,18 +56,18 @@ def installed() -> Installed:
 
 
 def completing_command() -> str:
-    """Returns the command that installs the missing packages and models of the app."""
+    """Returns the command that installs the app's missing packages and models."""
     return _command("kame-desktop models get default", "kame-desktop repair")
 
 
 def packages_command() -> str:
-    """Returns the command that installs the app's Python packages again."""
+    """Returns the command that reinstalls the app's Python packages."""
     return _command('uv tool install --force "kame-desktop[embedded] @ FILE.whl"', "kame-desktop repair")
 
 
 def card_command() -> str:
-    """Returns the command that installs what a graphics card needs."""
-    # The package registry's torch for Windows has no CUDA.
+    """Returns the command that installs the packages needed for a graphics card."""
+    # The Windows build of torch on PyPI has no CUDA support.
     torch = " --torch-backend auto" if sys.platform == "win32" else ""
     return _command(
         f'uv tool install --force{torch} "kame-desktop[embedded,gpu] @ FILE.whl"', "kame-desktop card install"

@@ -1,6 +1,6 @@
-"""Converts seconds since 1970 to local dates, for any number.
+"""Converts Unix timestamps to local dates without ever failing.
 
-Windows converts 1970 to 3000 only, and a database or an imported conversation may hold any number.
+Windows only supports the years 1970 to 3000, but a database or an imported conversation may contain any number.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def local_datetime(seconds: float, zone: tzinfo | None = None) -> datetime:
-    """The date and time of day at `seconds` since 1970, in `zone` or else in this machine's zone.
+    """Converts a Unix timestamp to a date and time in `zone`, by default this machine's time zone.
 
-    For years that the system has no rules for, the zone's standard offset is used; a moment outside the years 1 to 9999
-    becomes their first or last day.
+    Falls back to the zone's standard offset for years that the system doesn't support. Timestamps outside the years 1
+    to 9999 are clamped to the first or last day.
     """
     if zone is None:
         try:
@@ -26,7 +26,7 @@ def local_datetime(seconds: float, zone: tzinfo | None = None) -> datetime:
 
 
 def local_date(seconds: float) -> date:
-    """The day at `seconds` since 1970, in this machine's zone."""
+    """Converts a Unix timestamp to a date in this machine's time zone."""
     return local_datetime(seconds).date()
 
 
@@ -34,5 +34,5 @@ def _from_utc(seconds: float, zone: tzinfo) -> datetime:
     try:
         return (_EPOCH + timedelta(seconds=seconds)).astimezone(zone)
     except (OverflowError, ValueError):
-        # NaN becomes the first day, too.
+        # NaN also becomes the first day.
         return (datetime.max if seconds > 0 else datetime.min).replace(microsecond=0, tzinfo=zone)

@@ -1,10 +1,10 @@
-"""Finds NVIDIA graphics cards and their abilities by their driver, without torch.
+"""Detects NVIDIA graphics cards and their capabilities through the driver, without torch.
 
-The driver's own library (NVML) is called in a child process, which runs this file: a driver that has to wake its card
-takes seconds, and one that is stuck never returns.
+The driver's library (NVML) is called in a child process, which runs this file: a driver that has to wake its card takes
+seconds, and one that hangs never returns.
 
-The set-up uses this module before anything is installed, and loads it by its path: standard library only, Python 3.8,
-and no other module of the app.
+Setup loads this module by its path before anything is installed, so it must run on Python 3.8 with only the standard
+library and import no other module of the app.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 OLDEST_CUDA = (12, 0)
-"""Programs for any CUDA 12 run on drivers of the first CUDA 12 and later."""
+"""Programs built for any CUDA 12 release run on drivers for CUDA 12.0 or later."""
 OLDEST_CAPABILITY = (7, 5)
-"""Turing: the packages contain no code for older cards."""
+"""The Turing architecture: the packages contain no code for older cards."""
 LEAST_BYTES = 8 * 10**9
-"""An 8 GB card, of which the driver keeps a little."""
+"""The minimum memory: that of an 8 GB card, less a little that the driver reserves."""
 SECONDS = 10.0
 
 _NAMES = frozenset(
@@ -34,8 +34,8 @@ _NAMES = frozenset(
     ).split()
 )
 _PREFIXES = ("CUDA_", "NVML_", "WINE")
-"""The environment variables that a child gets: none of them holds a key or password. The rest of the app chooses them
-in `child_environment`."""
+"""The environment variables passed to the child, none of which contains a key or password. The rest of the app uses
+`child_environment` for this."""
 
 NO_ANSWER = "The NVIDIA driver does not answer. Restart the machine, then look again."
 NOT_LOADED = (
@@ -54,13 +54,13 @@ OLD_CARD = "The card {0} is too old: KAME needs one of the year 2018 (Turing) or
 SMALL_CARD = "The card {0} has {1:.0f} GB of memory: KAME needs 8 GB or more."
 
 _TROUBLES = {9: NOT_LOADED, 18: HALF_UPDATED}
-"""Sentences for NVML's error codes; all others mean that the driver does not answer."""
+"""User-facing messages for NVML error codes; any other code means that the driver isn't responding."""
 
 
 class Card(NamedTuple):
-    """One card: its memory in bytes, and its compute capability, which is empty where it isn't known.
+    """A graphics card, with its memory in bytes and its compute capability, which is empty if unknown.
 
-    `uuid` is the driver's name for it, by which CUDA can select it.
+    `uuid` is the driver's identifier for the card, by which CUDA can select it.
     """
 
     name: str
@@ -71,9 +71,9 @@ class Card(NamedTuple):
 
 
 class Driver(NamedTuple):
-    """A driver and its cards. `cuda`: the newest CUDA version that it runs, empty where it isn't known.
+    """A driver and its cards. `cuda`: the newest CUDA version that it supports, empty if unknown.
 
-    `trouble` says why nothing is known; then the rest is empty.
+    If the driver can't be queried, `trouble` is a user-facing message with the reason, and the other fields are empty.
     """
 
     version: str = ""
@@ -85,9 +85,9 @@ class Driver(NamedTuple):
 def look(
     seconds: float = SECONDS, libraries: Sequence[str] | None = None, devices: str = "/sys/bus/pci/devices"
 ) -> Driver | None:
-    """Queries the driver, for `seconds` at most; None where there is neither a driver nor a card without one.
+    """Queries the driver, with a timeout of `seconds`; returns None if there is no NVIDIA card.
 
-    `libraries`: where the driver's library may be; `devices`: where Linux lists the PCI devices.
+    `libraries`: candidate paths of the driver's library; `devices`: the folder in which Linux lists the PCI devices.
     """
     found = _ask_child(library_places() if libraries is None else libraries, seconds)
     if found is None and _has_device(devices):
@@ -96,13 +96,13 @@ def look(
 
 
 def best_card(driver: Driver) -> Card | None:
-    """Returns the card with the most memory of those that KAME can run on, or of all if there is none."""
+    """Returns the card with the most memory among those that KAME can run on, or among all if there are none."""
     fitting = [card for card in driver.cards if not _obstacle_of(card)]
     return max(fitting or driver.cards, key=lambda card: card.total, default=None)
 
 
 def obstacle(driver: Driver) -> str:
-    """Says why KAME can't run on the driver's best card; empty if it can."""
+    """Returns a user-facing message that says why KAME can't run on the driver's best card; empty if it can."""
     card = best_card(driver)
     if driver.trouble or card is None:
         return driver.trouble or NO_ANSWER
@@ -120,20 +120,20 @@ def _obstacle_of(card: Card) -> str:
 
 
 def gigabytes(size: int) -> float:
-    """Returns a card's memory as its maker writes it, of which the driver keeps a part."""
+    """Converts a card's memory size in bytes to its nominal size in GB, including the part that the driver reserves."""
     return round(size / 2**30)
 
 
 def has_driver() -> bool:
-    """Whether a driver is installed, without using it."""
+    """Whether a driver is installed, without loading it."""
     known = ("/proc/driver/nvidia/version", *(place for place in library_places() if os.path.isabs(place)))
     return any(map(os.path.exists, known)) or shutil.which("nvidia-smi") is not None
 
 
 def library_places() -> list[str]:
-    """Lists the files that may be the driver's library."""
+    """Lists candidate paths of the driver's library."""
     if os.name != "nt":
-        folders = ("", "/run/opengl-driver/lib/", "/usr/lib/wsl/lib/")  # as usual, on NixOS, and on Windows' Linux
+        folders = ("", "/run/opengl-driver/lib/", "/usr/lib/wsl/lib/")  # the default, NixOS, and WSL
         return [folder + "libnvidia-ml.so.1" for folder in folders]
     system = os.environ.get("SYSTEMROOT", "C:\\Windows")
     programs = os.environ.get("PROGRAMW6432") or os.environ.get("PROGRAMFILES", "C:\\Program Files")
@@ -164,7 +164,7 @@ def _ask_child(libraries: Sequence[str], seconds: float) -> Driver | None:
 
 
 def _output_of(command: Sequence[str], seconds: float) -> str:
-    """Returns what a program prints. Raises OSError if it fails or takes too long."""
+    """Returns a program's standard output. Raises OSError if it fails or takes longer than `seconds`."""
     child = subprocess.Popen(
         list(command),
         env={name: value for name, value in os.environ.items() if name in _NAMES or name.startswith(_PREFIXES)},
@@ -180,7 +180,7 @@ def _output_of(command: Sequence[str], seconds: float) -> str:
         try:
             child.communicate(timeout=1.0)
         except subprocess.TimeoutExpired:
-            # Stuck in its driver: it can't be waited for, nor on Windows its output be closed while a thread reads it.
+            # Hung in the driver: it can't be reaped, nor can its output be closed on Windows while a thread reads it.
             child.returncode = -9
         raise OSError(f"{command[0]} does not answer") from None
     if child.returncode:
@@ -189,7 +189,7 @@ def _output_of(command: Sequence[str], seconds: float) -> str:
 
 
 class _Refused(Exception):
-    """The library has returned an error code."""
+    """Raised when the library returns an error code."""
 
 
 class _Memory(ctypes.Structure):
@@ -197,7 +197,7 @@ class _Memory(ctypes.Structure):
 
 
 def _ask_library(libraries: Sequence[str]) -> dict | None:
-    """Queries the first of these libraries that loads; None if none does."""
+    """Queries the driver through the first of `libraries` that loads; returns None if none does."""
     for place in libraries:
         try:
             library = ctypes.CDLL(place)
@@ -234,13 +234,13 @@ def _ask_library(libraries: Sequence[str]) -> dict | None:
             cards.append([name, memory.total, memory.free, [major.value, minor.value], uuid])
     except _Refused as refusal:
         return {"code": refusal.args[0]}
-    except AttributeError:  # a driver older than CUDA 10 lacks some functions
+    except AttributeError:  # drivers older than CUDA 10 lack some functions
         return {"driver": "from before 2018", "cuda": [0, 0], "cards": [["NVIDIA", 0, 0, [], ""]]}
     return {"driver": version, "cuda": [cuda[0], cuda[1] // 10], "cards": cards}
 
 
 def _has_device(devices: str) -> bool:
-    """Whether Linux has an NVIDIA display device, with or without a driver."""
+    """Whether Linux lists an NVIDIA display device, with or without a driver."""
     for folder in glob.glob(os.path.join(devices, "*")):
         try:
             with open(os.path.join(folder, "vendor"), encoding="ascii") as vendor:

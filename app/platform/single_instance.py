@@ -1,6 +1,6 @@
-"""Sends a command to the running app through its local socket or pipe, and reads the answer.
+"""Sends a command to the running app through its local socket or pipe, and reads the response.
 
-Both sides take the address from here. Only little of the standard library is imported: a key press waits for it.
+Both sides take the address from here. Imports are kept to a minimum, since they delay the response to a key press.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ WORDS = ("press", "release", "toggle", "mute", "unmute", "mute-toggle", "silence
 TIMEOUT_SECONDS = 2.0
 LONGEST_SENTENCE = 500
 LONGEST_LINE = 4096
-"""The most bytes of an answer, as in `app.untrusted.limits.COMMAND_LINE`, which takes too long to import here."""
+"""The maximum size of a response in bytes; equal to `app.untrusted.limits.COMMAND_LINE`, which is slow to import."""
 
 _WINDOWS = sys.platform == "win32"
 _LONGEST_PATH = 100
-"""A Unix socket's path may have 107 bytes, on macOS 103."""
+"""The path of a Unix socket is limited to 107 bytes, on macOS to 103."""
 
 _ANONYMOUS = 0x00100000
-"""Windows' SECURITY_SQOS_PRESENT with SECURITY_ANONYMOUS: a pipe's server learns nothing of the caller."""
+"""SECURITY_SQOS_PRESENT | SECURITY_ANONYMOUS on Windows: the pipe's server can't identify the caller."""
 
 
 class Answer:
-    """The app's answer: whether the command is `ok`, and if not why, in a `sentence`."""
+    """The app's response: `ok` if the command succeeded; otherwise `sentence` is the error message."""
 
     __slots__ = ("ok", "sentence")
 
@@ -38,25 +38,25 @@ class Answer:
 
 
 class NotRunning(Exception):
-    """No app listens; `str(error)` is a sentence."""
+    """The app isn't running. `str(error)` is a user-facing message."""
 
     def __init__(self) -> None:
         super().__init__(f"KAME is not running. Start it first: “{command()}”.")
 
 
 class NoAnswer(Exception):
-    """The app did not answer, or not in time; `str(error)` is a sentence."""
+    """The app didn't respond in time or at all. `str(error)` is a user-facing message."""
 
     def __init__(self) -> None:
         super().__init__("KAME is running but did not answer. Try again; if that does not help, end it and start it.")
 
 
 def tell(word: str, timeout: float = TIMEOUT_SECONDS, *, at: float | None = None) -> Answer:
-    """Sends one of `WORDS` to the app and returns its answer, within `timeout` seconds.
+    """Sends one of `WORDS` to the app and returns its response, with a timeout in seconds.
 
-    `at`: when the user gave the command, by `time.monotonic()`, which all processes share; by default now. Raises
-    NotRunning, NoAnswer, or PermissionError when the socket is another user's (on Windows only where its owner keeps
-    others out).
+    `at`: when the user issued the command, as a `time.monotonic()` timestamp, which is comparable across processes; by
+    default now. Raises NotRunning, NoAnswer, or PermissionError if the socket belongs to another user (on Windows, only
+    if its owner denies access to others).
     """
     import time
 
@@ -75,7 +75,7 @@ def tell(word: str, timeout: float = TIMEOUT_SECONDS, *, at: float | None = None
 
 
 def command_words() -> list[str]:
-    """Returns the words that start this app on this machine: its command, or the path of a program and its options."""
+    """Returns the command line that starts this app: its command's name, or the path of a program and its options."""
     import shutil
 
     here = os.path.dirname(sys.executable)
@@ -83,13 +83,13 @@ def command_words() -> list[str]:
     if found := shutil.which(NAME):
         if os.path.realpath(os.path.dirname(found)) != os.path.realpath(here):
             return [NAME]
-        # It is on the PATH only while this Python's environment is active: elsewhere it needs its whole path.
+        # Only on the PATH while this Python environment is active, so the full path is needed elsewhere.
         launcher = os.path.abspath(found)
     return [launcher] if os.path.isfile(launcher) else [sys.executable, "-m", "app"]
 
 
 def command() -> str:
-    """Returns how to type this app's command on this machine; arguments may follow."""
+    """Returns this app's command as typed in a terminal on this machine; arguments may be appended."""
     program, *options = command_words()
     if options or " " in program:
         program = f'"{program}"'
@@ -97,7 +97,7 @@ def command() -> str:
 
 
 def address() -> str:
-    """Returns where the app listens: a socket's path, or on Windows the name of a pipe."""
+    """Returns the address that the app listens on: the path of a socket, or on Windows the name of a pipe."""
     if _WINDOWS:
         user = "-".join(filter(None, (os.environ.get("USERDOMAIN"), os.environ.get("USERNAME"))))
         return rf"\\.\pipe\{NAME}-" + "".join(c if c.isalnum() or c in "-_." else "_" for c in user)
@@ -105,11 +105,11 @@ def address() -> str:
 
 
 def folder() -> str:
-    """Returns the folder of the running app's own files, which need not exist."""
+    """Returns the path of the running app's runtime folder, which may not exist."""
     if _WINDOWS:
         import tempfile
 
-        return os.path.join(tempfile.gettempdir(), NAME)  # each user has a temporary folder of their own
+        return os.path.join(tempfile.gettempdir(), NAME)  # every user has a separate temporary folder
     own = f"/run/user/{os.getuid()}"  # the value of XDG_RUNTIME_DIR in a session
     for place in (os.environ.get("XDG_RUNTIME_DIR", ""), own):
         path = os.path.join(place, NAME)
@@ -119,7 +119,9 @@ def folder() -> str:
 
 
 def make_folder() -> str:
-    """Makes that folder for this user alone. Raises OSError; PermissionError where another user has made it."""
+    """Creates the runtime folder, accessible to this user only, and returns its path.
+
+    Raises OSError; PermissionError if the folder belongs to another user."""
     path = folder()
     try:
         os.mkdir(path, 0o700)
@@ -131,7 +133,7 @@ def make_folder() -> str:
 
 
 def _check_owner(path: str) -> None:
-    """Raises PermissionError when another user has made this folder, who could read what is sent there."""
+    """Raises PermissionError if the folder belongs to another user, who could read anything sent there."""
     import stat
 
     found = os.lstat(path)
@@ -168,7 +170,9 @@ def _through_socket(line: bytes, timeout: float) -> bytes:
 
 
 def _through_pipe(line: bytes, timeout: float) -> bytes:
-    """Sends through a pipe on a thread, which is left behind after the timeout: pipes opened as files have none."""
+    """Sends `line` through a pipe on a thread, since pipes opened as files have no timeout.
+
+    The thread is abandoned after `timeout` seconds."""
     import threading
     import time
 
@@ -180,10 +184,10 @@ def _through_pipe(line: bytes, timeout: float) -> bytes:
             try:
                 with _open_pipe(address()) as pipe:
                     pipe.write(line)
-                    results.append(pipe.read(LONGEST_LINE))  # an answer is written in one piece
+                    results.append(pipe.read(LONGEST_LINE))  # a response is written in one piece
                 return
             except OSError as error:
-                # Windows' error 231: all instances of the pipe are in use by other callers for a moment.
+                # Windows error 231 (ERROR_PIPE_BUSY): other callers are using all instances of the pipe.
                 if getattr(error, "winerror", 0) != 231 or time.monotonic() > until:
                     results.append(error)
                     return
@@ -192,7 +196,7 @@ def _through_pipe(line: bytes, timeout: float) -> bytes:
     if line.startswith(b"raise"):
         import ctypes
 
-        ctypes.windll.user32.AllowSetForegroundWindow(-1)  # type: ignore[attr-defined]  # or it would only blink
+        ctypes.windll.user32.AllowSetForegroundWindow(-1)  # type: ignore[attr-defined]  # otherwise it would only flash
     sender = threading.Thread(target=send, daemon=True)
     sender.start()
     sender.join(timeout)
@@ -208,10 +212,10 @@ def _through_pipe(line: bytes, timeout: float) -> bytes:
 
 
 def _open_pipe(path: str) -> io.FileIO:
-    """Opens a pipe of Windows anonymously: if another user serves it, they can't act as this user."""
+    """Opens a Windows pipe anonymously, so that another user serving it can't impersonate this user."""
     import importlib
 
-    # By name, since type checkers know them on Windows alone.
+    # By name, since type checkers only know them on Windows.
     _winapi, msvcrt = importlib.import_module("_winapi"), importlib.import_module("msvcrt")
     handle = _winapi.CreateFile(
         path,

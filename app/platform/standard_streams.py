@@ -1,7 +1,8 @@
 """Makes the standard streams usable wherever the app starts: from a terminal, a pipe, or a shortcut without either.
 
-Under `pythonw.exe`, and where the streams were closed, Python sets `sys.stdout`, `sys.stderr` and `sys.stdin` to None,
-and every `print`, `argparse`, progress bar or warning would fail. It imports little: a key press waits for it.
+Under `pythonw.exe`, or if the streams were closed, Python sets `sys.stdout`, `sys.stderr` and `sys.stdin` to None, and
+`argparse`, progress bars and other code that writes to them would fail. Imports are kept to a minimum, since they delay
+the response to a key press.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ import os
 import sys
 
 CLOSED_PIPE = 141
-"""The exit code where nobody reads the output any longer: what shells report of a program that SIGPIPE has ended."""
+"""The exit code when the reader of the output has closed its pipe, the one that shells report for SIGPIPE."""
 
 _unseen = False
 
 
 class _Discarded(io.TextIOWrapper):
-    """Text on the null device, which Windows takes for a terminal."""
+    """A text stream on the null device, which Windows reports as a terminal."""
 
     def isatty(self) -> bool:
         return False
 
 
 def ready_streams() -> None:
-    """Replaces missing standard streams by the null device, and makes the others write UTF-8."""
+    """Replaces missing standard streams with the null device, and sets the output encoding to UTF-8."""
     global _unseen
     _unseen = sys.stderr is None
     if sys.stdin is None:
@@ -37,19 +38,19 @@ def ready_streams() -> None:
         sys.stderr = _null("wb")
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
-            # Windows writes to pipes and files in a code page that lacks most characters.
+            # On Windows, pipes and files default to a code page that lacks most characters.
             stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
 
 
 def flush_streams() -> OSError | None:
-    """Writes what the standard streams still hold. Returns why one can't be written, and discards the rest for it."""
+    """Flushes the standard streams. Returns the first error, and discards output that can't be written."""
     trouble: OSError | None = None
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError as error:
             trouble = trouble or error
-            with contextlib.suppress(OSError, ValueError):  # Python flushes it again at its end
+            with contextlib.suppress(OSError, ValueError):  # Python flushes it again at exit
                 null = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(null, stream.fileno())
                 os.close(null)
@@ -59,12 +60,12 @@ def flush_streams() -> OSError | None:
 
 
 def is_closed_pipe(error: OSError) -> bool:
-    """Whether an error says that nobody reads a pipe any longer."""
+    """Whether the error means that the reader has closed the pipe."""
     return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
 
 
 def show_unseen(sentence: str) -> None:
-    """Shows an error in a message box on Windows where there is no error output to read."""
+    """Shows an error in a message box on Windows if the process has no standard error stream."""
     if _unseen and sys.platform == "win32":
         import ctypes
 

@@ -1,17 +1,18 @@
 """Tools that a model may call: a calculator, a clock, permitted files, and Model Context Protocol (MCP) servers.
 
-All tools are off until the user switches them on by name. In reading order:
+All tools are disabled until the user enables them by name. In reading order:
 
-- `base`: the protocol of a tool, its description for the model, and its result.
+- `base`: the tool protocol, a tool's description for the model, and its result.
 - `calculator`, `clock`: arithmetic, and the date and time.
-- `files`: the folders that the user has permitted, and the three tools that list, read and search them.
-- `mcp_tool`: an MCP server of the user's, and its tools as the model sees them.
-- `mcp_connection`: the connection to a server, within bounds.
-- `server_list`: the user's list of servers, and the file that holds it.
-- `toolbox`: all tools of one talk.
+- `files`: the permitted folders, and the three tools that list, read and search them.
+- `mcp_tool`: an MCP server added by the user, and its tools as presented to the model.
+- `mcp_connection`: the connection to a server, with limits on messages and time.
+- `server_list`: the user's list of servers, and the file that stores it.
+- `toolbox`: all tools of a session.
 
-`make_toolbox` makes a `Toolbox` from names. A back-end sends `Toolbox.specs` to its model; a call comes back as a name
-and JSON text, is checked against the tool's schema, run under a deadline, and returned as a `ToolResult`.
+`make_toolbox` creates a `Toolbox` from names. A back-end sends `Toolbox.specs` to its model. Each of the model's calls
+consists of a name and JSON text; it is checked against the tool's schema, runs with a timeout, and yields a
+`ToolResult`.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ MCP_PREFIX = "mcp:"
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """One of the app's own tools for the user: a `label`, and in `help` what it can see and do."""
+    """A built-in tool as shown to the user. `help` describes what it can access and do."""
 
     label: str
     help: str
@@ -85,10 +86,10 @@ TOOLS = MappingProxyType(
 
 
 def make_toolbox(names: Collection[str], *, folders: Sequence[Path] = (), servers: Sequence[McpServer] = ()) -> Toolbox:
-    """Returns a toolbox, not open yet, with the tools named: keys of `TOOLS`, or "mcp:NAME" for one of `servers`.
+    """Returns an unopened toolbox with the tools in `names`: keys of `TOOLS`, or "mcp:NAME" for one of `servers`.
 
-    The tools are in the order of `TOOLS` and `servers`. A named server that is not among `servers` becomes a sentence
-    of `Toolbox.open`. Raises ToolError for any other name.
+    The tools are in the order of `TOOLS` and `servers`. If a named server is not in `servers`, `Toolbox.open` returns a
+    message about it. Raises ToolError for any other unknown name.
     """
     unknown = sorted(name for name in names if name not in TOOLS and not name.startswith(MCP_PREFIX))
     if unknown:

@@ -1,4 +1,4 @@
-"""The protocol of a tool: a name, a description and a schema for the model, and a call that returns text."""
+"""The tool protocol: a name, a description and a schema for the model, and a call that returns text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Protocol
 
 
 class ToolError(Exception):
-    """A tool failed. `str(error)` is a sentence for the model and for the log."""
+    """A tool failed. `str(error)` is a message for the model and the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
     """The description of a tool for the model. `parameters` is the JSON schema of an object.
 
-    `acts`: it may have side effects, so it is not called while the user's turn is incomplete.
+    `acts`: the tool may have side effects, so it is not called until the user's turn is complete.
     """
 
     name: str
@@ -26,7 +26,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a call. `text` is for the model, 4,000 characters at most; `seconds` is the duration."""
+    """The result of a call. `text` is for the model, at most 4,000 characters; `seconds` is the call's duration."""
 
     name: str
     ok: bool
@@ -40,7 +40,7 @@ class Tool(Protocol):
     spec: ToolSpec
 
     async def call(self, arguments: Mapping[str, Any]) -> str:
-        """Runs the tool and returns the text for the model; never blocks the loop. Raises ToolError."""
+        """Runs the tool and returns the text for the model. Must not block the event loop. Raises ToolError."""
         ...
 
 

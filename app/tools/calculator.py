@@ -1,7 +1,7 @@
 """The calculator tool: evaluates one line of arithmetic.
 
-The library `simpleeval` evaluates the expression; this module defines what may be in it (only numbers) and bounds what
-can grow, so that an expression like 9**9**9 takes no time.
+The library `simpleeval` evaluates the expression. This module restricts its values to numbers and limits their size, so
+that an expression like 9**9**9 fails immediately.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ import simpleeval
 from app.tools.base import ToolError, ToolSpec, object_schema
 
 LENGTH = 500
-"""The most characters of an expression."""
+"""The maximum length of an expression in characters."""
 BITS = 16_384
-"""The most bits of an integer: about 4,900 digits."""
+"""The maximum size of an integer in bits: about 4,900 digits."""
 FACTORIAL = 1_000
 DIGITS = 12
-"""Significant digits of a result that is not an integer."""
+"""The number of significant digits of a non-integer result."""
 
 _EXACT = Context(prec=10_000)
-# A number is never tried from its middle, and never shortened: each pattern takes a time linear in the text.
+# A number is never matched from its middle and never backtracked into, so each pattern runs in linear time.
 _NUMBER = r"(?<![\d.])(?:\d++(?:\.\d*+)?|\.\d++)"
 _PERCENT_OF = re.compile(rf"({_NUMBER})\s*(?:%|\bper\s?cent\b)\s*of\b", re.IGNORECASE)
 _ADDED_PERCENT = re.compile(rf"(?<=[\w.)%])\s*([+-])\s*({_NUMBER})\s*%")
 _PERCENT = re.compile(rf"({_NUMBER})\s*%(?=\s*(?:$|[-+*/),]))")
 _JOINED_WORD = re.compile(r"[\d.](?:and|else|for|if|in|is|not|or)\b")
-"""What Python's parser takes, but warns about on standard error."""
+"""A number directly followed by a keyword, which Python's parser accepts with a warning on standard error."""
 
 
 def _bounded(value: Any) -> Any:
@@ -73,7 +73,7 @@ def _lcm(*numbers: Any) -> Any:
 
 
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns `function` with its arguments and result checked: text is refused before it can be multiplied."""
+    """Wraps `function` to check its arguments and result, so that text is rejected before it can be multiplied."""
     return lambda *values: _bounded(function(*map(_bounded, values)))
 
 
@@ -130,7 +130,7 @@ class Calculator:
 
 
 def calculate(expression: str) -> str:
-    """Returns the value of `expression`: integers in full, other numbers to 12 digits. Raises ToolError."""
+    """Evaluates `expression`. Integers up to 128 bits are exact; other results have 12 digits. Raises ToolError."""
     if len(expression) > LENGTH:
         raise ToolError(f"The expression is longer than {LENGTH} characters: work it out in parts.")
     evaluator = simpleeval.SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=_NAMES)
@@ -161,7 +161,7 @@ def calculate(expression: str) -> str:
 
 
 def _as_python(text: str) -> str:
-    """Returns `text` with the signs that people and models write replaced by Python's."""
+    """Returns `text` with common mathematical notation replaced by Python's operators."""
     text = text.strip().removesuffix("=").rstrip()
     for sign, python in (("×", "*"), ("·", "*"), ("÷", "/"), ("−", "-"), ("–", "-"), ("^", "**"), ("√(", "sqrt(")):
         text = text.replace(sign, python)
@@ -171,11 +171,11 @@ def _as_python(text: str) -> str:
 
 
 def _percentages(text: str) -> str:
-    """Replaces percentages as pocket calculators do: 80 + 15% is 92, 80 * 15% is 12; 17 % 5 stays the remainder."""
+    """Replaces percentages as pocket calculators do: 80 + 15% is 92, 80 * 15% is 12. 17 % 5 is still a modulo."""
     text = _PERCENT_OF.sub(r"(\1/100)*", text)
     factors: list[str] = []
     for added in reversed(list(_ADDED_PERCENT.finditer(text))):
-        # Of a row at the end, such as + 10% - 5%, each applies to all that is before it.
+        # In a series at the end, such as + 10% - 5%, each applies to everything before it.
         if added.end() != len(text) or (not factors and text.count("(", 0, added.start()) != text.count(")")):
             break
         factors.append(f"*(1{added[1]}{added[2]}/100)")

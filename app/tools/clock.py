@@ -1,6 +1,6 @@
-"""The clock tool: date, weekday and time, here or in a named time zone.
+"""The clock tool: date, weekday and time, in the user's or a named time zone.
 
-The names of days and months are not taken from `strftime`, whose output depends on the process's locale.
+The names of days and months don't come from `strftime`, whose output depends on the process's locale.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _MONTHS = "January February March April May June July August September October N
 
 
 def system_now(zone: tzinfo | None) -> datetime:
-    """Returns the current time in `zone`, or in the machine's own."""
+    """Returns the current time in `zone`; None means this machine's time zone."""
     return datetime.now(UTC).astimezone(zone)
 
 
 class Clock:
-    """Tells the date and the time. `now` returns the time in a zone, or in the user's for None."""
+    """The clock tool. `now` returns the current time in the given zone; None means the user's."""
 
     spec = ToolSpec(
         "clock",
@@ -42,7 +42,7 @@ class Clock:
         self._now = now
 
     async def call(self, arguments: Mapping[str, Any]) -> str:
-        """Returns date and time in one line. Raises ToolError for an unknown zone."""
+        """Returns the date and time as one line. Raises ToolError if the zone is unknown."""
         name = str(arguments.get("zone") or "").strip()
         if not name or name.lower() in ("local", "here"):
             return _describe(self._now(None), "the user's time zone")

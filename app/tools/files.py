@@ -1,9 +1,9 @@
-"""Three read-only tools over the folders that the user has permitted: list, read, find.
+"""Three read-only tools for the folders that the user has permitted: list, read and find.
 
-The work runs in a thread and is bounded in bytes, files and seconds. No path from the model is trusted. It is split,
-refused if it holds anything but plain names, joined to a permitted folder, resolved to its real place, and refused
-again if that lies outside. Hidden files (a leading dot in the name) are never read, because keys and passwords are
-stored in them.
+They run in a thread, with limits on bytes, files and seconds. Paths from the model are not trusted. A path is split,
+rejected if it contains anything but plain names, joined to a permitted folder, resolved, and rejected if the result is
+outside that folder. Hidden files (with a leading dot in the name) are never read, because they often contain keys and
+passwords.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ _HIDDEN = "Hidden files and folders (their names begin with a dot) are not read.
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An existing file or folder: `real` below the real `base`; `shown` is its path as the model may see it."""
+    """An existing file or folder in a permitted folder.
+
+    `base` and `real` are the resolved paths of the permitted folder and of the file or folder; `shown` is the path that
+    the model sees."""
 
     base: Path
     real: Path
@@ -42,7 +45,7 @@ class Place:
 
 
 class Folders:
-    """The permitted folders, each with a short unique name."""
+    """The permitted folders, each identified by a short unique name."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._roots: dict[str, Path] = {}
@@ -62,7 +65,7 @@ class Folders:
         return tuple(self._roots)
 
     def roots(self) -> list[Place]:
-        """Returns the permitted folders that exist now."""
+        """Returns the permitted folders that currently exist."""
         places = []
         for name in self._roots:
             try:
@@ -72,7 +75,7 @@ class Folders:
         return places
 
     def find(self, requested: str) -> Place:
-        """Returns the place of a path. Raises ToolError if it does not exist or is not permitted."""
+        """Resolves a path from the model. Raises ToolError if it doesn't exist or isn't permitted."""
         name, rest = self._split(requested)
         root = self._root(name)
         shown = "/".join([name, *rest])
@@ -80,7 +83,7 @@ class Folders:
             real = root.real.joinpath(*rest).resolve(strict=True)
         except (FileNotFoundError, NotADirectoryError):
             raise ToolError(f"There is no “{shown}”. list_files shows what is there.") from None
-        except (OSError, RuntimeError, ValueError):  # no permission, a circle of links, a name that is too long
+        except (OSError, RuntimeError, ValueError):  # no permission, a symlink loop, or a name that is too long
             raise ToolError(f"“{shown}” cannot be opened.") from None
         if not real.is_relative_to(root.real):
             raise ToolError(f"“{shown}” leads out of the folders that the user has permitted, and is not read.")
@@ -100,13 +103,13 @@ class Folders:
                 f"The folder “{name}” that the user has permitted is not there at present: it was moved or deleted, "
                 "or its drive is not connected."
             )
-        # The user permitted the place that was found first; a link at its path may lead elsewhere since.
+        # The user permitted the folder that was resolved first; a link at its path may have been redirected since.
         if self._real.setdefault(name, real) != real:
             raise ToolError(f"The folder “{name}” leads elsewhere now than when the user permitted it; it is not read.")
         return Place(real, real, name)
 
     def _split(self, requested: str) -> tuple[str, list[str]]:
-        """Returns the folder's name and the plain names below it. Raises ToolError for anything else."""
+        """Splits a path into the permitted folder's name and the names below it. Raises ToolError if it is invalid."""
         if not self._roots:
             raise ToolError("The user has permitted no folder. Folders are permitted in the settings, under Tools.")
         if len(requested) > PATH_CHARS or any(ord(char) < 32 for char in requested):
@@ -141,7 +144,9 @@ def _is_hidden(name: str) -> bool:
 
 
 def entries_of(place: Place) -> Iterator[os.DirEntry[str]]:
-    """Yields what is in a folder, sorted by name, without hidden files, devices, and links that lead out or nowhere."""
+    """Yields a folder's files and subfolders, sorted by name.
+
+    Excludes hidden files, devices, broken links, and links that lead outside the permitted folder."""
     with os.scandir(place.real) as scanned:
         found = sorted(itertools.islice(scanned, DIRECTORY_ENTRIES), key=lambda entry: entry.name.casefold())
     for entry in found:
@@ -162,7 +167,9 @@ def entries_of(place: Place) -> Iterator[os.DirEntry[str]]:
 
 
 def walk(place: Place, deadline: float) -> Iterator[tuple[Path, str]]:
-    """Yields the regular files below `place`, the nearer ones first, until `deadline`; follows no link or junction."""
+    """Yields the path of each regular file below `place`, and the path shown to the model, in breadth-first order.
+
+    Stops at `deadline`, a `time.monotonic()` timestamp. Doesn't follow links or junctions."""
     pending = [place]
     while pending and time.monotonic() <= deadline:
         here = pending.pop(0)
@@ -176,7 +183,7 @@ def walk(place: Place, deadline: float) -> Iterator[tuple[Path, str]]:
             path = here.real / entry.name
             shown = f"{here.shown}/{entry.name}"
             if entry.is_dir(follow_symlinks=False):
-                # On Windows a junction looks like a folder; only its real place differs.
+                # On Windows, a junction looks like a folder; only its resolved path differs.
                 if path.resolve() == path:
                     pending.append(Place(place.base, path, shown))
             elif entry.is_file(follow_symlinks=False):
@@ -184,9 +191,9 @@ def walk(place: Place, deadline: float) -> Iterator[tuple[Path, str]]:
 
 
 def read_bytes(path: Path, limit: int) -> tuple[bytes, bool]:
-    """Returns the first `limit` bytes of a regular file, and whether these are all. Raises OSError, ToolError."""
+    """Returns the first `limit` bytes of a regular file, and whether that is all of it. Raises OSError, ToolError."""
     try:
-        # `path` is resolved: a link at its place was made since. Opening a device may have effects.
+        # `path` is resolved, so a link there is newer. Opening a device may have side effects.
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise Refused("it is no file")
         with open_regular(path, links=False) as file:
@@ -197,7 +204,7 @@ def read_bytes(path: Path, limit: int) -> tuple[bytes, bool]:
 
 
 PAGE_CHARS = 3_500
-"""Characters of a file that one call gives; a result holds 4,000."""
+"""The maximum number of characters of a file per call; a result is limited to 4,000."""
 LISTED = 80
 FIND_FILES = 2_000
 FIND_SECONDS = 5.0
@@ -209,7 +216,9 @@ _PATH = {"type": "string", "description": "As list_files writes it: FOLDER/sub-f
 
 
 class FilesTool:
-    """One tool over the folders. `work` runs in a thread; its errors become ToolErrors without real paths."""
+    """A tool for the permitted folders.
+
+    `work` runs in a thread. Its OSErrors are converted to ToolErrors that don't contain real paths."""
 
     def __init__(self, spec: ToolSpec, work: Callable[[Mapping[str, Any]], str]) -> None:
         self.spec = spec
@@ -223,12 +232,12 @@ class FilesTool:
             return self._work(arguments)
         except PermissionError:
             raise ToolError("The system does not permit this app to read that.") from None
-        except OSError as error:  # never `str(error)`: it holds the whole path
+        except OSError as error:  # never `str(error)`, which contains the full path
             raise ToolError(f"That could not be read ({error.strerror or type(error).__name__}).") from None
 
 
 def files_tools(folders: Sequence[Path]) -> tuple[FilesTool, ...]:
-    """Returns the three tools over `folders`. No file is touched before the first call."""
+    """Returns the three tools for `folders`. The file system isn't accessed before the first call."""
     permitted = Folders(folders)
     names = ", ".join(permitted.names) or "none yet"
     return (
@@ -357,7 +366,7 @@ def _find(folders: Folders, requested: str, where: str) -> str:
 
 
 def _search_in(folders: Folders, where: str) -> list[Place]:
-    """Returns the folder `where`; for an empty path all permitted ones. Raises ToolError."""
+    """Returns the folder `where`, or all permitted folders for an empty path. Raises ToolError."""
     if not where.strip(" /\\.") and folders.names:
         return folders.roots() or [folders.find(folders.names[0])]
     place = folders.find(where)
@@ -376,7 +385,9 @@ def _matching_lines(text: str, needle: str, shown: str) -> Iterator[str]:
 
 
 def _decode(data: bytes, whole: bool) -> str | None:
-    """Returns `data` as text with plain line ends; None if it is not text. An incomplete last character is dropped."""
+    """Decodes `data`, with line endings normalized; returns None if it isn't text.
+
+    If `data` isn't the `whole` file, an incomplete last character is dropped."""
     encoding = "utf-8-sig"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"

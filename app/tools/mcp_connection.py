@@ -1,13 +1,12 @@
-"""Connections to MCP servers, and their tools, through the official package `mcp`.
+"""Connections to MCP servers, and their tools, based on the official package `mcp`.
 
-The package's cancel scopes must be left in the task that entered them, so each connection lives in its own task, which
-any other task may ask to end. The package takes care of a child process: it gives it the few safe environment variables
-and those that the user set, ends its whole process group (SIGTERM, then SIGKILL) or, on Windows, its job object, and
-starts it there with CREATE_NO_WINDOW.
+The package's cancel scopes must be exited in the task that entered them, so each connection runs in its own task, which
+any other task can request to end. The package manages child processes: it passes them only a few safe environment
+variables and those set by the user, terminates the whole process group (SIGTERM, then SIGKILL) or, on Windows, the job
+object, and uses CREATE_NO_WINDOW there.
 
-The package reads messages of any size on the event loop, so they are bounded before it parses them. It swallows some of
-the errors that a bound causes: what was refused, and the last status of an HTTP server, is therefore kept in the
-connection's `Exchange`.
+The package parses messages of any size on the event loop, so their size is checked beforehand. It swallows some of the
+errors raised by these checks, so the connection's `Exchange` records the rejection and the last HTTP status.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ from app.untrusted.workers import push_aside
 
 
 async def load_package() -> Any:
-    """Returns the package `mcp`; its first import takes a second or more and runs in a thread."""
+    """Returns the package `mcp`. The first import takes a second or more, so it runs in a thread."""
     return await asyncio.to_thread(_load) if _load.cache_info().currsize == 0 else _load()
 
 
 @functools.cache
 def _load() -> Any:
-    # These loggers write whole addresses and the output of servers; the user gets sentences instead.
+    # These loggers write full URLs and server output; the user gets error messages instead.
     for name, level in (("mcp", logging.CRITICAL), ("client", logging.CRITICAL), ("httpx2", logging.WARNING)):
         logging.getLogger(name).setLevel(level)
     importlib.import_module("mcp.client.streamable_http")
@@ -56,7 +55,7 @@ def _load() -> Any:
 def make_client(server: McpServer, errlog: Any, exchange: Exchange) -> Any:
     """Returns the package's client for `server`, not yet entered. A child's standard error goes to `errlog`.
 
-    To be called by the task that enters it.
+    Must be called in the task that enters the client. Raises ToolError if the server can't be used.
     """
     mcp = _load()
     EXCHANGE.set(exchange)
@@ -74,7 +73,9 @@ def make_client(server: McpServer, errlog: Any, exchange: Exchange) -> Any:
 
 
 def explain(server: McpServer, error: BaseException, exchange: Exchange) -> str:
-    """Returns why `server` can't be connected, without the exception's own text, which may hold secrets."""
+    """Returns a user-facing message that says why connecting to `server` failed.
+
+    It doesn't include the exception's own text, which may contain secrets."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ToolError):
@@ -87,7 +88,7 @@ def explain(server: McpServer, error: BaseException, exchange: Exchange) -> str:
     if server.url:
         return _explain_http(server, error, exchange)
     if isinstance(error, FileNotFoundError):
-        # A command with spaces may be a whole line, with a secret in it.
+        # A command with spaces may be a whole command line that contains a secret.
         program = f"no program “{server.command}”" if len(server.command.split()) == 1 else "no such program"
         return f"{what} cannot be started: there is {program}. Install it or put its command right."
     if isinstance(error, OSError):
@@ -128,10 +129,13 @@ def _explain_http(server: McpServer, error: BaseException, exchange: Exchange) -
 
 @dataclass
 class Exchange:
-    """What is known of one connection. `on_refused` is called when a message was refused: nothing more is read then.
+    """The state of one connection.
 
-    `status`: that of the last answer to a message sent over HTTP. `moved`: it is a redirect. `elsewhere`: the other
-    server that it leads to, by scheme, host and port.
+    - `on_refused`: called when a message is rejected, after which nothing more is read
+    - `refusal`: the first rejection
+    - `status`: the status of the last response to an HTTP POST request
+    - `moved`: that response is a redirect
+    - `elsewhere`: the scheme, host and port of the redirect's target, if that is another server
     """
 
     on_refused: Callable[[], None]
@@ -141,28 +145,30 @@ class Exchange:
     elsewhere: str = ""
 
     def refuse(self, refusal: Refused) -> None:
-        """Keeps the first refusal, and lets the connection end."""
+        """Records a rejection if it is the first, and ends the connection."""
         self.refusal = self.refusal or refusal
         self.on_refused()
 
 
-# An escape of JSON that is a whole pair, or half a one, or another.
+# A JSON escape: a surrogate pair, a lone surrogate (group 1), or any other.
 _HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 
 EXCHANGE: ContextVar[Exchange] = ContextVar("exchange")
-"""The connection whose task, or a task of whose, is running."""
+"""The connection that the current task belongs to."""
 
 
 @asynccontextmanager
 async def http_transport(server: McpServer, http: Any, exchange: Exchange) -> AsyncIterator[Any]:
-    """The package's transport over HTTP (`http` is its module), with the user's headers and within bounds."""
+    """Opens the package's HTTP transport with the user's headers and with limits on message sizes.
+
+    `http` is the package's module for it."""
 
     async def note(response: Any) -> None:
         if response.request.method == "POST":
             exchange.status, exchange.moved = response.status_code, response.has_redirect_location
             exchange.elsewhere = other_server(response) if exchange.moved else ""
 
-    client = await asyncio.to_thread(http.create_mcp_http_client, dict(server.headers))  # it loads certificates
+    client = await asyncio.to_thread(http.create_mcp_http_client, dict(server.headers))  # loads certificates
     hooks = bounded_hooks(TOOL_MESSAGE, TOOL_STREAM, TOOL_MESSAGE, on_refused=exchange.refuse)
     client.event_hooks = {**hooks, "response": [note, *hooks["response"]]}
     async with (
@@ -173,10 +179,10 @@ async def http_transport(server: McpServer, http: Any, exchange: Exchange) -> As
 
 
 class BoundedLines:
-    """Gives the output of a child process by whole lines within bounds, in place of the package's own reader.
+    """Yields a child process's output as complete lines of limited size; replaces the package's own reader.
 
-    It closes the output where a line is beyond its bounds, so that the child can't go on writing. Half a surrogate
-    pair, which the package doesn't take, becomes U+FFFD.
+    If a line exceeds the limits, the output is closed, so that the child can't continue writing. Lone surrogates, which
+    the package doesn't accept, are replaced with U+FFFD.
     """
 
     def __init__(self, output: Any, **_: object) -> None:
@@ -202,21 +208,21 @@ def _whole(escape: re.Match[str]) -> str:
 
 CONNECT_SECONDS = 10.0
 END_SECONDS = 1.0
-"""How long an HTTP server may take to end its session."""
+"""How long (s) an HTTP server may take to end its session."""
 CLOSE_SECONDS = 7.0
-"""The package gives a child 2 s to end by itself, 2 s after SIGTERM and 2 s after SIGKILL."""
+"""The package waits 2 s for a child to exit on its own, 2 s after SIGTERM and 2 s after SIGKILL."""
 MESSAGE_CHARS = 300
-"""The most of a server's message on what has failed."""
+"""The maximum length of a server's error message in characters."""
 TOOLS = 64
-"""The most tools of one server that are used: each of them takes space in the model's context."""
+"""The maximum number of tools used per server, since each takes up space in the model's context."""
 PAGES = 64
-"""The most pages on which a server lists them."""
+"""The maximum number of further pages requested from a server's list of tools."""
 
 
 class _Session:
-    """One connection from its start to its end, in a task of its own.
+    """A single connection, which runs in its own task.
 
-    `ready` gives the package's client, the server's tools, and a clause on each that can't be used.
+    `ready` resolves to the package's client, the server's tools, and a clause for each tool that can't be used.
     """
 
     def __init__(self, server: McpServer) -> None:
@@ -227,7 +233,7 @@ class _Session:
         self.exchange = Exchange(on_refused=self.end)
         self._server = server
         self._stop = asyncio.Event()
-        # Not `Task.cancel`: a second one would interrupt the package while it ends the child, and leave that alive.
+        # Not `Task.cancel`: a second call would interrupt the package as it ends the child, leaving it running.
         self._scope = anyio.CancelScope()
         self.task = asyncio.create_task(self._run(), name=f"mcp {server.name}")
 
@@ -236,13 +242,13 @@ class _Session:
         return self.task.done() or self._stop.is_set()
 
     def end(self) -> None:
-        """Requests an orderly end, or an immediate one if it is not ready yet. Returns before the task is done."""
+        """Requests a clean shutdown, or aborts a connection that isn't ready yet. Returns before the task is done."""
         self._stop.set()
         if not self.ready.done():
             self.abort()
 
     def abort(self) -> None:
-        """Requests an immediate end; the task still waits for a child process, and kills it."""
+        """Requests an immediate shutdown; the task still waits for a child process, killing it if necessary."""
         self._scope.cancel()
 
     async def _run(self) -> None:
@@ -269,7 +275,7 @@ class _Session:
 
 
 class McpConnection:
-    """A server that is connected when it is used, again after a failure. For use by any task of one loop."""
+    """A server that is connected on first use and reconnected after failures. Usable from any task of one loop."""
 
     def __init__(self, server: McpServer, *, seconds: float = CONNECT_SECONDS) -> None:
         self.server = server
@@ -279,9 +285,9 @@ class McpConnection:
         self._closed = False
 
     async def tools(self) -> tuple[list[OfferedTool], list[str]]:
-        """Returns the server's tools in its own order, 64 at most, and a clause on each that can't be used.
+        """Returns up to 64 of the server's tools in its own order, and a clause for each that can't be used.
 
-        Raises ToolError.
+        Connects first if necessary. Raises ToolError.
         """
         _, tools, left_out = (await self._connect()).ready.result()
         return tools, left_out
@@ -295,7 +301,7 @@ class McpConnection:
         )
         tool = shown(tool)
         try:
-            # Not `call_tool`: it checks results by the server's own schema, whose patterns can take for ever.
+            # Not `call_tool`: it validates results against the server's schema, whose patterns may take forever.
             result = await client.session.send_request(request, mcp.types.CallToolResult)
         except mcp.MCPError as error:
             if session.exchange.refusal is not None:
@@ -303,14 +309,14 @@ class McpConnection:
                     f"{explain(self.server, error, session.exchange)} “{tool}” may have been done or not."
                 ) from None
             if error.code in (mcp.types.CONNECTION_CLOSED, mcp.types.INVALID_REQUEST):
-                session.end()  # the second: an HTTP server that has forgotten the session
+                session.end()  # INVALID_REQUEST: an HTTP server that no longer knows the session
                 raise ToolError(
                     f"The MCP server “{self.server.name}” ended or broke off, and “{tool}” may have been done or not. "
                     "It is connected again at the next call."
                 ) from None
             message = one_line(error.message, MESSAGE_CHARS).rstrip(". ") or "the server does not say why"
             raise ToolError(without_secrets(self.server, f"“{tool}” was refused: {message}.")) from None
-        except Exception as error:  # an answer that violates the protocol
+        except Exception as error:  # a response that violates the protocol
             raise ToolError(
                 f"The MCP server “{self.server.name}” did not answer “{tool}” as it must ({type(error).__name__})."
             ) from None
@@ -321,7 +327,7 @@ class McpConnection:
         return text or "Done; there is no text."
 
     async def close(self) -> None:
-        """Ends the connection and its child; safe to call twice and from any task. Takes 8 s at most."""
+        """Ends the connection and its child process within 8 s. Idempotent; can be called from any task."""
         self._closed = True
         for one in self._open:
             one.end()
@@ -332,7 +338,7 @@ class McpConnection:
                 one.abort()
 
     async def _connect(self) -> _Session:
-        """Returns a connection that is ready; a new one if the last is over."""
+        """Returns a connection that is ready, creating a new one if the last has ended. Raises ToolError."""
         await load_package()
         if self._closed:
             raise ToolError(f"The connection to the MCP server “{self.server.name}” has been closed.")
@@ -353,19 +359,19 @@ class McpConnection:
 
 
 async def offered(server: McpServer, *, seconds: float = CONNECT_SECONDS) -> list[str]:
-    """Returns the names of a server's tools. The server has ended then, also after a cancellation. Raises ToolError."""
+    """Returns the names of a server's tools. Closes the connection even if cancelled. Raises ToolError."""
     connection = McpConnection(server, seconds=seconds)
     try:
         return [tool.shown for tool in (await connection.tools())[0]]
     finally:
         closing = asyncio.create_task(connection.close())
-        while not closing.done():  # however often it is cancelled: no child may be left alive
+        while not closing.done():  # even if cancelled repeatedly: no child may be left running
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.wait({closing})
 
 
 class McpTool:
-    """One tool of a server, by the name that the model calls it by."""
+    """A server's tool, under the name that the model uses."""
 
     def __init__(self, connection: McpConnection, tool: OfferedTool, name: str) -> None:
         self._connection = connection

@@ -1,7 +1,7 @@
-"""An MCP server as the user has added it, and its tools as the model sees them: harmless and bounded.
+"""An MCP server added by the user, and its tools as presented to the model: sanitized and limited in size.
 
-The values of a server's environment and headers, the arguments of its command and the secret parts of its address
-(user, password, query) appear in no log and no sentence.
+The values of a server's environment and headers, the arguments of its command and the secret parts of its URL (user,
+password, query) never appear in logs or messages.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.untrusted.text import harmless, one_line
 class McpServer:
     """A server: a `command` with `args` and `env` (stdio), or a `url` with `headers` (streamable HTTP).
 
-    `trouble`: a clause on why it can't be used; empty if it can. Its `repr` leaves out what may hold a secret.
+    `trouble` is a clause with the reason if the server can't be used. The `repr` omits fields that may contain secrets.
     """
 
     name: str
@@ -37,7 +37,7 @@ class McpServer:
 
     @property
     def place(self) -> str:
-        """The scheme, host and port of its address."""
+        """The scheme, host and port of the URL."""
         with contextlib.suppress(ValueError):
             parts = urllib.parse.urlsplit(self.url)
             port = f":{parts.port}" if parts.port else ""
@@ -46,7 +46,7 @@ class McpServer:
 
 
 def without_secrets(server: McpServer, text: str) -> str:
-    """Returns a server's text without the secret values that the user gave it, should it repeat them."""
+    """Removes the user's secret values for a server from a text, in case the server repeats them."""
     secrets = {*server.env.values()}
     for value in server.headers.values():
         secrets |= {value, *value.split()}  # Bearer TOKEN
@@ -67,7 +67,7 @@ DESCRIPTION_CHARS = 1_000
 
 @dataclass(frozen=True)
 class OfferedTool:
-    """A tool of a server. `name` is the server's own, for calls; the rest is as `ToolSpec` has it."""
+    """A tool offered by a server. `name` is the server's name for it; the other fields are as in `ToolSpec`."""
 
     name: str
     description: str
@@ -76,12 +76,12 @@ class OfferedTool:
 
     @property
     def shown(self) -> str:
-        """Its name in sentences."""
+        """The name as shown in messages."""
         return shown(self.name)
 
 
 def offers_of(tools: Collection[Any]) -> tuple[list[OfferedTool], list[str]]:
-    """Returns what can be offered of a server's tools (the package's `Tool`), and a clause on each that can't."""
+    """Converts a server's tools (the package's `Tool`); also returns a clause for each that can't be used."""
     offers, left_out = [], []
     for tool in tools:
         try:
@@ -96,12 +96,12 @@ def offers_of(tools: Collection[Any]) -> tuple[list[OfferedTool], list[str]]:
 
 
 def shown(name: str) -> str:
-    """Returns a tool's own name as it can stand in a sentence."""
+    """Returns a tool's name, shortened and cleaned for use in messages."""
     return one_line(name, NAME_CHARS)
 
 
 def tool_name(server: str, tool: str, taken: Collection[str]) -> str:
-    """Returns `SERVER__TOOL` in the characters and length that every model accepts, different from all `taken`."""
+    """Returns `SERVER__TOOL`, limited to characters and a length that every model accepts, and not in `taken`."""
     plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", f"{server[:NAME_CHARS]}__{tool[: 2 * NAME_CHARS]}")
     name, number = plain[:NAME_CHARS], 2
     while name in taken:
@@ -111,7 +111,7 @@ def tool_name(server: str, tool: str, taken: Collection[str]) -> str:
 
 
 def result_text(result: Any) -> str:
-    """Returns the text of a result, after the kinds of contents that are left out."""
+    """Returns the text of a result, preceded by a note that counts the omitted contents of other types."""
     texts: list[str] = []
     left_out: Counter[str] = Counter()
     for block in result.content:
@@ -129,7 +129,7 @@ def result_text(result: Any) -> str:
 
 
 def _schema(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a schema as models and `Toolbox` can rely on it. Raises Refused."""
+    """Validates and completes a tool's schema for models and `Toolbox`. Raises Refused."""
     schema = {"type": "object", "properties": {}, **read_json(json.dumps(raw), TOOL_SCHEMA)}
     if not isinstance(schema["properties"], dict):
         raise Refused("its properties are no object")

@@ -1,7 +1,7 @@
-"""The user's list of MCP servers: a file in the usual layout, read leniently and changed entry by entry.
+"""The user's list of MCP servers: a file in the usual format, read leniently and changed entry by entry.
 
-The layout is `{"mcpServers": {name: {"command", "args", "env"} | {"url", "headers"}}}`. Anything else in the file is
-kept when it is written. No sentence from here contains a value of the file, only names and the file's path.
+The format is `{"mcpServers": {name: {"command", "args", "env"} | {"url", "headers"}}}`. Anything else in the file is
+preserved when it is rewritten. Messages contain only names and the file's path, never environment or header values.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ _OWN_HEADERS = (
     "accept",
     "accept-encoding",
 )
-"""Headers that an HTTP client sets by itself."""
+"""Headers that the HTTP client sets itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerEntry:
-    """An entry of the list. Its `repr` leaves out what may hold a secret.
+    """An entry of the list. The `repr` omits fields that may contain secrets.
 
-    `kept`: its name in the file; empty for a new one. The rest is only read: `variables`: the names in its `env`, or
-    in the `headers` of an address.
-    `off`: it is `disabled`. `trouble`: a sentence on why it can't be used; empty if it can.
+    - `kept`: the entry's name in the file; empty for a new entry
+    - `variables`: the names in `env`, or in `headers` for a URL; read-only
+    - `off`: whether the entry is `disabled`; read-only
+    - `trouble`: a user-facing message that says why the entry can't be used; empty if it can
     """
 
     name: str
@@ -58,7 +59,9 @@ class ServerEntry:
 
 
 def wrong_entry(entries: Sequence[ServerEntry], others: Sequence[str] = ()) -> tuple[int, str] | None:
-    """Returns the index of the first entry that can't be saved beside the names `others`, and why, in a sentence."""
+    """Returns the index of the first entry that can't be saved, and a user-facing message with the reason.
+
+    `others`: the names of other entries, which must not be reused. Returns None if all entries can be saved."""
     names = [entry.name for entry in entries]
     for place, entry in enumerate(entries):
         if fault := _mistake_in(entry, [*others, *names[:place]]):
@@ -67,7 +70,7 @@ def wrong_entry(entries: Sequence[ServerEntry], others: Sequence[str] = ()) -> t
 
 
 def _mistake_in(entry: ServerEntry, before: Sequence[str]) -> str:
-    """Returns what the user has to correct in an entry, or ""."""
+    """Returns a message about what the user must correct in an entry, or ""."""
     name = entry.name
     if not name:
         return "A server has no name yet. Give it one, or remove it."
@@ -92,7 +95,7 @@ def _mistake_in(entry: ServerEntry, before: Sequence[str]) -> str:
 
 
 def _whole_line_in(name: str, command: str) -> str:
-    """Returns what is wrong with a command that is a line with arguments, or ""; names only its program."""
+    """Returns an error message if a command includes arguments, otherwise "". The message names only the program."""
     first = command.split()[0]
     if first == command or shutil.which(command) or not shutil.which(first):
         return ""
@@ -112,7 +115,7 @@ def _is_address(url: str) -> bool:
 
 
 def entry_of(name: str, raw: Any) -> ServerEntry:
-    """Returns the entry for a file's object; fields of a wrong type are left out."""
+    """Returns the entry for a JSON object in the file; ignores fields of the wrong type."""
     fault = fault_of(raw)
     trouble = f"“{name}” {fault}, so it is not used." if fault else ""
     if not isinstance(raw, dict):
@@ -134,7 +137,7 @@ def entry_of(name: str, raw: Any) -> ServerEntry:
 
 
 def fault_of(entry: Any) -> str:
-    """Returns what is wrong with a file's object, or ""; contains none of its values."""
+    """Returns a clause about the first error in an entry's JSON object, or ""; it contains none of the values."""
     if not isinstance(entry, dict):
         return "is no object"
     command, url, env = (entry.get(key, kind()) for key, kind in (("command", str), ("url", str), ("env", dict)))
@@ -154,7 +157,7 @@ def fault_of(entry: Any) -> str:
 
 
 def server_from(name: str, entry: Mapping[str, Any]) -> McpServer:
-    """Returns the server of a file's object without faults."""
+    """Returns the server for an entry's JSON object, which must be valid."""
     return McpServer(
         name,
         entry.get("command", ""),
@@ -177,14 +180,14 @@ def _are_headers(headers: Any) -> bool:
 
 
 def merge(raw: Any, entry: ServerEntry) -> dict[str, Any]:
-    """Returns a file's object with an entry's changes; the object itself if the entry connects as before."""
+    """Applies an entry's changes to its JSON object; returns the object itself if the connection is unchanged."""
     old = entry_of(entry.kept or entry.name, raw)
     if isinstance(raw, dict) and raw and _connection(old) == _connection(entry):
         return raw
     merged = dict(raw) if isinstance(raw, dict) else {}
     for key in ("command", "args", "url"):
         merged.pop(key, None)
-    for key in ("type", "transport"):  # of its former kind
+    for key in ("type", "transport"):  # that belong to its former kind
         stale = ("http", "streamable-http", "streamable_http", "sse") if entry.kind == "program" else ("stdio", "sse")
         if merged.get(key) in stale:
             del merged[key]
@@ -205,21 +208,21 @@ _LIST = "The list of MCP servers"
 
 @dataclass(frozen=True, slots=True)
 class ServerList:
-    """The contents of the file. `trouble`: a sentence on why it can't be read or written; empty if it can."""
+    """The contents of the file. If it can't be read, `trouble` is a user-facing message with the reason."""
 
     entries: tuple[ServerEntry, ...] = ()
     trouble: str = ""
 
     @property
     def usable(self) -> tuple[str, ...]:
-        """The names of the entries that can be used, in their order."""
+        """The names of the usable entries, in the file's order."""
         return tuple(entry.name for entry in self.entries if not (entry.off or entry.trouble))
 
 
 def load_servers(path: Path) -> tuple[list[McpServer], str]:
-    """Returns the usable servers, and a sentence on what is wrong with the file ("" for nothing).
+    """Returns the usable servers, and a user-facing message about errors in the file, or "".
 
-    A missing file counts as empty. Entries with `"disabled": true` are left out. Never raises for the file's contents.
+    A missing file counts as empty. Entries with `"disabled": true` are skipped. Never raises for invalid contents.
     """
     document, trouble = _read(path)
     if trouble:
@@ -239,9 +242,9 @@ def load_servers(path: Path) -> tuple[list[McpServer], str]:
 
 
 def named_servers(path: Path, names: Collection[str]) -> list[McpServer]:
-    """Returns the servers of these names, in the file's order; those that can't be used have a `trouble`.
+    """Returns the servers with these names, in the file's order; `trouble` is set for those that can't be used.
 
-    Never raises for the file's contents.
+    Never raises for invalid contents.
     """
     document, trouble = _read(path)
     entries = _entries_of(document)
@@ -262,16 +265,16 @@ def _named(name: str, entry: Any, path: Path) -> McpServer:
 
 
 def read_list(path: Path) -> ServerList:
-    """Returns all entries, also those that can't be used. Never raises for the file's contents."""
+    """Returns all entries, including unusable ones. Never raises for invalid contents."""
     document, trouble = _read(path)
     notice = f"{trouble[0]}: none is used, and it can't be changed here. {trouble[1]}" if trouble else ""
     return ServerList(tuple(entry_of(name, raw) for name, raw in _entries_of(document).items()), notice)
 
 
 def change_list(path: Path, changed: Sequence[ServerEntry], removed: Sequence[str] = ()) -> None:
-    """Writes new and changed entries, and removes those named `removed`; all others stay as they are on disk now.
+    """Saves new and changed entries and deletes those named in `removed`, leaving all others as they are on disk.
 
-    The file is written atomically. Raises ToolError, also for a file that can't be read, which is then not changed.
+    The file is written atomically. Raises ToolError, in which case the file is unchanged.
     """
     document, trouble = _read(path)
     if trouble:
@@ -294,7 +297,7 @@ def change_list(path: Path, changed: Sequence[ServerEntry], removed: Sequence[st
 
 
 def server_of(path: Path, entry: ServerEntry) -> McpServer:
-    """Returns the server of an entry that may not be saved yet, with its `env` from the file. Raises ToolError."""
+    """Returns the server for a possibly unsaved entry, with `env` or `headers` from the file. Raises ToolError."""
     if wrong := wrong_entry([entry]):
         raise ToolError(wrong[1])
     document, _ = _read(path)
@@ -309,7 +312,7 @@ def _entries_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """Returns the file's object, with entries that are an object; or what is wrong with it, and what to do."""
+    """Returns the file's JSON object, or an empty one with a pair of messages: the error, and what to do about it."""
     try:
         read: dict[str, Any] = read_json_file(path, TOOL_SERVERS)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""The tools of one talk: listed for the model in a stable order, called by name, each under a deadline.
+"""The tools of a session, which are listed for the model in a stable order and called by name with a timeout.
 
-A call always returns a text. A tool that ignores its cancellation is abandoned.
+Failed calls return an error message as their text. A tool that ignores cancellation is abandoned.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.untrusted.text import harmless
 
 CALL_SECONDS = 8.0
 CANCEL_SECONDS = 0.2
-"""How long a cancelled tool may take to clean up before it is abandoned."""
+"""How long (s) a cancelled tool may take to clean up before it is abandoned."""
 CLOSE_SECONDS = 1.0
 
 _CUT = "\n[Cut here: the whole has {:,} characters.]"
@@ -38,9 +38,9 @@ _log = logging.getLogger(__name__)
 
 
 class Toolbox:
-    """Tools and connections to MCP servers, for use by any task of one loop.
+    """Built-in tools and connections to MCP servers, usable from any task of one event loop.
 
-    `seconds`: a call's deadline. `now`: a clock in seconds, for `ToolResult.seconds`.
+    `seconds`: the timeout of a call. `now`: the clock that `ToolResult.seconds` is measured with.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class Toolbox:
         self._running: set[asyncio.Task[str]] = set()
 
     async def open(self) -> list[str]:
-        """Connects all servers at once, each under a deadline of 10 s; does nothing the second time.
+        """Connects to all servers in parallel, each with a timeout of 10 s; a no-op if called again.
 
-        Returns a sentence for each server or tool that can't be used, which is missing then.
+        Returns a message for each server or tool that can't be used and is therefore missing from the toolbox.
         """
         if self._opened:
             return []
@@ -87,19 +87,19 @@ class Toolbox:
         return sentences
 
     def is_like(self, other: Toolbox) -> bool:
-        """Returns whether both have the same tools and servers."""
+        """Returns whether both toolboxes have the same tools and servers."""
         mine, theirs = ([tool.spec for tool in box._own] for box in (self, other))
         return mine == theirs and [c.server for c in self._connections] == [c.server for c in other._connections]
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools for the model: the app's own, then each server's, always in the same order."""
+        """The tools for the model: the built-in ones, then each server's, always in the same order."""
         return tuple(tool.spec for tool in self._tools.values())
 
     async def call(self, name: str, arguments: str) -> ToolResult:
-        """Calls a tool. `arguments` is the JSON text as the model wrote it.
+        """Calls a tool. `arguments` is the model's unmodified JSON text.
 
-        A failure is a result with `ok` False and a sentence. Raises only CancelledError.
+        If the call fails, `ok` is False and `text` is an error message. Raises only CancelledError.
         """
         started = self._now()
         try:
@@ -112,7 +112,7 @@ class Toolbox:
         return ToolResult(name, ok, harmless(_shorten(text)), self._now() - started)
 
     async def close(self) -> None:
-        """Ends all calls and child processes; safe to call twice, and from any task of the loop."""
+        """Ends all calls, connections and child processes. Idempotent; can be called from any task of the loop."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*(connection.close() for connection in self._connections), return_exceptions=True)
@@ -125,7 +125,7 @@ class Toolbox:
             there = ", ".join(self._tools) or "none"
             raise ToolError(f"There is no tool “{name[:64]}”. There are: {there}.")
         values = _parse(tool.spec, arguments)
-        # A task of its own, so that the deadline holds even if the tool ignores its cancellation.
+        # A separate task, so that the timeout holds even if the tool ignores cancellation.
         task = asyncio.ensure_future(tool.call(values))
         self._running.add(task)
         task.add_done_callback(self._on_done)
@@ -151,7 +151,7 @@ class Toolbox:
 
 
 def _parse(spec: ToolSpec, arguments: str) -> dict[str, Any]:
-    """Returns the arguments as an object that matches the schema's first level. Raises ToolError."""
+    """Parses the arguments and validates them against the schema's top level. Raises ToolError."""
     try:
         none = arguments.strip() in ("", "null")
         values: dict[str, Any] = {} if none else read_json(arguments, TOOL_ARGUMENTS)
@@ -177,7 +177,7 @@ def _parse(spec: ToolSpec, arguments: str) -> dict[str, Any]:
 
 
 def _has_type(value: Any, kind: str) -> bool:
-    """Returns whether `value` has a type of JSON schema; an unknown type matches anything."""
+    """Returns whether `value` matches a JSON schema type; an unknown type matches anything."""
     if isinstance(value, bool):
         return kind == "boolean" or kind not in _TYPES
     if kind == "integer" and isinstance(value, float):
