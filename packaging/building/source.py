@@ -41,7 +41,7 @@ class Source:
 
 
 def read_source(root: Path) -> Source:
-    """Reads the commit that is checked out in `root`. Raises BuildError if there are uncommitted changes."""
+    """Reads the commit that is checked out in `root`. Raises BuildError for uncommitted changes or links."""
     changed = _git(root, "status", "--porcelain").decode().strip()
     if changed:
         raise BuildError(

@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The part's name without the `bin:` or `file:` prefix."""
+        """The name of the file, program or library, without prefix and folder."""
         return self.look.split(":")[-1].split("/")[-1]
 
 
