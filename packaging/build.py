@@ -1,9 +1,9 @@
-"""Builds what users install, from the commit that is checked out.
+"""Builds the installable packages from the checked-out commit.
 
     python packaging/build.py TARGET [--out FOLDER] [--uv WHEEL]
 
-The targets are listed by --help. Each prints the name, size and SHA-256 of what it has built. Two builds of one commit
-give the same bytes on machines with the same versions of Python, zlib, liblzma and setuptools.
+The targets are listed by --help. Each prints the name, size and SHA-256 of its files. Builds of the same commit are
+byte-identical on machines with the same versions of Python, zlib, liblzma and setuptools.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ TARGETS = {build.__name__: build for build in (deb, run, windows, wheel, bom)}
 
 
 def main(words: list[str]) -> int:
-    """Builds one target; returns 0, or 2 after an error that the user can fix."""
+    """Builds one target; returns the exit code: 0, or 2 for an error that the user can fix."""
     listed = "\n".join(f"  {name:8} {build.__doc__}" for name, build in TARGETS.items())
     parser = argparse.ArgumentParser(
         description="Build what users install, from the commit that is checked out.",

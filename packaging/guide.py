@@ -20,7 +20,7 @@ GUIDE = ROOT / "resources" / "guide" / "guide.md"
 
 
 def settings_markdown() -> str:
-    """Returns all settings as Markdown tables, one for each page of the dialog."""
+    """Returns all settings as Markdown tables, one per page of the settings dialog."""
     parts = []
     for key, page in Settings.pages.items():
         rows = [_row(one) for one in declarations() if page_of(one.section) == key]
@@ -38,7 +38,7 @@ def _row(declared: Setting) -> str:
 
 
 def _range_in_words(declared: Setting) -> str:
-    """The values that a setting may have, as a further sentence; empty for switches and free text."""
+    """Returns a sentence listing the allowed values; empty for switches and free text."""
     if declared.words:
         named = (
             f"`{choice}`" if word.casefold() == choice else f"`{choice}` (“{word}”)"
@@ -60,7 +60,7 @@ def _with_unit(number: float, unit: str) -> str:
 
 
 def filled(text: str) -> str:
-    """Returns `text` with its tables of settings renewed."""
+    """Returns `text` with its settings tables regenerated."""
     pattern = re.compile(r"(<!-- settings -->\n).*?(<!-- /settings -->)", re.S)
     if not pattern.search(text):
         raise SystemExit("guide.md has no marks for its tables of settings.")

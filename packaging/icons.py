@@ -2,7 +2,7 @@
 
     python packaging/icons.py     write resources/icons/kame-SIZE.png
 
-Needs PySide6, which the app's environment has.
+Requires PySide6, which is part of the app's environment.
 """
 
 from __future__ import annotations

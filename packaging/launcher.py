@@ -1,4 +1,4 @@
-"""Starts the installed KAME Desktop, after setting up what is missing.
+"""Starts the installed KAME Desktop, after setting up anything that is missing.
 
     launcher.py [--report] [start] [arguments of the app]
     launcher.py [--report] setup | repair | remove-environment
@@ -80,7 +80,7 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
 def change_card(
     arguments: Sequence[str], places: InstalledPlaces, steps: Steps, env: Mapping[str, str], reports: Reports | None
 ) -> int:
-    """Installs what a graphics card needs, or removes it."""
+    """Installs or removes the packages for a graphics card."""
     from installation.card_commands import COMMANDS as KNOWN
     from installation.card_commands import install_card, remove_card
 
@@ -99,7 +99,7 @@ def change_card(
 
 
 def main(words: Sequence[str], root: Path | None = None) -> int:
-    """Carries out the command line and reports problems in sentences; returns the exit code."""
+    """Runs the command line and shows problems as user-facing messages; returns the exit code."""
     words = list(words)
     report = words[:1] == ["--report"]
     words = words[1:] if report else words
@@ -125,7 +125,7 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
 
 
 def tell(problem: Problem, reports: Reports | None) -> int:
-    """Shows a problem where the user looks: in the window that reads the reports, or in the terminal."""
+    """Shows a problem in the window that reads the reports, or in the terminal; returns the exit code."""
     if reports is not None:
         reports.problem(problem)
     else:

@@ -1,14 +1,14 @@
-"""The demo for a booth: the same question to a cascade and to the tandem, whose stopwatches stand side by side.
+"""The booth demo: asks a cascade and the tandem the same question and shows their response times side by side.
 
-- `base`: the two sides, the questions, and what a demo brings
-- `side`: what one side hears, thinks and says, followed through a session's events
-- `record`: puts a question to a side, in a session that nobody hears, and shows two recorded sides in step
-- `steps`: in which order the demo goes on, and when it does so by itself
-- `service`: what this machine offers to the demo, and its sessions
-- `sound`: plays a replay's sound
+- `base`: the two sides, the questions and the results
+- `side`: the state of one side, tracked through its session's events
+- `record`: records a side's answer in a silent session, and replays two recordings in sync
+- `steps`: the order of the demo's steps, and when it advances automatically
+- `service`: the back-ends and front-end available on this machine, and the demo's sessions
+- `sound`: plays a replay's audio
 - `report`: the figures as text
 
-One session at a time: two at once would slow each other down on a small machine. So each question is put to one side
-after the other, before anybody watches, and both recordings are shown in step. A visitor's own question is answered
-live by the tandem; the cascade then gets its recording. Times are the sessions' own, which come with their events.
+Only one session runs at a time, since two would slow each other down on a small machine. Each question is therefore
+recorded with one side after the other in advance, and both recordings are replayed in sync. The tandem answers a
+visitor's own question live; the cascade then gets a recording of it. All times are session times, taken from events.
 """

@@ -1,4 +1,4 @@
-"""Defines the records of the demo: its sides, its questions, and its figures."""
+"""Data types of the demo: sides, questions, back-ends and results."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from app.session.control import BackendChoice, SessionChoice, Style
 from app.session.errors import UserError
 
 Side = Literal["cascade", "tandem"]
-"""The `cascade` waits for the question's end, then thinks, then speaks; the `tandem` thinks while it listens."""
+"""The `cascade` waits for the end of the question before it thinks and speaks; the `tandem` thinks while listening."""
 
 SIDES: tuple[Side, Side] = ("cascade", "tandem")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DemoQuestion:
-    """A spoken question: `samples` are float32 mono 24 kHz; the voice ends after `seconds`.
+    """A spoken question: `samples` are float32 mono at 24 kHz; the speech ends after `seconds`.
 
-    `text` of a visitor's: as far as it was understood.
+    For a visitor's question, `text` is the transcript so far.
     """
 
     text: str
@@ -32,7 +32,7 @@ class DemoQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DemoBackend:
-    """A back-end that can be used now. `costs`: it may cost money, and so is used only if it is named."""
+    """An available back-end. `costs`: it may cost money, so it is used only if requested by name."""
 
     choice: BackendChoice
     label: str
@@ -41,7 +41,7 @@ class DemoBackend:
 
 @dataclass(frozen=True, slots=True)
 class DemoOffer:
-    """What the demo can use here: back-ends, the first of which answers, and the tandem's front-end by its key."""
+    """The available back-ends, of which the first is used by default, and the key of the tandem's front-end."""
 
     backends: tuple[DemoBackend, ...]
     frontend: str = "cascade"
@@ -49,9 +49,10 @@ class DemoOffer:
 
 @dataclass(frozen=True, slots=True)
 class DemoFigure:
-    """How long each side took, in seconds from the question's end until it was heard; None: it was not.
+    """Each side's response time: seconds from the end of the question to the start of the reply; None without one.
 
-    `own`: a visitor has asked. `said` and `trouble`: what each side said, or why it said nothing, by side.
+    `own`: the question was a visitor's. `said` and `trouble`: each side's reply, or why there was none, in the order
+    of `SIDES`.
     """
 
     question: str
@@ -64,7 +65,7 @@ class DemoFigure:
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """What a demo has brought. `whole`: it went to its end. `backend`: who answered."""
+    """The results of a demo. `whole`: it ran to the end. `backend`: the name of the back-end that answered."""
 
     figures: tuple[DemoFigure, ...] = ()
     whole: bool = False
@@ -72,21 +73,24 @@ class DemoResult:
 
     @property
     def counted(self) -> tuple[DemoFigure, ...]:
-        """The figures that the medians are of: the visitors' own if there are any, and both sides answered."""
+        """The figures used for the medians: those that both sides answered, limited to visitors' questions if any."""
         both = tuple(f for f in self.figures if f.cascade is not None and f.tandem is not None)
         return tuple(f for f in both if f.own) or both
 
     def median(self, side: Side) -> float | None:
-        """A side's median in seconds; None without figures."""
+        """Returns a side's median response time in seconds, or None without figures."""
         times = [getattr(figure, side) for figure in self.counted]
         return statistics.median(times) if times else None
 
 
 @dataclass(frozen=True, slots=True)
 class DemoOrder:
-    """A demo that begins with the program. `backends`: parts of the names of those that answer, the first one first
-    (none: all that cost nothing). `picture` and `json`: files to write; with either it runs unattended, and the program
-    ends then. `aloud` False: nothing is played. `full` False: in a window.
+    """Options for a demo that starts with the program.
+
+    - `backends`: substrings of the names of the back-ends to use, in order; if empty, all free ones
+    - `picture`, `json`: files to write; with either, the demo runs unattended and the program then exits
+    - `aloud`: whether audio is played
+    - `full`: whether the demo is full-screen rather than in a window
     """
 
     backends: tuple[str, ...] = ()
@@ -97,12 +101,15 @@ class DemoOrder:
 
     @property
     def unattended(self) -> bool:
-        """Whether nobody is there: no visitor is waited for."""
+        """Whether the demo runs without visitors, and so never waits for one."""
         return bool(self.picture or self.json)
 
 
 def chosen_backends(backends: Sequence[DemoBackend], names: Sequence[str] = ()) -> tuple[DemoBackend, ...]:
-    """Selects back-ends by parts of their names; without names all that cost nothing. Raises UserError."""
+    """Selects back-ends by substrings of their names, or all free ones without names.
+
+    Raises UserError if a name matches no back-end.
+    """
     if not names:
         return tuple(backend for backend in backends if not backend.costs)
     out: list[DemoBackend] = []
@@ -116,11 +123,11 @@ def chosen_backends(backends: Sequence[DemoBackend], names: Sequence[str] = ()) 
 
 
 def choice_of(side: Side, backend: BackendChoice, frontend: str) -> SessionChoice:
-    """Returns the choice that makes a side's session, which is hands-free. The sides differ in their design alone.
+    """Returns the options of a side's hands-free session. The sides differ only in front-end and answer mode.
 
-    `frontend`: the tandem's.
+    `frontend`: the key of the tandem's front-end.
     """
-    # What is timed is the answer, so that none starts with an opening.
+    # The answer itself is timed, so openings are off.
     common = SessionChoice(backend=backend, style=Style(length="short"), openings=False, duplex=True)
     if side == "cascade":
         return replace(common, frontend="cascade", answer_mode="after")

@@ -1,7 +1,6 @@
-"""Puts a question to one side of the demo, in a session that nobody hears, and keeps its events and its voice.
+"""Records one side's answer to a question, with events and audio, in a session without audible output.
 
-`Replay` shows two recorded sides in step: both questions begin at the same moment, and every event comes at its own
-time.
+`Replay` replays two recordings in sync: both questions start together, and each event is applied at its recorded time.
 """
 
 from __future__ import annotations
@@ -25,13 +24,16 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 LEAD_SECONDS = 0.6
-"""Of silence before the question."""
+"""Silence before the question in a replay."""
 TROUBLE_SECONDS = 3.0
-"""How long a side's trouble can be read, behind the question."""
+"""How long a replay continues after a question without an answer, so that the error message can be read."""
 
 
 class Replay:
-    """`states` at `now`, in seconds since the replay began; the question begins at `LEAD_SECONDS`."""
+    """Replays a pair of recordings: `states` are the sides' states at `now`, in seconds since the start of the replay.
+
+    The question starts at `LEAD_SECONDS`.
+    """
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
@@ -44,22 +46,22 @@ class Replay:
 
     @property
     def question(self) -> DemoQuestion:
-        """What is asked."""
+        """The question that both sides answer."""
         return self.pair.tandem.question
 
     @property
     def seconds(self) -> float:
-        """How long it is."""
+        """The length of the replay."""
         return LEAD_SECONDS + max(
             take.seconds + (TROUBLE_SECONDS if take.heard is None else 0.0) for take in self._takes.values()
         )
 
     def session_time(self, side: Side) -> float:
-        """The time of a side's session that is shown now."""
+        """Returns the time in a side's session that corresponds to `now`."""
         return self.now - LEAD_SECONDS + self._takes[side].start
 
     def advance(self, now: float) -> None:
-        """Goes on to `now`; never back."""
+        """Advances to `now` and applies the events due by then; never moves backwards."""
         self.now = max(self.now, now)
         for side, take in self._takes.items():
             until, state = self.session_time(side), self.states[side]
@@ -70,8 +72,8 @@ class Replay:
                 state.trouble = take.trouble  # also of a session that could not start
 
     def mix(self) -> np.ndarray:
-        """The sound of all of it, float32 (n, 2) at 24 kHz: the question in the middle, each side's voice on its own
-        side.
+        """Returns the audio of the replay, float32 (n, 2) at 24 kHz: the question on both channels, the cascade's voice
+        on the left and the tandem's on the right.
         """
         out = np.zeros((round(self.seconds * SAMPLE_RATE), 2), np.float32)
         lead = round(LEAD_SECONDS * SAMPLE_RATE)
@@ -83,23 +85,27 @@ class Replay:
 
 
 ANSWER_WITHIN_SECONDS = 25.0
-"""So long after a question its answer must start."""
+"""The longest wait for an answer to start, from the end of the question."""
 LONGEST_ANSWER_SECONDS = 6.0
-"""So much of an answer is listened to; the stopwatch has stopped long before."""
+"""The recording of a longer answer is cut off here; only its start is timed."""
 TAIL_SECONDS = 0.4
-"""Of silence behind an answer, which belongs to the recording."""
+"""Silence recorded after an answer."""
 EVENTS_WITHIN_SECONDS = 20.0
-"""A session without events for so long, by the wall clock, is lost."""
+"""A session that emits no event for this long (wall-clock time) is considered lost."""
 SETTLE_SECONDS = 0.4
-"""From the session's start to the question: what was loaded settles."""
+"""The delay between the start of the session and the question, for the load to settle."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Take:
-    """One side's recording. `events`, with times of the session, in which the question begins at `start`.
+    """A recording of one side.
 
-    `sound`: the side's voice from `start` on, float32 mono 24 kHz. `seconds`: its length. `heard`: seconds from the
-    question's end until the answer was heard; None without one, and `trouble` says why.
+    - `events`: the session's events; their times and `start`, where the question starts, are session times
+    - `seconds`: the length of the recording from `start` on
+    - `sound`: the assistant's audio from `start` on, float32 mono at 24 kHz
+    - `heard`: seconds from the end of the question to the start of the answer; None without one
+    - `said`: the answer as far as it was spoken
+    - `trouble`: why there is no answer
     """
 
     side: Side
@@ -115,19 +121,19 @@ class Take:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """The same question, put to both sides one after the other. `began`: when, in seconds since 1970."""
+    """Both sides' recordings of one question. `began`: the start time, in seconds since the epoch."""
 
     cascade: Take
     tandem: Take
     began: float = 0.0
 
     def figure(self, *, own: bool = False) -> DemoFigure:
-        """How long each side took."""
+        """Returns both sides' response times."""
         return figure_of(self.cascade, self.tandem, own=own)
 
 
 def figure_of(cascade: Take, tandem: Take, *, own: bool = False) -> DemoFigure:
-    """Compares two takes of the same question."""
+    """Returns the response times of two takes of the same question."""
     return DemoFigure(
         tandem.question.text,
         cascade.heard,
@@ -142,20 +148,20 @@ class Asker(Protocol):
     """The microphone of a recorded session."""
 
     def ask(self, question: Spoken) -> float:
-        """Plays a question into the session; returns the session time at which its sound begins."""
+        """Plays a question into the session; returns the session time at which its audio starts."""
         ...
 
 
 class Stage(Protocol):
-    """Starts sessions that nobody hears."""
+    """Starts sessions without audible output."""
 
     async def start(self, choice: SessionChoice) -> tuple[Session, Asker]:
-        """Starts a session, with a microphone that hears only what it is given. Raises UserError."""
+        """Starts a session whose microphone only receives the questions passed to it. Raises UserError."""
         ...
 
 
 class Recorder:
-    """Records takes on `stage`. `frontend`: the tandem's, by its key."""
+    """Records takes in sessions started by `stage`. `frontend`: the key of the tandem's front-end."""
 
     def __init__(self, stage: Stage, backend: BackendChoice, frontend: str) -> None:
         self._stage = stage
@@ -164,7 +170,7 @@ class Recorder:
         self._changed = asyncio.Event()
 
     async def pair(self, question: DemoQuestion, *, first: Side = "cascade", began: float = 0.0) -> Pair:
-        """Puts a question to both sides, to `first` first."""
+        """Asks both sides a question, starting with `first`."""
         takes = {}
         for side in sorted(SIDES, key=lambda one: one != first):
             takes[side] = await self.take(side, question)
@@ -173,7 +179,7 @@ class Recorder:
     async def take(
         self, side: Side, question: DemoQuestion, show: Callable[[SideState], None] = lambda state: None
     ) -> Take:
-        """Puts a question to one side; `show` gets its state once, when it begins to follow the question."""
+        """Asks one side a question. `show` is called once with the side's state, when the question starts."""
         state, events = SideState(), list[Event]()
 
         def apply(event: Event) -> None:
@@ -228,7 +234,7 @@ class Recorder:
         )
 
     async def _until(self, condition: Callable[[], bool]) -> bool:
-        """Waits for events until `condition` holds; returns False when none came for too long."""
+        """Waits until `condition` holds; returns False if no event arrives for `EVENTS_WITHIN_SECONDS`."""
         while not condition():
             self._changed.clear()
             try:

@@ -1,4 +1,4 @@
-"""Formats the demo's figures as a document for programs and as lines for a terminal."""
+"""Formats the demo's results as JSON-compatible data and as text for a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.demo.base import SIDES, DemoFigure, DemoResult
 
 
 def document(result: DemoResult) -> dict[str, Any]:
-    """Returns the whole result; seconds are rounded to the millisecond."""
+    """Returns the result as JSON-compatible data; times are in seconds, rounded to the millisecond."""
     return {
         "ok": result.whole and bool(result.counted),
         "whole": result.whole,
@@ -19,7 +19,7 @@ def document(result: DemoResult) -> dict[str, Any]:
 
 
 def lines(result: DemoResult) -> list[str]:
-    """Returns a line for each question, and one for the medians."""
+    """Returns one line per question and one for the medians."""
     out = []
     for figure in result.figures:
         sides = (

@@ -1,6 +1,6 @@
-"""Finds what the demo can use on this machine, and starts its sessions.
+"""Finds the back-ends and front-end that the demo can use on this machine, and starts its sessions.
 
-Contacts no other machine before a session starts.
+No other machine is contacted before a session starts.
 """
 
 from __future__ import annotations
@@ -33,29 +33,32 @@ if TYPE_CHECKING:
 
     MakeSession = Callable[..., Session]
 
-# The window has a service from its start: what only a demo needs is imported when one begins.
+# The window creates the service at startup, so modules that only a demo needs are imported when one starts.
 
 QUESTIONS = (
     ("049", "Which desert covers most of northern Africa?", 2.44),
     ("016", "Which month is the last one of the year?", 2.02),
     ("051", "What is the chemical symbol for iron?", 1.86),
 )
-"""The file in `resources/bench/facts`, the words, and the second at which the voice ends. The smallest models answer
-these rightly, and every recogniser understands them.
+"""File name in `resources/bench/facts`, text, and the time in seconds at which the speech ends. Even the smallest
+models answer these correctly, and every recogniser transcribes them correctly.
 """
 
 OLLAMA_MODELS = 2
-"""Each gets a key of its own, and there are few."""
+"""The most Ollama models to offer; each needs its own keyboard shortcut, and few are free."""
 OLLAMA_SECONDS = 2.0
 
 KEPT_SECONDS = 60.0
-"""So much of a recorded session's sound is kept."""
+"""How much of a recorded session's audio is kept."""
 
 
 class DemoService:
-    """`make` makes a session between a microphone and a loudspeaker of the demo's own, as `app.main.session` does, and
-    `talk` one on the machine's devices. `user_errors`: those of `make`'s errors that users can fix. `aloud` False:
-    nothing is played, whatever loudspeaker there is.
+    """Provides the demo's questions, back-ends, sessions and audio output.
+
+    - `make`: creates a session on a given microphone and loudspeaker, as `app.main.session` does
+    - `talk`: creates a session on the machine's audio devices
+    - `user_errors`: the exceptions from `make` that users can fix
+    - `aloud`: whether audio is played
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class DemoService:
 
     @cached_property
     def questions(self) -> tuple[DemoQuestion, ...]:
-        """The questions to ask; reading their sound takes a moment."""
+        """The prepared questions. The first access reads their audio files."""
         from app.audio.io.files import read_frames
 
         return tuple(
@@ -84,8 +87,9 @@ class DemoService:
         )
 
     async def offer(self) -> DemoOffer:
-        """Looks what can be used as it is now: back-ends, those on this machine first and among them the one that is
-        usual here, and the tandem's front-end.
+        """Returns the back-ends that are available now and the tandem's front-end.
+
+        Back-ends on this machine come first, starting with its default language model.
         """
         usual = await asyncio.to_thread(language_model_here)
         here = sorted((model for model in models_of("llm") if is_here(model.key)), key=lambda model: model.key != usual)
@@ -113,7 +117,7 @@ class DemoService:
         return [DemoBackend(BackendChoice("ollama", name), f"Ollama: {name}") for name in models[:OLLAMA_MODELS]]
 
     async def start(self, choice: SessionChoice) -> tuple[Session, PacedAsker]:
-        """Starts a session that hears only the demo's questions, and that nobody hears. Raises UserError."""
+        """Starts a session with no audible output, whose only input is the demo's questions. Raises UserError."""
         from app.audio.devices.paced import PacedAsker, PacedListener
 
         microphone = PacedAsker()
@@ -133,7 +137,7 @@ class DemoService:
         return session, microphone
 
     async def warm(self, choice: BackendChoice) -> None:
-        """Loads a back-end, so that a change to it in mid-answer takes no longer than its first words."""
+        """Loads a back-end in advance, so that switching to it mid-answer adds no loading time. Ignores user errors."""
         with contextlib.suppress(*self._user_errors):
             backend = await backends.backend_off_loop(choice)
             try:
@@ -142,14 +146,14 @@ class DemoService:
                 await backend.close()
 
     def sound(self, loudspeaker: str) -> DemoSound | None:
-        """Plays the demo's sound on a loudspeaker (empty: the system's default); None where nothing is to be heard."""
+        """Returns a player for the loudspeaker named (the default if empty), or None if the demo is silent."""
         from app.demo.sound import DemoSound
 
         return DemoSound(loudspeaker) if self._aloud else None
 
 
 def _kame_fits() -> bool:
-    """Whether KAME's weights are here and fit the graphics card."""
+    """Returns whether KAME's weights are installed and fit into the graphics card's free memory."""
     try:
         read_layout(folder_of(find_model("kame")), quickly=True)
     except ModelError:

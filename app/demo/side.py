@@ -1,6 +1,6 @@
-"""Follows one side of the demo through a session's events: what it hears, thinks and says, and how long it takes.
+"""Tracks one side of the demo through its session's events: what it hears, thinks and says, and its response time.
 
-Pure: time is the events' own, in seconds.
+Performs no I/O and reads no clock: times are in seconds and come from the events.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from app.conversation import events as e
 from app.conversation.revisions import Revision, RevisionLog
 
 EARLY_SECONDS = 0.5
-"""The start of speech may be reported before the speech itself, by so much at most."""
+"""The most by which a start-of-speech event may precede the speech itself."""
 OVER_SECONDS = 1.0
-"""So long after its end an answer is over: an early one might have been taken back."""
+"""How long the voice must be silent before an answer counts as complete, since an early one may be retracted."""
 KEPT_LEVELS = 160
-"""Frames whose levels are kept, for the waveform: 12.8 s."""
+"""The number of frames whose levels are kept for the waveform (12.8 s)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The peak levels of the frame that ends at `at`, in dBFS."""
+    """The peak levels, in dBFS, of the frame ending at `at`."""
 
     at: float
     user: float
@@ -30,7 +30,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A revision of the answer. `said`: how many of its words have been spoken; `gone`: a newer one has replaced it."""
+    """A revision of the answer. `said`: the number of its words spoken so far; `gone`: a newer one has replaced it."""
 
     number: int
     text: str
@@ -39,30 +39,33 @@ class Thought:
 
 
 class SideState:
-    """Gets all events of a session (`apply`), and each question: `ask` where its sound is known, else `listen`."""
+    """The state of one side. Must receive every event of its session through `apply`.
+
+    Each question is announced by `ask` if its timing is known, otherwise by `listen`.
+    """
 
     def __init__(self) -> None:
         self.now = 0.0
         self.lost = ""
-        """Why the session is over."""
+        """Why the session has ended; empty while it runs."""
         self._log = RevisionLog(Revision)
         self.levels: deque[Level] = deque(maxlen=KEPT_LEVELS)
         self.listen()
 
     def listen(self) -> None:
-        """A visitor may ask from now on; the events tell when."""
+        """Expects a visitor's question from now on; its timing comes from the events."""
         self._reset(self.now, None)
         self._known = False
 
     def ask(self, start: float, seconds: float) -> None:
-        """Starts to follow a question, whose sound starts at `start` and lasts so long."""
+        """Starts tracking a question whose speech starts at `start` and lasts `seconds`."""
         self._reset(start, start + seconds)
         self._known = True
 
     def _reset(self, start: float, end: float | None) -> None:
         self.start = start
         self.end = end
-        """When the question's last sound was; None while that is not known."""
+        """When the question's speech ended; None while unknown."""
         self.hears = self.speaks = False
         self.turn = 0
         self.trouble = ""
@@ -71,10 +74,10 @@ class SideState:
         self._quiet_since: float | None = None
         self._spoken: list[tuple[int, str, bool]] = []
         self.words = ""
-        """The question, as far as it was understood."""
+        """The transcript of the question so far."""
 
     def apply(self, event: e.Event) -> None:
-        """Notes one event."""
+        """Updates the state from one event."""
         self.now = max(self.now, event.at)
         self._log.apply(event)
         match event:
@@ -124,37 +127,40 @@ class SideState:
 
     @property
     def asked(self) -> bool:
-        """Whether the question is over."""
+        """Whether the question has ended."""
         return self.end is not None and self.now >= self.end and (self._known or not self.hears)
 
     @property
     def thinks(self) -> bool:
-        """Whether an answer is being thought out, or has to be."""
+        """Whether an answer is being generated or is still due."""
         if any(revision.ended_at is None for revision in self._revisions):
             return True
         return self.heard is None and (self.asked or bool(self._revisions)) and not self.trouble
 
     @property
     def heard(self) -> float | None:
-        """Seconds from the question's end to the first sound of the answer; 0 if that was sooner, None before it."""
+        """Seconds from the end of the question to the start of the answer, at least 0; None until it starts."""
         if self._answered_at is None or self.end is None:
             return None
         return max(0.0, self._answered_at - self.end)
 
     def clock(self, now: float) -> float | None:
-        """What the stopwatch shows at `now`: seconds since the question's end, until it is heard; None before both."""
+        """Returns the stopwatch reading at `now`: seconds since the end of the question, frozen once the answer starts.
+
+        None before the question has ended.
+        """
         if self.end is None or now < self.end:
             return None
         return self.heard if self.heard is not None else now - self.end
 
     @property
     def heard_at(self) -> float | None:
-        """When the answer's first sound was."""
+        """When the answer started playing; None before that."""
         return self._answered_at if self.end is not None else None
 
     @property
     def silent_for(self) -> float:
-        """For how long the voice has been silent behind the answer; 0 before that."""
+        """How long the voice has been silent since the answer; 0 before its end."""
         answered = self.asked and self.heard is not None and not self.speaks and bool(self._spoken)
         if not answered or self._quiet_since is None:
             return 0.0
@@ -162,35 +168,35 @@ class SideState:
 
     @property
     def last_at(self) -> float | None:
-        """When the answer's last sound was; None before that."""
+        """When the answer stopped playing; None before that."""
         return self._quiet_since if self.silent_for > 0 else None
 
     @property
     def over(self) -> bool:
-        """Whether it is answered, and the voice has been silent since for a while."""
+        """Whether the question has been answered and the voice has been silent for `OVER_SECONDS`."""
         return self.silent_for >= OVER_SECONDS
 
     @property
     def failed(self) -> bool:
-        """Whether it will not be answered, since a back-end or the session has failed."""
+        """Whether no answer is expected because a back-end or the session has failed."""
         settled = bool(self.trouble) and self.now - self._trouble_at >= OVER_SECONDS
         return bool(self.lost) or (self.asked and settled and self._answered_at is None)
 
     @property
     def waited(self) -> float:
-        """For how long an answer has been due."""
+        """Seconds since the end of the question, while no answer has started; otherwise 0."""
         return max(0.0, self.now - self.end) if self.end is not None and self._answered_at is None else 0.0
 
     # -- its words
 
     @property
     def text(self) -> str:
-        """The answer as far as it was spoken."""
+        """The part of the answer spoken so far."""
         return "".join(("" if glued else " ") + text for _, text, glued in self._spoken).strip()
 
     @property
     def thoughts(self) -> tuple[Thought, ...]:
-        """The revisions that have words, the newest last."""
+        """The revisions that contain text, newest last."""
         shown = [revision for revision in self._revisions if revision.text.strip()]
         said = [sum(len(t.split()) for n, t, glued in self._spoken if n == r.number and not glued) for r in shown]
         return tuple(
@@ -205,7 +211,7 @@ class SideState:
 
 
 class RunningTime:
-    """The present time of a session whose events arrive as they happen, finer than these."""
+    """Estimates the current time of a live session between its events."""
 
     def __init__(self, state: SideState) -> None:
         self.state = state
@@ -213,7 +219,7 @@ class RunningTime:
         self._ahead = float("inf")
 
     def at(self, wall: float) -> float:
-        """The session's time at `wall`, a time in seconds by any steady clock; to be called often."""
+        """Returns the session time at `wall`, in seconds on any monotonic clock. Should be called frequently."""
         if self.state.now != self._seen:
             self._seen = self.state.now
             self._ahead = min(self._ahead, wall - self._seen)

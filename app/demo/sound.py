@@ -1,4 +1,4 @@
-"""Plays the sound of a replay on a loudspeaker, and stops it at any time."""
+"""Playback of a replay's audio, which can be stopped at any time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from app.audio.io.base import AudioError
 
 
 class DemoSound:
-    """One sound at a time, on the loudspeaker of this name (empty: the system's default). Where there is none, nothing
-    is heard.
+    """Plays one clip at a time on the named loudspeaker, or on the system's default if the name is empty.
+
+    Does nothing if the device is unavailable.
     """
 
     def __init__(self, loudspeaker: str = "") -> None:
@@ -22,7 +23,7 @@ class DemoSound:
         self._turn = asyncio.Lock()
 
     async def play(self, samples: np.ndarray) -> float:
-        """Starts to play float32 (n, 2) at 24 kHz, in place of what is played; returns how late it is."""
+        """Plays float32 (n, 2) samples at 24 kHz, replacing the current clip; returns the output latency in seconds."""
         await self.stop()
         async with self._turn:
             clip = StereoClip(samples, self._loudspeaker or None)
@@ -32,7 +33,7 @@ class DemoSound:
             return clip.latency
 
     async def stop(self) -> None:
-        """Falls silent."""
+        """Stops playback; a no-op if nothing is playing."""
         async with self._turn:
             clip, self._clip = self._clip, None
             if clip is not None:

@@ -1,4 +1,7 @@
-"""In which order the demo goes on, and when it does so by itself. Pure: time is passed in, in seconds."""
+"""The order of the demo's steps, and when it advances automatically.
+
+Reads no clock: callers pass the time in seconds.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 Step = Literal["start", "preparing", "question", "ask", "figures"]
-"""`start`: waits for a visitor. `preparing`: the next question is not recorded yet. `question`: both sides answer it.
-`ask`: the visitor's own question. `figures`: how long each side took.
+"""`start` waits for a visitor, `preparing` for the recording of the next question. `question`: both sides answer.
+`ask`: the visitor may ask a question. `figures`: the response times are shown.
 """
 
 HOLD_SECONDS = 1.8
-"""How long a question's end stays in view."""
+"""How long a finished replay stays on screen."""
 ASK_SECONDS = 18.0
-"""A visitor who has asked nothing for so long is shown the figures."""
+"""How long a visitor may be idle at `ask` before the figures are shown."""
 IDLE_SECONDS = 30.0
-"""Without input for so long, the next visitor's start page is shown."""
+"""How long the figures stay without input before the start page returns for the next visitor."""
 
 
 @dataclass(slots=True)
 class Steps:
-    """`questions`: how many there are. `visitors` False: nobody is there, so that nothing is waited for.
+    """The demo's state machine: `step` is the current step, `number` the index of the current question, from 0.
 
-    `step` is the present one, and `number` the question's, from 0.
+    `questions`: the number of questions. `visitors`: False for an unattended demo, which skips `ask`.
     """
 
     questions: int
@@ -34,21 +37,21 @@ class Steps:
     _length: float = 0.0
 
     def touch(self, now: float) -> None:
-        """Notes that somebody is there, by a key, the mouse or their voice."""
+        """Records visitor activity, such as a key press, mouse input or speech."""
         self._touched = max(self._touched, now)
 
     def begin(self, now: float) -> None:
-        """Starts from the first question."""
+        """Starts the demo at the first question."""
         self.number = 0
         self._go("preparing", now)
 
     def play(self, now: float, seconds: float) -> None:
-        """The question that was waited for begins, and takes so long."""
+        """Starts the prepared question, whose replay lasts `seconds`."""
         self._length = seconds
         self._go("question", now)
 
     def next(self, now: float) -> None:
-        """Goes on at once."""
+        """Advances to the next step immediately."""
         match self.step:
             case "start":
                 self.begin(now)
@@ -63,7 +66,7 @@ class Steps:
                 self.begin(now)
 
     def tick(self, now: float) -> bool:
-        """Goes on by itself where it is time to; returns whether it has."""
+        """Advances if the current step has timed out; returns whether it did."""
         idle = now - max(self._since, self._touched)
         due = {
             "question": now - self._since >= self._length + HOLD_SECONDS,

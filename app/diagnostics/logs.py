@@ -1,6 +1,6 @@
-"""Keeps the program's log: the newest lines in memory and in a file, without secrets.
+"""The program's log: the newest lines in memory and in a file, with secrets redacted.
 
-Threads that log only queue their records; one thread formats, redacts and writes them.
+Logging threads only queue records; a single thread formats, redacts and writes them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from app.diagnostics.redaction import Redactor, redactor
 from app.settings.paths import APP_NAME
 
 WAITING_MOST = 10_000
-"""The longest queue of lines; more than these are only counted."""
+"""The maximum queue length; further records are dropped and counted."""
 REFUSED_SECONDS = 60.0
-"""How long a full file is still written to after renaming it has failed."""
+"""How long to keep writing to a full file before retrying a failed rollover."""
 LONGEST, LONGEST_TRACE = 4_000, 20_000
-"""Characters of a message, and of its traceback."""
+"""The maximum length of a message and of its traceback, in characters."""
 
 _UNSEEN = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 _UNSEEN |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
@@ -44,8 +44,13 @@ _UNSEEN |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One line of the log, without secrets. `number` counts from 1; `at`: seconds since the epoch; `level`: as in
-    `logging`; `where`: the logger's name; `details`: the traceback, if there is one.
+    """One log entry, with secrets redacted.
+
+    - `number`: sequence number, from 1
+    - `at`: seconds since the epoch
+    - `level`: as in `logging`
+    - `where`: the logger's name
+    - `details`: the traceback, if any
     """
 
     number: int
@@ -57,7 +62,7 @@ class LogEntry:
     thread: str = ""
 
     def text(self) -> str:
-        """The entry as it is written to the file, with further lines indented."""
+        """Returns the entry as formatted in the log file, with continuation lines indented."""
         clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.at))
         head = f"{clock}.{int(self.at % 1 * 1000):03d} {logging.getLevelName(self.level):8} {self.where}: "
         body = "\n".join(filter(None, (self.message, self.details.rstrip())))
@@ -65,7 +70,7 @@ class LogEntry:
 
 
 class FlushMarker:
-    """Follows the lines in the queue that `flush` waits for."""
+    """A queue item that signals `flush` once all earlier records have been handled."""
 
     levelno = logging.CRITICAL
 
@@ -74,9 +79,9 @@ class FlushMarker:
 
 
 class RecordQueue(QueueHandler):
-    """Queues records without their frames and objects, which hold keys and much memory.
+    """Queues records without references to frames and objects, which may hold keys and a lot of memory.
 
-    The message is formatted here, since its arguments may change; nothing is read from disk.
+    Messages are formatted on the calling thread, since their arguments may change later; nothing is read from disk.
     """
 
     queue: SimpleQueue[Any]
@@ -86,7 +91,7 @@ class RecordQueue(QueueHandler):
         self._left_out = 0
 
     def enqueue(self, record: logging.LogRecord) -> None:
-        """Queues a record without waiting, or counts it when the queue is full."""
+        """Queues a record without blocking; if the queue is full, drops and counts it."""
         if self.queue.qsize() >= WAITING_MOST:
             self._left_out += 1
             return
@@ -94,7 +99,7 @@ class RecordQueue(QueueHandler):
         self.queue.put(record)
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        """Returns a copy with the formatted message, and an outline of the traceback."""
+        """Returns a copy with the message formatted and the traceback reduced to a `TracebackException`."""
         handed = copy.copy(record)
         try:
             handed.msg = record.getMessage()
@@ -108,7 +113,7 @@ class RecordQueue(QueueHandler):
 
 
 class Writer(logging.Handler):
-    """Formats and redacts records, and passes them on; called by one thread alone."""
+    """Formats and redacts records, and passes them to the log, file and stream. Must be called from one thread only."""
 
     def __init__(
         self,
@@ -126,7 +131,7 @@ class Writer(logging.Handler):
         self._stream = stream
 
     def handle(self, record: Any) -> bool:
-        """Handles one record; no error may end the thread."""
+        """Handles one record; an error is logged rather than raised, so that the thread keeps running."""
         if isinstance(record, FlushMarker):
             record.reached.set()
             return True
@@ -153,7 +158,7 @@ class Writer(logging.Handler):
         )
 
     def _clean(self, text: str, longest: int, *, tail: bool = False) -> str:
-        # Redacted at a greater length than is kept, so that no secret is cut in two before.
+        # Redacts more text than is kept, so that truncation can't split a secret before it is recognised.
         spare = longest + 4_000
         text = self._hide(text[-spare:] if tail else text[:spare]).replace("\r\n", "\n").translate(_UNSEEN)
         if len(text) <= longest:
@@ -171,7 +176,7 @@ class Writer(logging.Handler):
                 why = f"The log can't be written any longer ({error.strerror or error}); it is kept in memory alone."
                 self._add(at, logging.WARNING, __name__, why)
         if self._stream is not None and level >= logging.WARNING:
-            with contextlib.suppress(OSError, ValueError):  # a terminal that has gone
+            with contextlib.suppress(OSError, ValueError):  # the terminal was closed
                 print(entry.text(), file=self._stream, flush=True)
 
 
@@ -192,7 +197,7 @@ class PrivateFile(RotatingFileHandler):
         return file
 
     def doRollover(self) -> None:
-        """Starts a new file, or keeps this one where another process has it open, which Windows doesn't rename."""
+        """Starts a new file, or keeps the current one if Windows can't rename it because it is open elsewhere."""
         if self.stream is not None:
             self.stream.close()
             self.stream = None
@@ -207,11 +212,11 @@ class PrivateFile(RotatingFileHandler):
                 self.stream = self._open()
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:
-        """Whether the file is full, and renaming it has not failed a short time ago."""
+        """Returns whether the file is full, unless renaming it failed within the last `REFUSED_SECONDS`."""
         return time.monotonic() - self._refused_at > REFUSED_SECONDS and bool(super().shouldRollover(record))
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Raises the error again, for `Writer`."""
+        """Re-raises the current exception for `Writer` to handle."""
         raise
 
 
@@ -220,18 +225,18 @@ def _write(file: RotatingFileHandler, text: str) -> None:
 
 
 KEPT = 2_000
-"""The most lines in memory."""
+"""The maximum number of lines in memory."""
 FILE_BYTES, FILES = 1_000_000, 3
 
 _log = logging.getLogger(__name__)
 
 
 class Log:
-    """The newest lines; safe to use on any thread. Its `with` block, or `close`, restores logging."""
+    """The newest log entries. Thread-safe. `close`, or leaving a `with` block, restores the logging configuration."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self.folder: Path | None = None
-        """The folder of the files; None while nothing is written."""
+        """The folder of the log files; None if no files are written."""
         self._lock = threading.Lock()
         self._entries: deque[LogEntry] = deque(maxlen=kept)
         self._numbers = itertools.count(1)
@@ -247,11 +252,11 @@ class Log:
 
     @property
     def newest(self) -> int:
-        """The number of the newest line; it changes with every line and when the log is cleared."""
+        """The number of the newest entry; increases with every entry and whenever the log is cleared."""
         return self._newest
 
     def entries(self, after: int = 0) -> Sequence[LogEntry]:
-        """Returns the lines whose number is above `after`, oldest first."""
+        """Returns the entries numbered above `after`, oldest first."""
         with self._lock:
             if after <= 0:
                 return tuple(self._entries)
@@ -259,13 +264,13 @@ class Log:
             return tuple(found)[::-1]
 
     def clear(self) -> None:
-        """Deletes the lines in memory; the files stay."""
+        """Deletes the entries in memory; the files are kept."""
         with self._lock:
             self._entries.clear()
             self._newest = next(self._numbers)
 
     def add(self, at: float, level: int, where: str, message: str, details: str = "", thread: str = "") -> LogEntry:
-        """Adds a line, and drops the oldest one if there are too many."""
+        """Adds and returns an entry; if the log is full, drops the oldest."""
         with self._lock:
             self._newest = number = next(self._numbers)
             entry = LogEntry(number, at, level, where, message, details, thread)
@@ -273,22 +278,22 @@ class Log:
         return entry
 
     def lose_files(self) -> None:
-        """Notes that nothing is written any longer."""
+        """Records that writing to the files has stopped."""
         self.folder = None
 
     def flush(self, seconds: float = 1.0) -> bool:
-        """Blocks until all that was logged before is kept and written; returns False when that takes longer."""
+        """Blocks until everything logged so far has been stored and written; returns False on timeout."""
         return self._flush(seconds)
 
     def close(self) -> None:
-        """Writes what is queued, and restores logging; safe to call twice."""
+        """Writes all queued records and restores the logging configuration. Idempotent."""
         stop, self._stop = self._stop, lambda: None
         stop()
         self._flush = lambda seconds: True
 
 
 def log_folder() -> Path:
-    """The folder of this user's log files."""
+    """Returns the path of the user's log folder."""
     return platformdirs.user_log_path(APP_NAME, appauthor=False)
 
 
@@ -300,10 +305,11 @@ def start_logging(
     kept: int = KEPT,
     hide: Redactor | None = None,
 ) -> Log:
-    """Starts to keep the log, in memory and, with `folder`, in files that only this user can read.
+    """Starts logging to memory and, if `folder` is given, to files that only the current user can read.
 
-    Warnings and errors also go to `stream`, such as the terminal's. Keys in the environment are redacted, and those
-    that `app.diagnostics.redaction.redact` gets. A folder that can't be written is no error: a line says so.
+    Warnings and errors also go to `stream`, such as stderr. Secrets from environment variables are redacted, as are
+    those passed to `app.diagnostics.redaction.redact`. If the folder is not writable, a warning is logged instead of
+    an exception being raised.
     """
     log, hide = Log(kept), hide or redactor()
     hide.learn(os.environ)
@@ -351,9 +357,9 @@ def start_logging(
 
 
 def watch_exceptions(loop: asyncio.AbstractEventLoop | None = None) -> Callable[[], None]:
-    """Logs uncaught errors: of any thread, of `loop`, and those that Python can't raise.
+    """Logs uncaught exceptions from all threads and from `loop`, and unraisable exceptions.
 
-    Returns a function that undoes it. Hooks that were set before are still called.
+    Returns a function that restores the previous hooks. Custom hooks already installed are still called.
     """
     before = sys.excepthook, threading.excepthook, sys.unraisablehook
 
@@ -373,7 +379,7 @@ def watch_exceptions(loop: asyncio.AbstractEventLoop | None = None) -> Callable[
             before[1](args)
 
     def unraisable(args: Any) -> None:
-        # The object may be half destroyed: its repr could fail, or show what it holds.
+        # The object may be partly destroyed: its repr could fail or expose its contents.
         what = getattr(args.object, "__qualname__", None) or type(args.object).__name__
         _log.error("%s %s", args.err_msg or "an error that could not be raised, in", what, exc_info=_info(args))
         if before[2] is not sys.__unraisablehook__:

@@ -1,7 +1,7 @@
 """Probes the machine: system, graphics card, disk, sound devices, Ollama and API keys.
 
-The first run, the command `doctor` and the diagnostics report all use these probes. None loads a model or changes
-anything; each is bounded in time, and none contacts anything but the user's Ollama.
+These probes are used by the first-run setup, the `doctor` command and the diagnostics report. They load no model,
+change nothing, have a time limit, and connect to nothing but the user's Ollama server.
 """
 
 from __future__ import annotations
@@ -31,30 +31,33 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import MODEL_LIST
 
 CARD_SECONDS = 10.0
-"""A driver that has to wake its card takes a few seconds."""
+"""The limit of the graphics card probe: a driver needs a few seconds to wake a suspended card."""
 PROBE_SECONDS = 10.0
-"""The limit of all other probes. At a machine's first start 4 s were too few for the keyring: its modules were being
-compiled beside the app's own."""
+"""The limit of all other probes. On first start, 4 s were not enough for the keyring, since its modules were being
+compiled along with the app's own."""
 OLLAMA_SECONDS = 2.0
 
 PACKAGES = (
     "PySide6-Essentials qasync numpy sounddevice soundfile soxr livekit openai ollama httpx faster-whisper "
     "ctranslate2 onnxruntime tokenizers piper-tts xllamacpp keyring mcp torch moshi"
 ).split()
-"""The packages that faults have come from."""
+"""The packages whose versions are reported, since they have caused failures."""
 
 NO_PACKAGES = "It can run KAME, but what that needs is not installed."
 NO_SOUND = "The sound devices could not be listed. Check that sound works in other programs."
 
 FindKey = Callable[[Sequence[str]], tuple[str, Any]]
-"""Returns the API key under one of these names, and where it is."""
+"""Returns the API key stored under one of the given names, and where it is stored."""
 _T = TypeVar("_T")
 _Otherwise = TypeVar("_Otherwise")
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What the app runs on. `memory`: bytes, 0 where unknown; `packages`: name and version of those installed."""
+    """The system the app runs on.
+
+    `memory`: bytes, or 0 if unknown; `packages`: names and versions of the installed `PACKAGES`.
+    """
 
     version: str
     python: str
@@ -66,10 +69,12 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """An NVIDIA card; sizes in bytes. `trouble`: why it can't be used, in a sentence; then the rest may be empty.
+    """An NVIDIA graphics card; sizes are in bytes.
 
-    `driver` and `cuda`: the driver's version, and the newest CUDA that it runs. `lacks_packages`: the card can't be
-    used only because packages are missing, which can be installed.
+    - `trouble`: a user-facing message saying why the card can't be used; the other fields may then be empty
+    - `lacks_packages`: the card is unusable only because installable packages are missing
+    - `driver`: the driver version
+    - `cuda`: the newest CUDA version that the driver supports
     """
 
     name: str = ""
@@ -83,7 +88,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """The names of the sound devices, the default first. `trouble`: why they could not be listed, in a sentence."""
+    """The names of the sound devices, default first. `trouble`: a user-facing message if they could not be listed."""
 
     microphones: tuple[str, ...] = ()
     loudspeakers: tuple[str, ...] = ()
@@ -92,7 +97,7 @@ class Sound:
 
 @dataclass(frozen=True, slots=True)
 class OllamaModel:
-    """A model that Ollama has. `bytes`: 0 for one that runs on another machine."""
+    """A model offered by an Ollama server. `bytes`: its size, or 0 for a remote model."""
 
     name: str
     bytes: int
@@ -100,10 +105,12 @@ class OllamaModel:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """All findings. `card`: None without an NVIDIA driver. `disk_free`: bytes where weights go; None: unknown.
+    """The results of all probes.
 
-    `ollama`: the models that converse; None: no Ollama answers. `keys`: the providers that there is a key for; None:
-    the keyring does not answer.
+    - `card`: None without an NVIDIA driver
+    - `disk_free`: free bytes on the disk that holds the weights; None if unknown
+    - `ollama`: the chat models; None if no Ollama server responds
+    - `keys`: the providers with an API key; None if the keyring does not respond
     """
 
     system: System
@@ -117,7 +124,7 @@ class Machine:
 async def probe_machine(
     ollama_url: str, find_key: FindKey, report: Callable[[str, float], None] = lambda words, share: None
 ) -> Machine:
-    """Runs all probes at once; cancelling ends it. `report` gets what is being probed, and the share done."""
+    """Runs all probes concurrently. `report` receives a progress message and the completed fraction."""
     left = {
         "card": "the graphics card",
         "disk": "the disk",
@@ -146,7 +153,7 @@ async def probe_machine(
 
 
 async def bounded(probe: Callable[[], _T], otherwise: _Otherwise, seconds: float | None = None) -> _T | _Otherwise:
-    """Runs `probe` on a thread of its own; returns `otherwise` when it fails or takes longer (10 s by default)."""
+    """Runs `probe` on a thread; returns `otherwise` if it fails or exceeds `seconds` (default: `PROBE_SECONDS`)."""
     done: Future[_T] = Future()
 
     def run() -> None:
@@ -157,7 +164,7 @@ async def bounded(probe: Callable[[], _T], otherwise: _Otherwise, seconds: float
         except BaseException as error:
             done.set_exception(error)
 
-    # A daemon: a stuck driver or disk must not keep the process from ending.
+    # A daemon thread, so that a hanging driver or disk can't keep the process from exiting.
     threading.Thread(target=run, name="probe", daemon=True).start()
     try:
         return await asyncio.wait_for(asyncio.wrap_future(done), PROBE_SECONDS if seconds is None else seconds)
@@ -166,7 +173,7 @@ async def bounded(probe: Callable[[], _T], otherwise: _Otherwise, seconds: float
 
 
 def probe_system() -> System:
-    """Reads what is known at once; takes some 20 ms."""
+    """Returns the versions and the system's properties; takes about 20 ms."""
     packages = []
     for name in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -188,7 +195,10 @@ def _system_name() -> str:
 
 
 def probe_card() -> Card | None:
-    """Finds the NVIDIA card with the most memory, by its driver: torch takes seconds to import, and card memory."""
+    """Returns the best NVIDIA card, or None without a driver.
+
+    Queries the driver rather than torch, which takes seconds to import and occupies card memory.
+    """
     driver = nvidia.look(CARD_SECONDS)
     if driver is None:
         return None
@@ -206,7 +216,7 @@ def probe_card() -> Card | None:
 
 
 def probe_disk() -> int:
-    """The free bytes of the disk that weights go to."""
+    """Returns the free bytes on the disk that holds the weights."""
     place = weights_folder()
     while not place.exists():
         place = place.parent
@@ -214,7 +224,7 @@ def probe_disk() -> int:
 
 
 def probe_sound() -> Sound:
-    """Lists microphones and loudspeakers, the system's default first."""
+    """Returns the microphones and loudspeakers, with the system's default first."""
     from app.audio.devices.list_process import list_current_devices
     from app.audio.io.base import AudioError
 
@@ -228,7 +238,7 @@ def probe_sound() -> Sound:
 
 
 def probe_ollama(url: str) -> tuple[OllamaModel, ...] | None:
-    """Lists the models of the Ollama at `url` that converse, without a proxy; None when none answers there."""
+    """Returns the chat models on the Ollama server at `url`, bypassing any proxy; None if no server responds."""
     import httpx
 
     try:
@@ -253,5 +263,5 @@ def _only_embeds(row: dict[str, Any]) -> bool:
 
 
 def probe_keys(find_key: FindKey) -> tuple[str, ...]:
-    """The providers that there is an API key for."""
+    """Returns the providers for which an API key is available."""
     return tuple(name for name, spec in PROVIDERS.items() if spec.wants_key and find_key(spec.key_variables)[0])

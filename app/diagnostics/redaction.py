@@ -1,4 +1,4 @@
-"""Removes keys, tokens and passwords from text before it is kept or shown, and the words of conversations."""
+"""Redaction of keys, tokens, passwords and conversation text before a string is stored or shown."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ HIDDEN = "[hidden]"
 LEFT_OUT = "[words]"
 
 SHORTEST = 8
-"""A secret of fewer letters is no key, and would be found in too many other words."""
+"""Shorter strings are not treated as secrets: they are unlikely to be keys and match too many ordinary words."""
 
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_|$)")
-"""Names of variables that hold secrets, in capitals."""
+"""Matches the upper-case names of variables that hold secrets."""
 
-# A secret's extent: quoted as a whole, else up to the next blank or quote. What is hidden already is left alone.
+# The value of a secret: a whole quoted string, else up to the next space or quote. Skips values already hidden.
 _VALUE = r"""(?!b?["']?\[hidden\])(?:b?(?P<q>["'])(?:(?!(?P=q)).)+(?:(?P=q)|$)|[^\s"'<>]+)"""
 _OPEN = r"""["']? \s*[:=,]\s* (?:b(?=["']))? ["']?"""
 _NAMES = r"""(?<![\w-]) [\w-]{0,60}? (?:
     api[_\s-]?key | access[_-]?key | secret | password | passwd | passphrase | pwd | credentials?
     | (?:auth|access|refresh|id)[_-]?token
 ) (?:[_-]\w{1,40})?"""
-# Every repetition has a bound, so that no text takes long.
+# Repetitions are bounded to prevent slow matching.
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.VERBOSE | (re.IGNORECASE if loose else 0)), instead)
     for pattern, instead, loose in (
-        # A user and a password in an address, also where the password holds characters that should be quoted.
+        # User name and password in a URL, even if the password contains unescaped reserved characters.
         (r"(?P<kept>://) [^\s\"'<>/?\#]{1,400} @", rf"\g<kept>{HIDDEN}@", True),
         (
             r"(?P<kept>://) [^\s\"'<>/@:]{0,200} : (?!\d{1,5}(?:[/?\#\s]|$)) [^\s\"'<>]{0,400} @",
             rf"\g<kept>{HIDDEN}@",
             True,
         ),
-        # Headers, as they are sent and as Python shows them.
+        # HTTP headers, in wire format and as a Python repr.
         (
             rf"(?P<kept>\b(?:proxy-)?authorization {_OPEN}) (?:(?:bearer|basic|token|digest)\s+)? [^\s\"'<>]+",
             rf"\g<kept>{HIDDEN}",
@@ -45,7 +45,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?P<kept>\bx-[a-z-]{0,40}(?:key|token) [\"']? \s*[:=,]\s*)" + _VALUE, rf"\g<kept>{HIDDEN}", True),
         (rf"(?P<kept>\b(?:set-)?cookie {_OPEN}) [^\r\n\"']+", rf"\g<kept>{HIDDEN}", True),
         (r"(?P<kept>\bbearer\s+) (?!\[hidden\]) [^\s\"'<>]{6,}", rf"\g<kept>{HIDDEN}", True),
-        # A name that says what its value is.
+        # Values whose name marks them as secret.
         (rf"(?P<kept>{_NAMES} [\"']? \s*[:=]\s*)" + _VALUE, rf"\g<kept>{HIDDEN}", True),
         (
             r"(?P<kept>(?<![\w-]) (?:[\w-]{0,60}[_-])? (?:key|token|auth|signature|sig) (?:[_-]\w{1,40})?"
@@ -76,7 +76,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 class Redactor:
-    """Hides known secrets, and all that looks like one. Safe to call on any thread."""
+    """Hides known secrets and anything that looks like one. Thread-safe."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._lock = threading.Lock()
@@ -89,11 +89,11 @@ class Redactor:
         return f"Redactor({len(self._forms)} forms of secrets)"
 
     def add(self, secret: str) -> None:
-        """Hides this secret from now on, also as URLs and JSON write it, unless it is shorter than `SHORTEST`."""
+        """Hides this secret from now on, including its URL- and JSON-encoded forms; ignores it if below `SHORTEST`."""
         secret = secret.strip()
         if len(secret) < SHORTEST:
             return
-        # Also as errors quote it that show what was sent.
+        # Also in the forms in which error messages quote a request.
         forms = {secret, quote(secret), quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
         forms |= {secret.replace("/", "\\/"), repr(secret)[1:-1]}
         with self._lock:
@@ -103,13 +103,13 @@ class Redactor:
                 self._known = re.compile("|".join(map(re.escape, longest_first)))
 
     def learn(self, environment: Mapping[str, str]) -> None:
-        """Hides the values of variables whose names say that they hold a secret."""
+        """Hides the values of variables whose names suggest a secret, except file paths."""
         for name, value in environment.items():
             if _SECRET_NAME.search(name.upper()) and not value.startswith(("/", "~", "\\")):
                 self.add(value)
 
     def __call__(self, text: str) -> str:
-        """Returns the text without secrets."""
+        """Returns `text` with secrets replaced by `HIDDEN`."""
         known = self._known
         if known is not None:
             text = known.sub(HIDDEN, text)
@@ -120,17 +120,17 @@ class Redactor:
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _RUN = 3
-"""So many words of a conversation in a row are recognised."""
+"""The number of consecutive conversation words that count as a match."""
 
 
 class WordRedactor:
-    """Hides runs of words that were said in a conversation."""
+    """Hides sequences of words taken from a conversation."""
 
     def __init__(self, said: Iterable[str]) -> None:
         self._runs: set[tuple[str, ...]] = set()
         for text in said:
             words = tuple(word.lower() for word in _WORD.findall(text))
-            # One or two words alone occur in many lines of a log, unless they hold a number.
+            # A single word is too common in log lines to redact, unless it contains a digit.
             if len(words) < _RUN:
                 if any(len(word) >= 4 and any(letter.isdigit() for letter in word) for word in words) or len(words) > 1:
                     self._runs.add(words)
@@ -139,7 +139,7 @@ class WordRedactor:
         self._lengths = sorted({len(run) for run in self._runs}, reverse=True)
 
     def __call__(self, text: str) -> str:
-        """Returns the text without what was said."""
+        """Returns `text` with conversation text replaced by `LEFT_OUT`."""
         if not self._runs:
             return text
         found = list(_WORD.finditer(text))
@@ -168,10 +168,10 @@ _redactor = Redactor()
 
 
 def redactor() -> Redactor:
-    """The redactor of this process."""
+    """Returns the process-wide redactor."""
     return _redactor
 
 
 def redact(secret: str) -> None:
-    """Hides this secret wherever this process keeps or shows its log."""
+    """Adds a secret to the process-wide redactor."""
     _redactor.add(secret)

@@ -1,7 +1,7 @@
-"""Writes a diagnostics report: the machine, the settings, the conversation in numbers, the log.
+"""The diagnostics report: machine, settings, conversation statistics and log.
 
-It never holds a key, and what was said (by the user, by the assistant, or in the persona) only on request. No
-connection is opened for it.
+The report never contains keys, and includes conversation text and the persona only on request. Creating it opens no
+network connection.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from app.untrusted.limits import SETTING_LIST
 LOG_LINES = 200
 MOST_FAILURES = 20
 Facts = Sequence[tuple[str, str]]
-"""Names and values, in order."""
+"""Ordered pairs of name and value."""
 
 
 @dataclass(slots=True)
 class TalkNotes:
-    """What events say about the conversation that runs, or ran last; failures and words are kept of all talks."""
+    """A summary of the current or last conversation's events; failures and text are kept across conversations."""
 
     counts: Counter[str] = field(default_factory=Counter)
     parts: dict[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class TalkNotes:
     last_at: float = 0.0
 
     def apply(self, event: e.Event) -> None:
-        """Notes one event; cheap enough for each of them."""
+        """Adds one event to the summary; cheap enough to call for every event."""
         if isinstance(event, e.SessionStarted) and self.counts["SessionStarted"]:
             self.counts.clear()
             self.parts.clear()
@@ -85,7 +85,7 @@ class TalkNotes:
                 self.tool_arguments.append(event.arguments)
 
     def snapshot(self) -> TalkNotes:
-        """Returns a copy for another thread."""
+        """Returns a copy that can be used on another thread."""
         transcripts = [Transcript([replace(turn) for turn in one.turns]) for one in self.transcripts]
         return replace(
             self,
@@ -98,7 +98,7 @@ class TalkNotes:
         )
 
     def words(self) -> Iterator[str]:
-        """Yields all that was said, and what may quote it."""
+        """Yields the text of all turns, the personas and the tool arguments, which may quote turns."""
         yield from self.personas
         yield from self.tool_arguments
         for transcript in self.transcripts:
@@ -107,7 +107,7 @@ class TalkNotes:
 
 
 class Diagnostics:
-    """Notes a session's events, and writes the report. `log` returns its lines, oldest first."""
+    """Collects a session's events and creates the report. `log` returns the log entries, oldest first."""
 
     def __init__(self, settings: Settings, log: Callable[[], Iterable[LogEntry]]) -> None:
         self.notes = TalkNotes()
@@ -116,16 +116,16 @@ class Diagnostics:
         self._machine: tuple[System, str] | None = None
 
     def apply(self, event: e.Event) -> None:
-        """Notes one event."""
+        """Adds one event to the notes."""
         self.notes.apply(event)
 
     async def text(self, with_words: bool, more: Sequence[tuple[str, Facts]] = ()) -> str:
-        """Writes the report of now; `more`: sections of the caller's, by title."""
+        """Returns the current report as Markdown; `more`: additional sections as pairs of title and facts."""
         if self._machine is None:
             card = await bounded(probe_card, Card(trouble=nvidia.NO_ANSWER), CARD_SECONDS + 1)
             self._machine = await asyncio.to_thread(probe_system), _card_words(card)
         system, card_words = self._machine
-        # On a thread: to look for what was said takes 50 ms in a conversation of 2,000 turns.
+        # Runs on a thread, since redacting the text of a 2,000-turn conversation takes 50 ms.
         report = Report(system, replace(self._settings), self.notes.snapshot(), list(self._log()), card_words, more)
         return await asyncio.to_thread(report.text, with_words=with_words)
 
@@ -139,7 +139,7 @@ def _card_words(card: Card | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report's contents. `card`: the graphics card in words; `more`: sections of the caller's, by title."""
+    """The report's contents. `card`: a description of the graphics card; `more`: additional sections."""
 
     system: System
     settings: Settings
@@ -149,7 +149,7 @@ class Report:
     more: Sequence[tuple[str, Facts]] = ()
 
     def text(self, *, with_words: bool = False, hide: Redactor | None = None, home: Path | None = None) -> str:
-        """Writes the report as Markdown, without keys, and without what was said unless `with_words`."""
+        """Returns the report as Markdown, without keys, and without conversation text unless `with_words`."""
         hide = hide or redactor()
         hide.learn(os.environ)
         notes = self.notes
@@ -216,12 +216,12 @@ def _shown(name: str, value: Any, hide: Redactor) -> str:
             return json.dumps(_plain(read_json(value, SETTING_LIST), hide), ensure_ascii=False)
         except ValueError:
             return "changed (not JSON)"
-    value = hide(value)  # before it is cut: a part of a secret is not recognised
+    value = hide(value)  # before shortening: part of a secret would not be recognised
     return without_secrets(value) if "://" in value or name.endswith(("_url", "_mirror")) else value
 
 
 def _plain(value: Any, hide: Redactor) -> Any:
-    """Removes the secrets from JSON and from the addresses in it."""
+    """Removes secrets from a JSON value, including the URLs in it."""
     match value:
         case dict():
             return {key: _plain(item, hide) for key, item in value.items()}
@@ -234,7 +234,7 @@ def _plain(value: Any, hide: Redactor) -> Any:
 
 
 def _without_home(text: str, home: Path) -> str:
-    """Writes ~ for the user's folder, in whatever form it appears."""
+    """Replaces the home folder's path with ~, in whatever form it is written."""
     forms = {str(home), home.as_posix(), str(home).replace("\\", "\\\\")}
     if str(home) in ("/", "\\", ".") or len(str(home)) < 4:
         return text

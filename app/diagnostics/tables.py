@@ -1,4 +1,4 @@
-"""Shared parts of the benches' results: percentiles, Markdown tables, the machine's name, progress reports."""
+"""Helpers shared by the benchmarks: percentiles, Markdown tables, a machine description and progress reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 Progress = Callable[[str], None]
-"""Called with a few words on what is being measured."""
+"""Receives a short description of the current measurement."""
 
 
 def no_progress(text: str) -> None:
@@ -18,17 +18,17 @@ def no_progress(text: str) -> None:
 
 
 def machine() -> str:
-    """The machine in words."""
+    """Returns a one-line description of the machine."""
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
 
 
 def quantile(values: Sequence[float] | np.ndarray, share: float, digits: int = 3) -> float:
-    """The quantile, rounded; nan without values."""
+    """Returns the rounded quantile at `share` (0 to 1), or NaN without values."""
     return round(float(np.quantile(values, share)), digits) if len(values) else float("nan")
 
 
 def rounded(value: Any, digits: int = 4) -> Any:
-    """Rounds all floats in nested lists and dictionaries."""
+    """Returns `value` with all floats in nested lists and dictionaries rounded."""
     if isinstance(value, dict):
         return {key: rounded(one, digits) for key, one in value.items()}
     if isinstance(value, list):
@@ -37,17 +37,17 @@ def rounded(value: Any, digits: int = 4) -> Any:
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[object]], *, text_columns: int = 1) -> list[str]:
-    """The lines of a Markdown table; all but the first `text_columns` columns hold numbers."""
+    """Returns the lines of a Markdown table; columns after the first `text_columns` are right-aligned."""
     marks = ["---" if column < text_columns else "---:" for column in range(len(head))]
     return ["| " + " | ".join(map(str, cells)) + " |" for cells in (head, marks, *rows)]
 
 
 def paragraphs(sentences: Iterable[str]) -> list[str]:
-    """Each sentence as a paragraph of its own."""
+    """Returns Markdown lines with each sentence as its own paragraph."""
     return [line for sentence in sentences for line in ("", sentence)]
 
 
 def progress_bar(done: int, of: int, width: int = 20) -> str:
-    """A bar of `width` characters for `done` of so many."""
+    """Returns a text progress bar, `width` characters wide, for `done` out of `of` items."""
     filled = width * done // max(1, of)
     return f"[{'#' * filled}{'.' * (width - filled)}]"

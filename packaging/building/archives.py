@@ -11,7 +11,7 @@ from building.source import File
 
 
 def tar(files: Iterable[File], epoch: int, *, top: str = "") -> bytes:
-    """Returns a tar archive of the files and their folders. `top` is put before each path: "./" or empty."""
+    """Returns a tar archive of the files and their folders. `top` is prepended to each path: "./" or empty."""
     every = sorted(files)
     folders = {folder for file in every for folder in _parents(file.path)}
     written = io.BytesIO()

@@ -28,7 +28,7 @@ LOCKS = (
     ("models-optional.txt", "optional", "fetched when the user asks for it"),
     ("card.txt", "optional", "fetched for an NVIDIA graphics card, when the user agrees"),
 )
-"""The locks with the scope of their packages. The first lock that names a package decides."""
+"""The locks and the scope of their packages. If several locks name a package, the first one decides."""
 
 SHIPPED = "part of the installation"
 

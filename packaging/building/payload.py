@@ -21,7 +21,7 @@ LEFT_OUT = (
     "resources/routing/held_out.jsonl",
     "resources/routing/questions.jsonl",
 )
-"""What users don't get: developers' locks, research and its data."""
+"""Files that are not installed: developers' locks, and research with its data."""
 KEPT = tuple(f"resources/bench/facts/{name}.ogg" for name in ("016", "049", "051"))
 """The spoken questions of the demo and of `models bench`."""
 

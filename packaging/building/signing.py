@@ -46,7 +46,7 @@ def with_command(words: str) -> Sign:
 
 
 def script_of(sign: Sign) -> bytes:
-    """Returns a shell script that signs the program which is its argument, from any folder."""
+    """Returns a shell script that signs the program passed as its argument and can be run from any folder."""
     return f'cd {shlex.quote(os.getcwd())} && exec {shlex.join(sign)} "$1"\n'.encode()
 
 

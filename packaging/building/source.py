@@ -25,7 +25,7 @@ class File(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """A commit. `epoch`: its time in seconds since 1970, which all files built from it get."""
+    """A commit. `epoch`: its time in seconds since the epoch, used for all files built from it."""
 
     commit: str
     version: str
@@ -41,7 +41,7 @@ class Source:
 
 
 def read_source(root: Path) -> Source:
-    """Reads the commit that is checked out in `root`. Raises BuildError if anything was changed since."""
+    """Reads the commit that is checked out in `root`. Raises BuildError for uncommitted changes or links."""
     changed = _git(root, "status", "--porcelain").decode().strip()
     if changed:
         raise BuildError(

@@ -2,9 +2,9 @@
 
 These modules use the standard library only and run on Python 3.8 and newer: they run before anything is installed.
 
-- `places`: the system, folders and files; `problems`: what users are told
+- `places`: the system, folders and files; `problems`: user-facing messages
 - `steps`: runs tools, with their environment variables and their log; `exclusion`: one set-up at a time
-- `locks`, `stamp`: what an environment is to contain, and what it contains
+- `locks`, `stamp`: the required and the actual contents of an environment
 - `environment`: a Python, its virtual environment and the package tool in it
 - `system_parts`: libraries and programs of the system; `card`: an NVIDIA card, and its build of torch
 - `handing_over`: the start of the app

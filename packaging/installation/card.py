@@ -25,18 +25,18 @@ def nvidia() -> ModuleType:
 
 
 def has_nvidia_driver() -> bool:
-    """Tells whether a driver is installed, without calling it."""
+    """Returns whether a driver is installed, without calling it."""
     return nvidia().has_driver()
 
 
 def obstacle() -> str:
-    """Says why KAME can't run on a card of this machine; empty if it can. Takes seconds."""
+    """Returns why KAME can't run on this machine's cards, or an empty string if it can. Takes seconds."""
     driver = nvidia().look()
     return "There is no NVIDIA card with a driver." if driver is None else nvidia().obstacle(driver)
 
 
 def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
-    """Tells whether nothing is left to do for a graphics card, without calling its slow driver."""
+    """Returns whether the graphics card needs no further set-up, without calling its slow driver."""
     gpu = stamp.get("gpu", {})
     if not gpu:
         return False
@@ -48,7 +48,7 @@ def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
 
 
 def worth_another_try(gpu: Mapping) -> bool:
-    """Tells whether a set-up by the user should try the card again."""
+    """Returns whether a set-up started by the user should retry the card."""
     return gpu.get("state") in GPU_LACKING or (gpu.get("state") == "none" and bool(gpu.get("driver")))
 
 
@@ -65,7 +65,7 @@ class TorchBuild(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The build's name for the user."""
+        """The user-facing name of the build."""
         return "torch for CUDA " + ".".join(map(str, self.cuda))
 
 

@@ -71,7 +71,7 @@ def card_status(places: InstalledPlaces) -> dict[str, Any]:
 
 
 def fits(variant: Variant, driver: Any, build: TorchBuild | None) -> bool:
-    """Tells whether an environment suits the present cards; True where that is unknown."""
+    """Returns whether an environment suits the current cards; True if unknown."""
     if build is None or not variant.backend:
         return True
     has_device = not variant.device or any(card.uuid == variant.device for card in driver.cards)
@@ -88,7 +88,7 @@ def _status(state: str, sentence: str) -> dict[str, Any]:
 
 
 def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> str:
-    """Makes an environment with a card's packages for the app's next start; returns a sentence.
+    """Makes an environment with a card's packages for the app's next start; returns a user-facing message.
 
     The environment in use is never changed. Raises Problem on failure.
     """
@@ -107,7 +107,7 @@ def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) 
 
 
 def remove_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> str:
-    """Removes a card's packages, from the app's next start on; returns a sentence."""
+    """Removes a card's packages, effective from the app's next start; returns a user-facing message."""
     provision = Provision(places, steps, env)
     with only_one(places.set_up_lock, steps) as hold:
         provision.hold = hold

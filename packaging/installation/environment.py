@@ -39,7 +39,7 @@ ANSWER = re.compile(r"^kame-python (\d+)\.(\d+)\.(\d+) (\d+) ([01]) ([01]) (.+)$
 
 
 class Python(NamedTuple):
-    """What a Python has reported about itself."""
+    """The properties that a Python interpreter reports about itself."""
 
     executable: str
     version: tuple
@@ -77,7 +77,7 @@ def launcher_paths(printed: str) -> list[str]:
 
 
 def probe(path: str, env: Mapping[str, str]) -> Python | None:
-    """Runs a candidate and returns what it is; None if it doesn't start or isn't a Python 3."""
+    """Runs a candidate and returns its properties; None if it doesn't start or isn't a Python 3."""
     match = ANSWER.search(output_of([path, "-I", "-c", PROBE], env, 20) or "")
     if match is None:
         return None

@@ -48,7 +48,7 @@ def lock_file(lock: Path) -> int | None:
 
 
 def is_file_at(descriptor: int, path: Path) -> bool:
-    """Tells whether an open file is still the one at a path."""
+    """Returns whether an open file is still the one at a path."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(str(path)))
     except OSError:
@@ -56,9 +56,9 @@ def is_file_at(descriptor: int, path: Path) -> bool:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Locks an open file without waiting; False if another process holds it.
+    """Locks an open file without blocking; returns False if another process holds the lock.
 
-    Where the disk has no locks, as some network disks, it returns True.
+    Returns True on file systems without locking, such as some network drives.
     """
     try:
         if WINDOWS:

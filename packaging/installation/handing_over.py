@@ -121,7 +121,7 @@ def app_module(name: str) -> ModuleType:
 
 
 def window_is_open() -> bool:
-    """Tells whether the app's window is open: it holds a lock meanwhile."""
+    """Returns whether the app's window is open, based on the lock that the app holds."""
     lock = os.path.join(app_module("platform/single_instance").folder(), "window.lock")
     try:
         descriptor = os.open(lock, os.O_RDWR)

@@ -31,7 +31,7 @@ LOCKS_FOR = {
 LOCKS_FOR["setup"] = LOCKS_FOR["run"]
 
 TESTS = ("test", "test --all")
-"""The commands that need the tests' packages. What a graphics card needs is none of their business."""
+"""The commands that need the tests' packages. Their set-ups skip the graphics card."""
 
 
 def digest(path: Path) -> str:

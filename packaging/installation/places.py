@@ -18,7 +18,7 @@ OVERRIDE = "KAME_DESKTOP_ENVIRONMENT"
 
 
 def write_whole(path: Path, text: str, encoding: str = "utf-8") -> None:
-    """Writes a file so that readers find the old or the new content, never a part.
+    """Writes a file atomically: readers see either the old or the new content.
 
     Other hard links to the old file keep their content.
     """
@@ -37,7 +37,7 @@ def read_json(path: Path) -> dict:
 
 
 class Places:
-    """Where everything is: the code in `root`, the environment in `venv`, which is `.venv` there by default."""
+    """The paths of a checkout: the code in `root`, the environment in `venv`, which is `.venv` there by default."""
 
     def __init__(self, root: Path, venv: Path | None = None) -> None:
         self.root = root
@@ -64,7 +64,7 @@ class Places:
 
 
 class InstalledPlaces(Places):
-    """Where everything is after an installation.
+    """The paths of an installation.
 
     A new environment is made in `new` and then replaces `venv`, so that an incomplete one is never used. One that was
     made while the app runs waits in `next` for the app's next start. The names of everything that a set-up leaves start
@@ -90,7 +90,7 @@ class InstalledPlaces(Places):
 
     @property
     def is_installed(self) -> bool:
-        """Tells an installation from a developer's checkout."""
+        """Whether this is an installation rather than a developer's checkout."""
         return bool(read_json(self.root / "installed.json"))
 
     def traces(self) -> list[Path]:

@@ -27,7 +27,7 @@ LAUNCH = (
 
 
 def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool, stamp: Mapping) -> bool:
-    """Tells whether a command needs no set-up. A second start does nothing else."""
+    """Returns whether a command needs no set-up; once set up, a start performs only this check."""
     try:
         wanted = wanted_locks(places, command)
         gpu_lock = digest(places.locks / "gpu.txt")

@@ -13,7 +13,7 @@ USER_CAN_FIX = 2
 
 
 class Problem(Exception):
-    """Something that the user can put right: what happened, what it means, what to do."""
+    """An error that the user can fix: what happened, what it means, what to do."""
 
     def __init__(self, happened: str, meaning: str, remedy: str, details: str = "", explained: bool = False) -> None:
         """`details` is what a tool printed, already indented, one line each; left out once it is `explained`."""
@@ -96,7 +96,7 @@ CAUSES = (
 
 
 def problem_of(doing: str, failure: ToolFailed, log: Path, advice: Advice = DEVELOPERS) -> Problem:
-    """Turns a tool's failure into sentences, with the end of its output as details."""
+    """Turns a tool's failure into a user-facing problem, with the end of its output as details."""
     details = "".join(f"    {line}\n" for line in failure.tail.splitlines())
     for pattern, meaning, remedy in CAUSES:
         if re.search(pattern, failure.printed):

@@ -62,7 +62,7 @@ class View:
         """Closes the view."""
 
     def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
-        """Shows a problem; tells whether to try again."""
+        """Shows a problem; returns whether to retry."""
         print(words_of(problem))
         return False
 

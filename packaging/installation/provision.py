@@ -107,7 +107,7 @@ class Provision:
             return [path.name for path in damaged_packages(folder, self.steps)] if folder else []
 
     def _is_whole(self) -> bool:
-        """Tells whether all packages of the locks are installed, and the app can be imported."""
+        """Returns whether all packages of the locks are installed and the app can be imported."""
         places, stamp = self.places, read_stamp(self.places)
         version = venv_version(places, self.env)
         if not is_current(places) or version != stamp.get("python"):
@@ -325,7 +325,7 @@ def recorded_files(metadata: Path) -> Iterator[tuple]:
 
 
 def is_whole(path: Path, digest: str, size: str) -> bool:
-    """Tells whether a file is as its package's list says. Compiled code is ignored: Python replaces it."""
+    """Returns whether a file matches its package's list. Compiled code is ignored: Python replaces it."""
     if path.suffix == ".pyc":
         return True
     try:

@@ -30,7 +30,7 @@ def recover(places: InstalledPlaces) -> None:
 
 
 def is_complete(new: Places, places: InstalledPlaces) -> bool:
-    """Tells whether a new environment is complete: its stamp is written last."""
+    """Returns whether a new environment is complete, that is, has its stamp, which is written last."""
     stamp = read_json(new.stamp)
     return stamp.get("schema") == STAMP_SCHEMA and stamp.get("venv") == str(places.venv)
 
@@ -54,7 +54,7 @@ def adopt_next(places: InstalledPlaces) -> None:
 
 
 def clean_up(places: InstalledPlaces) -> None:
-    """Removes what an interrupted set-up has left; downloaded packages stay in the cache."""
+    """Removes the leftovers of an interrupted set-up; downloaded packages stay in the cache."""
     for folder in (places.new.venv, places.old):
         if folder.exists():
             remove_tree(folder)
@@ -109,7 +109,7 @@ def move(source: Path, target: Path) -> None:
 
 
 def remove_environment(places: InstalledPlaces, steps: Steps) -> None:
-    """Removes all that set-ups have made, once none is going on."""
+    """Waits for any running set-up, then removes all files created by set-ups."""
     if not places.traces():
         return
     with only_one(places.set_up_lock, steps):

@@ -23,7 +23,7 @@ SECONDS_BETWEEN_REPORTS = 0.25
 
 
 class Reports:
-    """Writes lines for another program; a reader that has ended is no error."""
+    """Writes lines for another program; ignores errors if the reader has exited."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -42,7 +42,7 @@ class Reports:
 
 
 class EndOfInput:
-    """Notices in a thread that an input was closed."""
+    """Detects, on a thread, that an input was closed."""
 
     def __init__(self, descriptor: int) -> None:
         self._closed = threading.Event()
@@ -56,7 +56,7 @@ class EndOfInput:
         self._closed.set()
 
     def is_closed(self) -> bool:
-        """Tells whether the other program has cancelled."""
+        """Returns whether the other program has cancelled."""
         return self._closed.is_set()
 
 

@@ -49,7 +49,7 @@ def up_to_date(stamp: Mapping, wanted: Mapping[str, str]) -> bool:
 
 
 def is_ready(places: InstalledPlaces, adopt: bool = True) -> bool:
-    """Tells whether the app can start at once. Starts no process, so that a normal start waits for nothing.
+    """Returns whether the app can start immediately. Starts no process, to keep a normal start fast.
 
     `adopt`: a waiting environment must replace it first.
     """
@@ -57,7 +57,7 @@ def is_ready(places: InstalledPlaces, adopt: bool = True) -> bool:
 
 
 def is_current(places: InstalledPlaces) -> bool:
-    """Tells whether the environment contains what the locks name."""
+    """Returns whether the environment contains the packages in the locks."""
     stamp = read_stamp(places)
     wanted = locks_of_variant(places, variant_of(stamp))
     return up_to_date(stamp, wanted) and same_base(places, stamp) and same_python(places, stamp)
@@ -69,7 +69,7 @@ def base_version(places: InstalledPlaces) -> str:
 
 
 def same_base(places: InstalledPlaces, stamp: Mapping) -> bool:
-    """Tells whether the environment was made with the installation's current Python."""
+    """Returns whether the environment was made with the installation's current Python."""
     return stamp.get("base", "") == base_version(places)
 
 
@@ -79,7 +79,7 @@ def linked_python(places: Places) -> str:
 
 
 def same_python(places: InstalledPlaces, stamp: Mapping) -> bool:
-    """Tells whether the environment still runs on the Python that it was made with. Starts no process.
+    """Returns whether the environment still runs on the Python that it was made with. Starts no process.
 
     An upgrade of the system can remove that Python or replace it by another version.
     """

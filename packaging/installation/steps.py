@@ -102,7 +102,7 @@ CANCELLED = 130
 
 
 class Stopped(BaseException):
-    """The system has asked this program to end (SIGTERM, SIGHUP)."""
+    """Raised when the system asks this program to exit (SIGTERM, SIGHUP)."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -135,7 +135,7 @@ stop_on_signal = SignalHandler()
 
 
 def catch_signals() -> None:
-    """Lets SIGINT, SIGTERM and SIGHUP raise their exceptions."""
+    """Makes SIGINT, SIGTERM and SIGHUP raise exceptions (see `reason_of`)."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), stop_on_signal)
@@ -214,7 +214,7 @@ class Steps:
         self.downloading = 0.0
 
     def say(self, sentence: str) -> None:
-        """Shows a sentence on a line of its own."""
+        """Shows a message on its own line."""
         self._say(sentence + "\n")
 
     @contextlib.contextmanager

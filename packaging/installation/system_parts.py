@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The part's name without where it is looked for."""
+        """The name of the file, program or library, without prefix and folder."""
         return self.look.split(":")[-1].split("/")[-1]
 
 
@@ -168,7 +168,7 @@ def install_commands(manager: str, packages: Sequence[str]) -> tuple:
 
 
 def typed_command(manager: str, packages: Sequence[str]) -> str:
-    """Returns what a user types to install packages."""
+    """Returns the command that a user must type to install packages."""
     short = {
         "apt-get": "sudo apt-get install",
         "dnf": "sudo dnf install",
@@ -183,7 +183,7 @@ def find_manager() -> str | None:
 
 
 def as_root(env: Mapping[str, str]) -> list[str] | None:
-    """Returns what to put before a command to run it as root without a password; None if impossible."""
+    """Returns the prefix for running a command as root without a password; None if impossible."""
     if os.geteuid() == 0:
         return []
     if shutil.which("sudo") is None:
@@ -194,7 +194,7 @@ def as_root(env: Mapping[str, str]) -> list[str] | None:
 
 
 def install_packages(steps: Steps, env: Mapping[str, str], manager: str, packages: Sequence[str]) -> bool:
-    """Installs system packages if this user may; True if that succeeded."""
+    """Installs system packages if the user has permission; returns whether that succeeded."""
     prefix = as_root(env)
     if prefix is None:
         return False
