@@ -157,7 +157,7 @@ def _copy(source: Path, target: Path, begin: int = 0) -> int:
 
 
 def _goes_on(log: Path, frames: int) -> bool:
-    """Returns whether the write-ahead log contains more than `frames` frames from after its last reset."""
+    """Returns whether the write-ahead log contains more than `frames` frames written since its last reset."""
     with log.open("rb") as file:
         head = file.read(_LOG_HEADER)
         file.seek(_LOG_HEADER + frames * (_FRAME_HEADER + PAGE))

@@ -117,7 +117,7 @@ def detect_amplified(samples: np.ndarray, detector: VoiceActivity) -> list[Voice
 
 
 def has_speech(windows: Sequence[VoiceWindow]) -> bool:
-    """Returns whether the voice activity is longer than that of a cough or click."""
+    """Returns whether the voice activity has lasted longer than a cough or a click."""
     return sum(window.probability > VOICED for window in windows) * WINDOW_SECONDS >= SPEECH_SECONDS
 
 

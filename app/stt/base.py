@@ -129,7 +129,7 @@ class Transcriber(Protocol):
         ...
 
     def pause(self, turn: int, speech_end: float) -> None:
-        """Settles the words because the user has paused, and estimates whether the turn is finished."""
+        """Finalizes the words so far, since the user has paused, and estimates whether the turn is finished."""
         ...
 
     def resume(self, turn: int) -> None:

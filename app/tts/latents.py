@@ -38,7 +38,10 @@ class LatentVoice:
         self._child.close()
 
     def speak(self, text: str, rate: float = 1.0) -> tuple[np.ndarray, list[tuple[int, int]]]:
-        """Returns the latents `[N, 192]` and each word's half-open (start, end) range of them. Raises VoiceError."""
+        """Returns the latents `[N, 192]` and, for each word, its half-open (start, end) range within them.
+
+        Raises VoiceError.
+        """
 
         def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> tuple[dict[str, Any], bytes]:
             to_child.write(json.dumps({"text": text, "rate": rate}).encode() + b"\n")

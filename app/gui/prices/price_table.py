@@ -187,7 +187,7 @@ class PriceTable(QAbstractTableModel):
         self.endRemoveRows()
 
     def set_back(self, row: int) -> None:
-        """Restores the app's own prices in a row, if it has any."""
+        """Resets a row to the app's own prices, if it has any."""
         line = self.lines[row]
         if line.shipped is not None:
             read, cached, written = line.shipped

@@ -157,7 +157,7 @@ class _Text(QPlainTextEdit):
 
 
 class Lines(Editor):
-    """Several lines of text, committed on Ctrl+Enter or when they lose focus."""
+    """A multi-line text field, which commits on Ctrl+Enter or on losing focus."""
 
     wide = True
     rows = 4

@@ -97,7 +97,7 @@ class DevicesPopover(Popover):
         self.loudspeaker.offer(loudspeakers)
 
     def offer_again(self) -> None:
-        """Updates the lists to the devices currently selected in the settings."""
+        """Shows the currently selected devices in the lists in the settings."""
         self.microphone.refresh()
         self.loudspeaker.refresh()
 
