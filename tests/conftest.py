@@ -57,7 +57,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_make_collect_report(collector: pytest.Collector):
     """Skips a module that can't be imported, with `--short` for want of torch, or for want of a system's library."""
     report = yield
-    error = report.call.excinfo and report.call.excinfo.value.__cause__
+    call = getattr(report, "call", None)  # --last-failed makes reports without one for the files that it skips
+    error = call and call.excinfo and call.excinfo.value.__cause__
     reason = _lacking_library(error)
     needed = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
     if collector.config.getoption("short") and needed in TORCH:
