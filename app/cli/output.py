@@ -1,4 +1,4 @@
-"""Command output, with terminal control sequences removed, whatever the source of the text."""
+"""Command output. All text is stripped of terminal control sequences, wherever it comes from."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def perform(word: str, *, as_json: bool, at: float | None = None) -> int:
     except PermissionError:
         sentence = "KAME's window can't be reached: it may be another user's. Run this as the user who started KAME."
         answer = single_instance.Answer(False, sentence)
-    with contextlib.suppress(OSError):  # nobody reads the output
+    with contextlib.suppress(OSError):  # the output's reader is gone
         _say(answer, as_json=as_json)
     return 0 if answer.ok else 2
 

@@ -41,7 +41,7 @@ class DemoBackend:
 
 @dataclass(frozen=True, slots=True)
 class DemoOffer:
-    """The available back-ends, of which the first is used by default, and the key of the tandem's front-end."""
+    """The available back-ends, the default one first, and the key of the tandem's front-end."""
 
     backends: tuple[DemoBackend, ...]
     frontend: str = "cascade"

@@ -234,7 +234,7 @@ def _plain(value: Any, hide: Redactor) -> Any:
 
 
 def _without_home(text: str, home: Path) -> str:
-    """Replaces the home folder's path with ~, in whatever form it is written."""
+    """Replaces the home folder's path with ~, in each form in which it may appear."""
     forms = {str(home), home.as_posix(), str(home).replace("\\", "\\\\")}
     if str(home) in ("/", "\\", ".") or len(str(home)) < 4:
         return text

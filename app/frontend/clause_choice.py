@@ -1,4 +1,4 @@
-"""Chooses which clause of which oracle revision is spoken next, and whether to cut off the current clause for it."""
+"""Chooses the clause to speak next from the oracle's revisions, and whether to interrupt the current clause for it."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ def lost(kind: DeviceKind, name: str, problem: str = "") -> DeviceNotice:
     """Returns the notice that the last device of its kind is gone. `problem`: why no other can be opened, if known."""
     sentence = (
         f"The {kind} “{name}” is gone, and no other can be used: {_EFFECT[kind]} for now. {_REMEDY[kind]}; the "
-        "conversation continues by itself then."
+        "conversation then continues by itself."
     )
     return DeviceNotice(kind, "lost", "", sentence if not problem else f"{sentence} ({problem})")
 

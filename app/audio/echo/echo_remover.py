@@ -36,7 +36,7 @@ class ConvergenceMonitor:
     KNOWN_HOPS = 15
     """The same if the path is known from another session: 0.3 s."""
     LEARNED_HOPS = 1400
-    """Hops of echo after which a known path counts as relearned: 28 s, of which 7.7 s are its head start."""
+    """Hops of echo (28 s) after which a path counts as learned. A known path starts with 7.7 s of them."""
     LOOK_BACK = 100
     """Number of most recent hops with far-end audio to evaluate: two seconds' worth."""
     REMAINS = 10 ** (-10 / 10)

@@ -1,4 +1,4 @@
-"""A lock-free ring buffer of float32 samples between a writing and a reading thread, neither of which ever blocks.
+"""A lock-free ring buffer of float32 samples for one writing and one reading thread. Neither ever blocks.
 
 Positions count samples since the ring was created and never wrap. Each attribute is written by one side only, in a
 single assignment, so the other side's view is at worst slightly outdated (CPython's GIL orders these assignments). A

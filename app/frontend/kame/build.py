@@ -87,7 +87,7 @@ def make(name: str, options: FrontEndOptions) -> KameFrontEnd:
     def models() -> Loaded:
         if plan.device == "cuda" and plan.precision != "bf16" and plan.precision not in kernels():
             raise FrontEndError(
-                f"{plan.precision} can't be had on this card with this driver. Choose bf16 if it has 24 GB, or the "
+                f"{plan.precision} isn't available on this card with this driver. Choose bf16 if it has 24 GB, or the "
                 "built-in voice; the log has the details."
             )
         # On the CPU, bf16 is slower than float32, and only small models run there.

@@ -32,7 +32,7 @@ SETTLING_FRAMES = 25
 log = logging.getLogger(__name__)
 
 BUCKETS = (256, 512, 1024, 2048)
-"""Attention lengths, in frames, for each of which a graph is captured, in addition to the whole context."""
+"""Attention lengths, in frames. A graph is captured for each, and one more for the whole context."""
 
 
 class Engine:

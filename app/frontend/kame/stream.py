@@ -36,9 +36,9 @@ ROLL_OVER_FROM = 0.8
 PRIME_FRAMES = 125
 """Number of latest conversation frames (10 s) with which a fresh stream is primed."""
 PRIME_STEPS = 4
-"""Replay steps per frame while a fresh stream is primed, one of which is for the new frame. On a card, the number is
-derived from the measured step time, so that all of them fit into `PRIME_SECONDS`. With fewer than two, the stream
-couldn't catch up, so it isn't primed."""
+"""Steps per frame while a fresh stream is primed: replayed frames, then the new one. On a card, the number is derived
+from the measured step time, so that all of them fit into `PRIME_SECONDS`. With fewer than two, the stream couldn't
+catch up, so it isn't primed."""
 PRIME_SECONDS = 0.06
 MOST_PRIME_STEPS = 16
 LONGEST_PRIMING_FRAMES = 12
@@ -273,7 +273,7 @@ class KameStream:
 
     @property
     def _pausing(self) -> bool:
-        """Whether nobody is speaking and no oracle tokens are queued."""
+        """Whether both sides are silent and the oracle queue is empty."""
         words = self.words
         spoken = words.answering is not None or words.wordless_frames < PAUSE_FRAMES
         return not (spoken or self._user_holds or self.engine.oracle.rest)
