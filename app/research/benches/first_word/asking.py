@@ -220,6 +220,8 @@ PRESS_SECONDS = 0.3
 """Time from pressing the talk button to the question."""
 RELEASE_SECONDS = 0.15
 """Time from the last word to releasing the button, as in `bench answers`."""
+LATE_SECONDS = 0.05
+"""How late the button may be released."""
 READY_SECONDS = 2.0
 SETTLE_SECONDS = 1.0
 """Silence after an answer before the next question."""
@@ -259,17 +261,28 @@ def ask_all(who: str, way: str, warm_up: Question, questions: Sequence[Question]
                 if way == "talk button":
                     window.press()
                     time.sleep(PRESS_SECONDS)
-                stage.play(question.samples)
-                end = _end_in(recording, places[-1], question)
-                if way == "talk button":
-                    time.sleep(max(0.0, recording.started_at + end + RELEASE_SECONDS - time.monotonic()))
-                    window.release()
+                with stage.playing(question.samples):  # people's recordings continue behind their last word
+                    end = _end_in(recording, places[-1], question)
+                    if way == "talk button":
+                        release_at(recording.started_at + end + RELEASE_SECONDS, window)
                 _wait_for_answer(window, recording, end)
             others = work.cores()
             window.close()
             heard = read_sound(window.microphone_file)
         failures = [event.sentence for event in window.events if isinstance(event, e.Failure)]
     return Talk(measured_talk(who, way, asked, places, recording, heard, window.events), others, failures)
+
+
+def release_at(due: float, window: Window) -> None:
+    """Releases the talk button at `due` (`time.monotonic`). Raises UserError if it is too late for that."""
+    late = time.monotonic() - due
+    if late > LATE_SECONDS:
+        raise UserError(
+            f"The talk button would be released {late:.1f} s late, so the figures would be too large. Run the bench "
+            "again on an idle machine."
+        )
+    time.sleep(max(0.0, -late))
+    window.release()
 
 
 def _end_in(recording: Recording, place: int, question: Question) -> float:

@@ -217,12 +217,19 @@ class Stage:
         with _child([*command, f"--rate={SAMPLE_RATE}"], self._environment, stdout=subprocess.PIPE) as recorder:
             yield Recording(recorder)
 
-    def play(self, samples: np.ndarray) -> None:
-        """Plays float32 samples at 24 kHz into the microphone, and returns when they have been handed over."""
+    @contextmanager
+    def playing(self, samples: np.ndarray) -> Iterator[None]:
+        """Plays float32 samples at 24 kHz into the microphone during the block, and waits at its end for the rest.
+
+        Raises CalledProcessError.
+        """
         file = self._folder / "question.raw"
         file.write_bytes(samples.astype("<f4").tobytes())
         command = ["pacat", "--raw", "--format=float32le", f"--rate={SAMPLE_RATE}", "--channels=1", "--device=feed"]
-        subprocess.run([*command, str(file)], env=self._environment, check=True)
+        with subprocess.Popen([*command, str(file)], env=self._environment) as player:
+            yield
+        if player.returncode:
+            raise subprocess.CalledProcessError(player.returncode, command)
 
     @contextmanager
     def window(self, **settings: object) -> Iterator[Window]:

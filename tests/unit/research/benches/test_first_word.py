@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from app.research.benches.first_word.asking import (
     find,
     measure,
     measured_talk,
+    release_at,
     sound_spans,
     words_said,
 )
@@ -181,6 +184,18 @@ def test_a_question_that_was_not_played_as_it_is_ends_the_talk() -> None:
         measured_talk(
             "people", "hands-free", questions, [0, 5 * SAMPLE_RATE], FakeRecording(loudspeaker, microphone), heard, []
         )
+
+
+def test_a_button_that_would_be_released_late_ends_the_talk() -> None:
+    """Else the app would wait for the button, and the wait would count as the app's."""
+    released: list[float] = []
+    window = SimpleNamespace(release=lambda: released.append(time.monotonic()))
+    due = time.monotonic() + 0.1
+    release_at(due, window)  # type: ignore[arg-type]
+    assert released[0] >= due
+    with pytest.raises(UserError, match=r"2\.0 s late"):
+        release_at(time.monotonic() - 2.0, window)  # type: ignore[arg-type]
+    assert len(released) == 1
 
 
 def test_pauses_are_put_into_synthetic_questions() -> None:
