@@ -1,7 +1,7 @@
 """The five adapters in front of a wire, and what holds for each of their sentences."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -106,10 +106,16 @@ def check_sentence(error: BackendError) -> None:
     assert error.__cause__ is None and (error.__suppress_context__ or error.__context__ is None)
 
 
-async def fault_then_answer(kind: str, *faults: Reply) -> tuple[str, BackendError, Wire]:
-    """Requests an answer into the faults, and another one afterwards, which succeeds: the session goes on."""
+async def fault_then_answer(
+    kind: str, *faults: Reply, during: AbstractContextManager[object] | None = None
+) -> tuple[str, BackendError, Wire]:
+    """Requests an answer that fails, and another one afterwards, which succeeds.
+
+    `during` is entered for the first of them: a deadline that is shortened there doesn't hold for the second.
+    """
     async with opened(kind, *faults, SPEECHES[kind].answer()) as (wire, backend):
-        got, error = await fail(backend)
+        with during or nullcontext():
+            got, error = await fail(backend)
         assert await say(backend) == TEXT
     return got, error, wire
 
