@@ -111,9 +111,13 @@ async def fault_then_answer(
 ) -> tuple[str, BackendError, Wire]:
     """Requests an answer that fails, and another one afterwards, which succeeds.
 
-    `during` is entered for the first of them: a deadline that is shortened there doesn't hold for the second.
+    `during` is entered for the first of them: a deadline that is shortened there doesn't hold for the second, nor for
+    what a process's very first request imports, since one that succeeds then comes before it.
     """
-    async with opened(kind, *faults, SPEECHES[kind].answer()) as (wire, backend):
+    answer = SPEECHES[kind].answer()
+    async with opened(kind, *([answer] if during else []), *faults, answer) as (wire, backend):
+        if during:
+            assert await say(backend) == TEXT
         with during or nullcontext():
             got, error = await fail(backend)
         assert await say(backend) == TEXT
