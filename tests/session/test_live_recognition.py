@@ -50,6 +50,7 @@ def test_where_nobody_speaks_no_words_are_heard(decoder: WhisperDecoder) -> None
         assert decoder.decode(soxr.resample(sound, SAMPLE_RATE, RATE).astype(np.float32)) == ""
 
 
+@pytest.mark.slow
 def test_the_language_that_is_heard_is_found_out(tmp_path: Path) -> None:
     sound = soxr.resample(question("103_2"), SAMPLE_RATE, RATE).astype(np.float32)
     finding = WhisperDecoder(put_together(tmp_path), language="auto")

@@ -77,6 +77,7 @@ def test_the_whole_run_has_all_of_it(tmp_path: Path) -> None:
     assert "test_slow PASSED" in printed and printed.count("test_step PASSED") == 2
 
 
+@pytest.mark.slow
 def test_what_failed_is_run_again_alone(tmp_path: Path) -> None:
     (tmp_path / "test_fails.py").write_text("def test_fails(): assert False\n")
     kept = ("-p", "cacheprovider", "-o", "cache_dir=kept", "test_fails.py", "test_library_later.py")

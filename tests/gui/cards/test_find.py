@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
@@ -119,6 +120,7 @@ async def test_marks_outlive_a_change_of_the_colours() -> None:
         assert bar.count.text() == "2 of 3"
 
 
+@pytest.mark.slow
 async def test_two_thousand_turns_are_searched() -> None:
     async with window_and_factory() as (window, factory):
         for turn in range(1, 1001):

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
@@ -439,6 +440,7 @@ async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_
     assert (tmp_path / "h.db").exists()
 
 
+@pytest.mark.slow
 async def test_a_long_one_is_opened_whole() -> None:
     factory, history, turns = FakeFactory(), FakeHistory(now=100.0), 2_000
     events: list[e.Event] = [started()]

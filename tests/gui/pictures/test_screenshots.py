@@ -37,6 +37,7 @@ async def test_no_scene_cuts_anything_off(name: str, theme: str) -> None:
         await _whole(widget)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("percent, name", spread([200, 150], ["talk", "side-by-side", "trouble", "small"]))
 async def test_large_text_cuts_nothing_off(name: str, percent: int) -> None:
     async with scene(name).opened(percent=percent) as widget:
@@ -51,6 +52,7 @@ async def test_lines_stay_short_on_a_large_screen() -> None:
         assert all(box.width() <= COLUMN_PX for box in boxes)
 
 
+@pytest.mark.slow
 async def test_panes_are_hidden_when_window_or_text_leave_no_room() -> None:
     cases = (("small", 100, False), ("talk", 100, True), ("talk", 200, False), ("large", 200, True))
     for name, percent, there in cases:
@@ -63,6 +65,7 @@ async def test_a_device_that_was_replaced_is_no_error() -> None:
         assert [row.level for row in window.messages.rows] == ["error", "warning"]
 
 
+@pytest.mark.slow
 async def test_a_picture_is_the_same_each_time_and_keeps_its_colours(tmp_path: Path) -> None:
     one, two = await take_picture(scene("talk")), await take_picture(scene("talk"))
     assert one == two

@@ -240,6 +240,7 @@ async def test_arguments_that_are_no_lines_are_shown_and_left_alone(path: Path) 
     assert held(path) == {"code": {**code, "command": "python3"}}
 
 
+@pytest.mark.slow
 async def test_a_real_server_is_tried_before_it_is_saved(path: Path) -> None:
     given(path, peer={"command": "nothing-of-the-kind", "env": {"PEER_SECRET": "hush"}})
     async with opened(ToolServerService(path)) as (_, _, dialog):

@@ -105,6 +105,7 @@ def test_a_word_without_an_end_is_cut_where_it_is_shown_and_copied_whole(qtbot: 
     assert word in pane.text()
 
 
+@pytest.mark.slow
 def test_of_an_answer_that_grows_without_an_end_the_newest_words_are_shown(qtbot: QtBot) -> None:
     pane = pane_with(qtbot)
     pane.begin()

@@ -97,6 +97,7 @@ async def test_a_recorded_talk_is_shown_whole(batch: int, tmp_path: Path, caplog
     assert [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING] == []
 
 
+@pytest.mark.slow
 async def test_a_long_dense_talk_is_shown_whole(caplog: pytest.LogCaptureFixture) -> None:
     events = sorted(long_talk(3.0), key=lambda event: event.at)
     factory = FakeFactory()

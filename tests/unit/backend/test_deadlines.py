@@ -83,6 +83,7 @@ async def test_one_token_a_second_is_an_answer() -> None:
         assert len(words) >= 3, "the words came together"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["compatible", "ollama"])
 async def test_ten_thousand_tokens_a_second(kind: str) -> None:
     words = [f" w{number}" for number in range(5_000)]

@@ -22,6 +22,7 @@ from tests.support.history import MOON, TEA, hold, kept
 from tests.unit.history.corruptions import check
 
 
+@pytest.mark.slow
 async def test_random_damage_costs_no_talk_that_sqlite_can_read() -> None:
     report = await check(examples(25), seed=7)
     assert (report.lost, report.wrong) == ([], [])

@@ -282,6 +282,7 @@ def test_a_gap_does_not_show_the_sound_of_half_an_hour_ago() -> None:
     assert known == [1, 0, 0, 1]
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_over_an_hour() -> None:
     made = Activity()
     sizes = []

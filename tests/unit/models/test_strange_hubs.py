@@ -104,6 +104,7 @@ def test_an_odd_listing_is_a_sentence(body: bytes, tmp_path: Path) -> None:
     assert list((tmp_path / "here").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_listing_without_end_is_refused(tmp_path: Path) -> None:
     packed = gzip.compress(b" " * 20 * HUB_LISTING.bytes)
     for act in (without_end, telling(packed, Content_Encoding="gzip")):

@@ -73,6 +73,7 @@ def test_ctrl_c_prints_a_sentence(monkeypatch, capsys, tmp_path):
     assert "Run the same command again" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_stop_ends_the_tool_and_the_next_set_up_starts_again(project, tmp_path, number, code):

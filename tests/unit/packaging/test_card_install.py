@@ -83,6 +83,7 @@ def test_it_is_installed_beside_the_app_and_used_from_the_next_start(installed: 
     assert installed.run("setup")[1] == [{"ready": True}] and len(installed.index.asked) == asked
 
 
+@pytest.mark.slow
 def test_it_waits_while_the_window_is_open_and_for_other_commands(installed: Installation) -> None:
     installed.run("card", "install")
     with installed.window():
@@ -107,6 +108,7 @@ def test_a_card_that_fails_its_check_leaves_the_embedded_voice(installed: Instal
     assert installed.run("setup")[1] == [{"ready": True}] and len(installed.index.asked) == asked, "not by itself"
 
 
+@pytest.mark.slow
 def test_it_can_be_interrupted_at_any_moment_and_continues(installed: Installation) -> None:
     index = installed.index
     index.held = "torch"
@@ -130,6 +132,7 @@ def test_it_can_be_interrupted_at_any_moment_and_continues(installed: Installati
     assert installed.run("setup")[0] == 0 and installed.modules() == CARD
 
 
+@pytest.mark.slow
 def test_without_room_nothing_is_fetched(installed: Installation) -> None:
     installed.write_sizes(torch=10**18)
     asked = len(installed.index.asked)
@@ -138,6 +141,7 @@ def test_without_room_nothing_is_fetched(installed: Installation) -> None:
     assert len(installed.index.asked) == asked and names_beside(installed) == {"environment"}
 
 
+@pytest.mark.slow
 def test_a_full_disk_and_a_lost_network_are_explained(installed: Installation) -> None:
     uv = installed.places.uv
     uv.unlink()
@@ -150,6 +154,7 @@ def test_a_full_disk_and_a_lost_network_are_explained(installed: Installation) -
         assert not installed.places.new.venv.exists() and not installed.places.next.venv.exists()
 
 
+@pytest.mark.slow
 def test_an_upgrade_keeps_the_choice_and_falls_back_if_the_card_fails(installed: Installation) -> None:
     installed.run("card", "install")
     # The choice also holds while the environment still waits.
@@ -176,6 +181,7 @@ def test_an_upgrade_keeps_the_choice_and_falls_back_if_the_card_fails(installed:
     assert status["state"] == "offered" and status["sentence"].startswith("The graphics card could not be used.")
 
 
+@pytest.mark.slow
 def test_of_several_cards_the_one_that_fits_is_used(installed: Installation) -> None:
     seen = installed.places.root / "seen"
     code = f"import os, pathlib\npathlib.Path({str(seen)!r}).write_text(os.environ.get('CUDA_VISIBLE_DEVICES', ''))"
@@ -191,6 +197,7 @@ def test_of_several_cards_the_one_that_fits_is_used(installed: Installation) -> 
     assert seen.read_text() == "" and installed.status()["state"] == "installed"
 
 
+@pytest.mark.slow
 def test_what_was_fetched_before_a_stop_can_be_removed(installed: Installation) -> None:
     installed.index.held = "torch"
     child = installed.start("card", "install")
@@ -200,6 +207,7 @@ def test_what_was_fetched_before_a_stop_can_be_removed(installed: Installation) 
     assert names_beside(installed) == {"environment"}
 
 
+@pytest.mark.slow
 def test_repair_restores_the_path_to_the_app(installed: Installation) -> None:
     path = installed.places.site_packages / "kame_desktop.pth"  # type: ignore[operator]
     before = path.read_text()
@@ -210,6 +218,7 @@ def test_repair_restores_the_path_to_the_app(installed: Installation) -> None:
     assert "All files are as they should be." in sentences(installed.run("repair")[1])
 
 
+@pytest.mark.slow
 def test_an_upgrade_without_room_for_the_cards_packages_goes_on_without_them(installed: Installation) -> None:
     installed.run("card", "install")
     installed.run("setup")
@@ -222,6 +231,7 @@ def test_an_upgrade_without_room_for_the_cards_packages_goes_on_without_them(ins
     assert installed.modules() == APP and installed.run("setup")[1] == [{"ready": True}]
 
 
+@pytest.mark.slow
 def test_it_can_be_removed(installed: Installation) -> None:
     assert "Nothing is installed" in sentences(installed.run("card", "remove")[1])
     installed.run("card", "install")
@@ -233,6 +243,7 @@ def test_it_can_be_removed(installed: Installation) -> None:
     assert installed.run("setup")[0] == 0 and installed.modules() == APP
 
 
+@pytest.mark.slow
 def test_a_replacement_waits_and_is_finished_later(installed: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     installed.run("card", "install")
     places = installed.places
@@ -252,6 +263,7 @@ def test_a_replacement_waits_and_is_finished_later(installed: Installation, monk
     assert installed.modules() == CARD and names_beside(installed) == {"environment"}
 
 
+@pytest.mark.slow
 def test_a_restart_waits_for_the_app_and_starts_what_the_menu_starts(installed: Installation) -> None:
     program = installed.places.root / "packaging" / "installation" / "progress_window.py"
     begun = installed.places.root / "begun"

@@ -68,6 +68,7 @@ def install(tool: str, steps: Steps, env, folder: Path, lock: str) -> None:
     steps.run([*command[tool], "--no-deps", *HASHED, "--target", folder, "-r", folder / "lock.txt"], env)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["uv", "pip"])
 def test_the_systems_trust_is_taken_at_the_first_refusal(tool, proxy, index, authority, env, tmp_path, monkeypatch):
     use_bundle(tmp_path / "system.pem", monkeypatch, trustme.CA(), authority)
@@ -82,6 +83,7 @@ def test_the_systems_trust_is_taken_at_the_first_refusal(tool, proxy, index, aut
     assert set(proxy.hosts) == {"registry.invalid"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("named", "tool"), [("PIP_CERT", "uv"), ("SSL_CERT_FILE", "pip")])
 def test_a_file_named_for_one_tool_serves_the_other(named, tool, index, authority, env, tmp_path, monkeypatch):
     use_bundle(tmp_path / "system.pem", monkeypatch, trustme.CA())
@@ -91,6 +93,7 @@ def test_a_file_named_for_one_tool_serves_the_other(named, tool, index, authorit
     assert (tmp_path / "target" / "one.py").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["uv", "pip"])
 def test_what_nobody_trusts_is_refused_in_sentences(tool, index, env, tmp_path, monkeypatch):
     use_bundle(tmp_path / "system.pem", monkeypatch, trustme.CA())

@@ -87,6 +87,7 @@ def test_a_problem_is_reported_in_parts(installed):
     assert set(last["problem"]) == {"happened", "meaning", "remedy", "details"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["closed input", "SIGTERM"])
 def test_a_cancel_ends_uv_and_leaves_nothing_half_made(installed, how):
     running, uv = begin(installed)
@@ -104,6 +105,7 @@ def test_a_cancel_ends_uv_and_leaves_nothing_half_made(installed, how):
     assert installed.beside() == {"environment", "environment.lock", "environment.log"}
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_next_set_up_waits_for_uv_and_goes_on(installed):
     running, uv = begin(installed)
     with running:
@@ -171,6 +173,7 @@ def test_removing_the_environment_leaves_nothing_of_it(installed):
     assert installed.beside() == {"history.sqlite3"}
 
 
+@pytest.mark.slow
 def test_removing_the_environment_waits_for_a_set_up(installed):
     running, uv = begin(installed)
     command = installed.launcher("remove-environment")
@@ -187,6 +190,7 @@ def test_removing_the_environment_waits_for_a_set_up(installed):
     assert installed.beside() == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["setup", "remove-environment"])
 @pytest.mark.parametrize("beside", [False, True], ids=["inside", "beside"])
 def test_a_folder_with_files_of_the_users_is_left_alone(installed, tmp_path, command, beside):
@@ -200,6 +204,7 @@ def test_a_folder_with_files_of_the_users_is_left_alone(installed, tmp_path, com
     assert kept.read_text() == "Dear Kim" and installed.calls() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["/", "environment", "~/environment", "/tmp/.."])
 def test_a_path_that_cannot_be_an_environment_is_explained(installed, text):
     installed.environ["KAME_DESKTOP_ENVIRONMENT"] = text
@@ -208,6 +213,7 @@ def test_a_path_that_cannot_be_an_environment_is_explained(installed, text):
     assert done.returncode == 2 and f"says “{text}”" in problem["happened"] and done.stderr == ""
 
 
+@pytest.mark.slow
 def test_an_empty_folder_and_an_own_one_are_accepted(installed, tmp_path):
     chosen = tmp_path / "other disk" / "kame"
     chosen.mkdir(parents=True)

@@ -115,6 +115,7 @@ def test_an_interrupted_copy_is_ignored(installed, monkeypatch):
     assert (installed.places.site_packages / "one-2.0.dist-info").exists()
 
 
+@pytest.mark.slow
 def test_another_python_of_the_installation_means_a_new_environment(installed, monkeypatch):
     installed.ensure()
     monkeypatch.setattr("installation.stamp.sys.version", "3.13.99")
@@ -142,6 +143,7 @@ def distribution(installed, tmp_path, monkeypatch):
     return upgrade
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repair", [False, True])
 @pytest.mark.parametrize("made", ["now", "by an earlier version"])
 def test_after_an_upgrade_of_the_systems_python_the_environment_is_made_again(installed, distribution, made, repair):
@@ -162,6 +164,7 @@ def test_after_an_upgrade_of_the_systems_python_the_environment_is_made_again(in
     assert (places.site_packages / "one.py").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["old only", "old and finished new", "old and unfinished new"])
 def test_an_interrupted_replacement_is_repaired(installed, state):
     installed.ensure()
@@ -186,6 +189,7 @@ def test_the_rest_of_a_killed_set_up_is_ignored(installed):
     assert is_ready(installed.places) and not (installed.places.venv / "half").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["deleted", "changed", "list deleted", "package deleted"])
 def test_repair_finds_and_repairs_damage(installed, damage):
     installed.ensure()
@@ -212,6 +216,7 @@ def test_repair_of_a_whole_installation_changes_nothing(installed):
     assert "All files are as they should be.\n" in installed.said
 
 
+@pytest.mark.slow
 def test_repair_makes_an_environment_again_whose_python_is_gone(installed):
     installed.ensure()
     installed.places.python.unlink()

@@ -116,6 +116,7 @@ def test_an_upgrade_takes_the_place_of_the_old_program_and_keeps_data(installer,
     assert sorted(path.name for path in user.program.parent.iterdir()) == ["history.sqlite3", "program"]
 
 
+@pytest.mark.slow
 def test_another_folder_is_kept_to_by_later_upgrades(installer, user):
     target = user.home / "my programs" / "kame"
     user.run("sh", installer, "--target", "my programs/kame")
@@ -132,6 +133,7 @@ def test_a_folder_with_other_things_in_it_is_left_alone(installer, user):
     assert user.files() == ["music/song"]
 
 
+@pytest.mark.slow
 def test_an_upgrade_finds_its_folder_however_it_is_written(installer, user):
     target = user.home / "kame"
     (user.home / "link").symlink_to(target)
@@ -156,6 +158,7 @@ def test_the_program_does_not_go_where_the_users_data_belong(installer, user, ta
     assert user.files() == []
 
 
+@pytest.mark.slow
 def test_what_lies_beside_the_program_is_not_touched(installer, user):
     kept = [user.home / f"kame{ending}" / "thesis" for ending in (".old", ".new")]
     for file in kept:
@@ -180,6 +183,7 @@ def test_an_upgrade_that_fails_leaves_the_program_as_it_was(installer, user, tmp
         assert user.files() == before
 
 
+@pytest.mark.slow
 def test_a_move_elsewhere_removes_the_program_from_its_first_folder(installer, user):
     user.run("sh", installer)
     inside = user.run("sh", installer, "--target", user.program / "sub")
@@ -198,6 +202,7 @@ def running(file: Path):
         child.kill()
 
 
+@pytest.mark.slow
 def test_nothing_changes_while_the_app_or_a_set_up_runs(installer, user):
     user.run("sh", installer)
     before = user.files()
@@ -225,6 +230,7 @@ def test_the_same_command_from_elsewhere_is_left_alone(installer, user, kind):
     assert os.path.lexists(user.command)
 
 
+@pytest.mark.slow
 def test_removing_leaves_a_command_that_has_taken_the_place_of_its_own(installer, user):
     user.run("sh", installer)
     (user.data / "kame-desktop" / "environment").mkdir()
@@ -240,6 +246,7 @@ def test_it_starts_at_login_only_where_asked_for(installer, user):
     assert (user.home / ".config" / "autostart" / f"{ID}.desktop").read_text() == user.entry.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--purge"]])
 def test_removing_leaves_conversations_unless_told_otherwise(installer, user, options):
     user.run("sh", installer, "--autostart")
@@ -280,6 +287,7 @@ def on_terminal(user: User, answer: str, *command: object) -> str:
     return shown.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "stays"), [("", True), ("no", True), ("yes", False)])
 def test_on_a_terminal_it_asks_whether_conversations_go_too(installer, user, answer, stays):
     user.run("sh", installer)

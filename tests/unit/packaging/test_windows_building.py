@@ -231,6 +231,7 @@ class Authority(http.server.BaseHTTPRequestHandler):
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("osslsigncode"), reason="osslsigncode is not installed")
 @needs_compiler
 def test_an_unconfirmed_signing_time_stops_the_build(program, tmp_path):
@@ -254,6 +255,7 @@ def test_a_program_says_which_file_it_is(program):
     assert (told("FileDescription"), told("ProductVersion")) == (CONSOLE[1], "1.2.3")
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.skipif(not shutil.which("makensis"), reason="NSIS is not installed")
 def test_two_builds_are_identical_for_any_builder(program, source, tmp_path, monkeypatch):

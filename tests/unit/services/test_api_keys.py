@@ -320,6 +320,7 @@ def test_windows_is_not_given_more_than_it_takes() -> None:
     assert keys.keep("A", "k" * 1281) == "memory" and "1,280 characters" in keys.trouble
 
 
+@pytest.mark.slow
 def test_many_threads_at_once() -> None:
     keys = store(Ring())
     wrong: list[object] = []

@@ -225,6 +225,7 @@ async def test_the_text_of_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
     assert document == Document("other name", "One two"), "what is encrypted without a password is read"
 
 
+@pytest.mark.slow
 async def test_of_a_long_pdf_the_beginning_is_kept_and_all_words_are_counted(tmp_path: Path) -> None:
     pages = [[" ".join(f"page{number}line{line}" for _ in range(8)) for line in range(50)] for number in range(40)]
     (tmp_path / "long.pdf").write_bytes(pdf_of(pages))

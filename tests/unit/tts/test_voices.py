@@ -74,6 +74,7 @@ def test_every_voice_of_the_table_has_what_it_needs() -> None:
         assert style.size == 510 * 256 and np.isfinite(style).all()
 
 
+@pytest.mark.slow
 def test_rate_and_volume_of_the_real_voice() -> None:
     text = "The boat comes back at noon, and leaves again at four."
     with make_voice() as voice:

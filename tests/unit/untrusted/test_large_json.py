@@ -13,6 +13,7 @@ from app.untrusted.limits import Limits, Refused
 EVENTS = [{"type": "AssistantSaid", "at": 0.08 * number, "text": f"word {number}"} for number in range(40_000)]
 
 
+@pytest.mark.slow
 def test_other_threads_get_their_turns() -> None:
     turns, done = 0, threading.Event()
 
