@@ -31,6 +31,7 @@ def test_stands_what_was_found(boundary: Boundary, fuzzer: Fuzzer) -> None:
         fuzzer.check(boundary, case.read_bytes())
 
 
+@pytest.mark.slow
 @each
 def test_stands_hostile_input(boundary: Boundary, fuzzer: Fuzzer) -> None:
     def on_defect(case: Path, told: str) -> None:

@@ -185,6 +185,7 @@ def test_it_streams_and_ctrl_c_ends_it_quietly() -> None:
         assert script.closed_early.wait(5), "the server still sends"
 
 
+@pytest.mark.slow
 def test_the_embedded_backend_answers_on_the_command_line() -> None:
     done = run_python("-m", "app", "ask", "What is the capital of France?")
     assert done.returncode == 0 and "Paris" in done.stdout, done.stderr

@@ -45,6 +45,7 @@ def _alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_voice_says_what_it_is_given_and_leaves_its_child_to_the_next_one_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -97,6 +98,7 @@ def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pyt
         pass
 
 
+@pytest.mark.slow
 async def test_a_backend_whose_request_has_failed_is_not_kept() -> None:
     with MODELS.keeping():
         pids = []
@@ -259,6 +261,7 @@ SECRETS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_no_child_of_the_app_is_given_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All kinds of children, as they are started in earnest, though with models that none can load for long; what each

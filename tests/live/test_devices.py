@@ -344,6 +344,7 @@ with DeviceWatch(changed.set), Microphone("KAME-Mic") as mic:
         child.end()
 
 
+@pytest.mark.slow
 def test_child_process_lists_devices_while_portaudio_is_frozen(exact_audio: VirtualAudio) -> None:
     script = """
 listing.pulse_gateway = lambda own: None  # as if PortAudio couldn't reach the sound server

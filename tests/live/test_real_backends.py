@@ -161,6 +161,7 @@ async def test_a_wrong_key_and_an_unknown_model_of_ollama() -> None:
         assert not peer.pids()
 
 
+@pytest.mark.slow
 async def test_ollama_loads_a_model_when_it_is_chosen_and_lets_it_go() -> None:
     with ollama_peer(OllamaPeer({HAS: MODEL})) as peer:
         backend = make_backend("ollama", base_url=peer.url)
@@ -190,6 +191,7 @@ async def test_ollama_teaches_what_a_model_can_do(ollama: OllamaPeer) -> None:
     await backend.close()
 
 
+@pytest.mark.slow
 async def test_ollama_fetches_a_model_and_tells_how_far(ollama: OllamaPeer) -> None:
     backend = make_backend("ollama", base_url=ollama.url)
     ollama.pull_seconds = 3.0

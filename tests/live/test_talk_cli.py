@@ -155,6 +155,7 @@ def test_noise_without_words_says_that_nothing_was_heard(tmp_path: Path) -> None
     assert code == 2 and "No words were heard" in document["failures"][0]
 
 
+@pytest.mark.slow
 def test_a_back_end_that_does_not_run_keeps_the_words(tmp_path: Path) -> None:
     path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
     code, document, _ = talk("--input", path, "--output", tmp_path / "a.wav", *served(closed_port_url()))
@@ -175,6 +176,7 @@ def test_a_back_end_that_breaks_off_is_spoken_as_far_as_it_came(tmp_path: Path) 
     assert fold(transcribe(tmp_path / "a.wav")) == fold("The answer is quite simple.")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by Linux's /dev/full")
 def test_a_full_disk_stops_the_recording_and_not_the_talk(tmp_path: Path) -> None:
     path = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))

@@ -99,6 +99,7 @@ def test_a_window_without_a_talk_is_told_of_in_a_sentence() -> None:
     assert not result.ok and "4.10" in result.table()
 
 
+@pytest.mark.slow
 def test_smoothness_is_measured_in_every_row(tmp_path: Path) -> None:
     document = bench(
         "window", "--minutes", "0.1", "--live", "3", "--turns", "60", environment=dict(os.environ), home=tmp_path

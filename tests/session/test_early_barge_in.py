@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.backend.scripted import ScriptedBackend, answer
@@ -117,6 +118,7 @@ def _talk(
     return run_simulated(run())
 
 
+@pytest.mark.slow
 def test_it_stops_sooner_and_the_tracker_hears_the_same() -> None:
     sooner = []
     for phase in range(5):

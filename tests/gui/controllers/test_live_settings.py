@@ -270,6 +270,7 @@ async def test_recordings_are_kept_from_the_menu_and_the_dialog_alike() -> None:
         assert not window.settings.keep_recordings and shown_value(window, "keep_recordings") is False
 
 
+@pytest.mark.slow
 async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
     factory, path = FakeFactory(), tmp_path / "settings.json"
     settings = Settings(path=path, theme="dark", duplex=True, answer_mode="after", provider="openai")

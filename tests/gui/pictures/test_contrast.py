@@ -92,6 +92,7 @@ def texts(window: QWidget) -> list[QWidget]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, theme", spread(SCENES_WITH_TEXTS, THEMES))
 async def test_words_can_be_read(name: str, theme: str) -> None:
     async with scene(name).opened(dark=theme != "light") as window:

@@ -241,6 +241,7 @@ def test_each_setting_is_changed_by_keyboard_and_taken_back(place: Place, declar
     assert not row.reset.isVisible() and row.isAncestorOf(QApplication.focusWidget())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("declared", SHOWN, ids=lambda one: one.name)
 def test_each_setting_is_changed_by_mouse_and_comes_back(place: Place, declared: Setting, tmp_path: Path) -> None:
     row = place.row(declared.name)

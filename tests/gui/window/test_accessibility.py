@@ -191,6 +191,7 @@ def cut_off(window: QWidget) -> list[str]:
     return short
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["embedded", "ollama", "anthropic", "compatible", "router"])
 async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
     factory = FakeFactory()
@@ -252,6 +253,7 @@ async def panel_of(window: MainWindow, name: str) -> QWidget:
     return {"log": window.panels.log, "about": window.panels.about, "duplicate": window.dialogs.question}[name]  # type: ignore[return-value]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PANELS)
 async def test_every_panel_is_named_and_reached_by_tab(name: str) -> None:
     choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), backends=PROVIDERS)

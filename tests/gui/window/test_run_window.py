@@ -180,6 +180,7 @@ def test_an_interrupt_on_the_terminal_closes_the_window(begin: Begin, number: si
     assert time.monotonic() - began < 3
 
 
+@pytest.mark.slow
 def test_a_hidden_start_shows_no_window_in_front(begin: Begin) -> None:
     process = begin("""
         factory = FakeFactory()

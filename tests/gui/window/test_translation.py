@@ -559,6 +559,7 @@ async def test_the_demo_is_left_in_no_english_either(in_english: QApplication, l
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "talk_menu"), [("eo", "[&Ĉöñṽéŕšàţîöñ~~~~]"), ("de", "&Gespräch")])
 async def test_there_is_room_for_longer_words(
     in_english: QApplication, languages: Path, tmp_path: Path, language: str, talk_menu: str

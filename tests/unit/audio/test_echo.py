@@ -230,6 +230,7 @@ def test_early_hops_are_part_of_the_frame_and_as_clean() -> None:
     assert ratio_db(kept[False][said], kept[True][said] - kept[False][said]) > 10
 
 
+@pytest.mark.slow
 def test_without_a_listener_hops_change_nothing() -> None:
     """The same sound, read by hops and by frames."""
     speech = app_speech(12)

@@ -50,6 +50,7 @@ class Model:
         return taken
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(capacity=st.integers(1, 24), operations=st.lists(OPERATION, max_size=40))
 def test_any_interleaving_matches_the_model(capacity: int, operations: list[tuple[str, int]]) -> None:

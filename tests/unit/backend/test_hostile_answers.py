@@ -96,6 +96,7 @@ async def test_a_packed_answer_that_never_ends_takes_no_memory(kind: str) -> Non
 NESTED = b'{"choices": ' + b"[" * 30_000 + b"]" * 30_000 + b"}"
 
 
+@pytest.mark.slow
 @each
 @pytest.mark.parametrize("status", [200, 401, 500])
 @pytest.mark.parametrize("content", ["application/json", "text/event-stream", "text/plain"])

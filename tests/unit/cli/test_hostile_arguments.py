@@ -98,6 +98,7 @@ def run(capsys: pytest.CaptureFixture[str], words: list[str]) -> tuple[int, str]
     return code, said.out + said.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("command", FILES)
 def test_a_file_or_name_that_is_none_is_a_sentence(

@@ -6,6 +6,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,6 +65,7 @@ async def _read(path: Path) -> tuple:
     return read
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(talks=TALKS, pauses=st.sets(st.integers(1, 50), max_size=8))
 def test_what_is_read_is_what_was_put(talks: list[list[e.Event]], pauses: set[int]) -> None:

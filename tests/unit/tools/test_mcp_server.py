@@ -103,6 +103,7 @@ async def _good_and_bad(box: Toolbox) -> None:
     assert await _said(box, "add", a=2, b=2) == "2 and 2 make 4"
 
 
+@pytest.mark.slow
 async def test_a_child_process_that_hangs_in_the_end(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,6 +126,7 @@ async def test_a_child_process_that_hangs_in_the_end(
     assert out == "" and "not for the console" not in err
 
 
+@pytest.mark.slow
 async def test_loopback_until_the_server_ends(address: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     async with _opened(McpServer("peer", url=address), McpServer("peer", url=address)) as box:
