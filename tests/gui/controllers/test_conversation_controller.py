@@ -83,8 +83,10 @@ async def opened(window: MainWindow, factory: FakeFactory, key: str) -> None:
     sessions = len(factory.sessions)
     await listed(window, key)
     click(window, key)
-    await until(lambda: len(factory.sessions) > sessions and window.manager.session is not None)
-    assert window.talks.key == key
+    # The session of the conversation that was opened before may still be starting.
+    await until(
+        lambda: window.talks.key == key and len(factory.sessions) > sessions and window.manager.session is not None
+    )
 
 
 async def another(window: MainWindow, factory: FakeFactory) -> None:
