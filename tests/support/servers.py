@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -58,6 +58,45 @@ def running(server: ThreadingHTTPServer) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join(5)
+
+
+Act = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def serving(act: Act) -> Iterator[str]:
+    """A server on loopback that answers each GET by `act`; yields its URL."""
+
+    class Handler(QuietHandler):
+        def do_GET(self) -> None:
+            try:
+                act(self)
+            except OSError:  # the other side has had enough
+                self.close_connection = True
+
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as url:
+        yield url
+
+
+def telling(body: bytes, status: int = 200, **headers: str) -> Act:
+    """Returns an act that sends one answer. `headers`: with underscores in their names."""
+
+    def act(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(status)
+        for name, value in headers.items():
+            request.send_header(name.replace("_", "-"), value)
+        request.end_headers()
+        request.wfile.write(body)
+
+    return act
+
+
+def without_end(request: BaseHTTPRequestHandler) -> None:
+    """Sends blanks for as long as somebody reads them."""
+    request.send_response(200)
+    request.end_headers()
+    while True:
+        request.wfile.write(b" " * 65_536)
 
 
 class _Server(ThreadingHTTPServer):

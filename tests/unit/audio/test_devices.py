@@ -10,6 +10,7 @@ import pytest
 from app.audio.devices import portaudio_library, pulse
 from app.audio.devices.listing import find_input, find_output, list_devices
 from app.audio.io.base import DeviceError
+from tests.support.raising import raising
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
 
 ROWS = (
@@ -145,11 +146,7 @@ def test_failed_restart_can_be_repeated(plug, monkeypatch: pytest.MonkeyPatch) -
 
 def test_unreadable_list(plug, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = plug(MIC)
-
-    def fail() -> None:
-        raise PortAudioError("PortAudio not initialized", -10_000)
-
-    monkeypatch.setattr(fake, "query_devices", fail)
+    monkeypatch.setattr(fake, "query_devices", raising(PortAudioError("PortAudio not initialized", -10_000)))
     with pytest.raises(DeviceError, match="couldn't be listed"):
         list_devices()
 
@@ -164,10 +161,7 @@ def test_unreadable_list(plug, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_portaudio_cannot_load(monkeypatch: pytest.MonkeyPatch, platform: str, error: Exception, words: str) -> None:
-    def fail(name: str) -> None:
-        raise error
-
-    monkeypatch.setattr(importlib, "import_module", fail)
+    monkeypatch.setattr(importlib, "import_module", raising(error))
     monkeypatch.setattr(sys, "platform", platform)
     with pytest.raises(DeviceError, match=words):
         list_devices()

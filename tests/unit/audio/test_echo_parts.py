@@ -18,6 +18,7 @@ from app.audio.echo.store import EchoStore
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing
 from app.research.benches.room import Room, echo_path
+from tests.support.raising import raising
 from tests.support.room_talks import frames
 from tests.support.sounds import question, room
 from tests.unit.audio.signals import app_speech, between, ratio_db
@@ -60,11 +61,7 @@ def test_failing_canceller_is_reported_and_sound_passes(monkeypatch: pytest.Monk
     canceller = EchoCanceller(Processing())
     canceller.load()
     assert canceller.cancels and not canceller.problem
-
-    def breaks(*sound: object) -> None:
-        raise RuntimeError("out of order")
-
-    monkeypatch.setattr(canceller._loaded[1], "process", breaks)
+    monkeypatch.setattr(canceller._loaded[1], "process", raising(RuntimeError("out of order")))
     near = room(0.08)
     assert canceller.process(near, near) is near
     assert "out of order" in canceller.problem and not canceller.cancels

@@ -7,11 +7,8 @@ import pytest
 
 from app.audio.echo.far_end_aligner import FarEndAligner, QuickFineResampler
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.conversation.sound_processing import Processing
 from app.research.benches.room import BLOCK, Room
 from tests.support.room_talks import frames
-
-OFF = Processing(echo=False)
 
 
 class NumberedTap:

@@ -19,6 +19,7 @@ from app.audio.io import files
 from app.audio.io.base import AudioFileError, AudioSink, AudioSource, EndOfAudio
 from app.audio.io.files import FileSink, FileSource
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from tests.support.raising import raising
 
 
 def tone(rate: int, seconds: float, hertz: float = 440.0, level: float = 0.5) -> np.ndarray:
@@ -346,11 +347,7 @@ def test_not_a_file(tmp_path: Path) -> None:
 )
 def test_file_that_will_not_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, words: str) -> None:
     path = save_as(tmp_path / "theirs.wav", TONE)
-
-    def refuse(*arguments: object) -> None:
-        raise error
-
-    monkeypatch.setattr(os, "open", refuse)  # a test may run as root, whom no file mode stops
+    monkeypatch.setattr(os, "open", raising(error))  # a test may run as root, whom no file mode stops
     assert words in refusal(path)
 
 

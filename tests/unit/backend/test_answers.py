@@ -127,11 +127,9 @@ async def test_without_a_model_the_servers_first_one_answers(kind: str) -> None:
     speech = SPEECHES[kind]
     standing = {**(speech.standing(first) if kind == "ollama" else {})}  # type: ignore[union-attr]
     path = "/api/tags" if kind == "ollama" else "/v1/models"
-    async with Wire([speech.answer()], standing={**standing, path: speech.models(first, "second:latest")}) as wire:
-        backend = make(kind, wire.url, model="")
-        await backend.open()
+    wire = Wire([speech.answer()], standing={**standing, path: speech.models(first, "second:latest")})
+    async with opened(kind, wire=wire, model="") as (_, backend):
         assert backend.model == first and await say(backend) == TEXT
-        await backend.close()
     assert wire.seen[0].body["model"] == first
 
 

@@ -240,14 +240,8 @@ async def test_a_key_in_an_address_is_not_shown() -> None:
 @pytest.mark.parametrize("where", ["before the headers", "before the words"])
 async def test_broken_off_before_the_answer_is_tried_again(kind: str, fault: str, where: str) -> None:
     role = {"google": 0, "anthropic": 0, "ollama": 0}.get(kind, 1)
-    broken = (
-        Reply(0, fault=fault)
-        if where == "before the headers"
-        # type: ignore[arg-type]
-        else (
-            broken_off(replace(SPEECHES[kind].answer(), repeat=b""), role, fault)  # type: ignore[arg-type]
-        )
-    )
+    answer = replace(SPEECHES[kind].answer(), repeat=b"")
+    broken = Reply(0, fault=fault) if where == "before the headers" else broken_off(answer, role, fault)
     if not broken.parts and broken.status:  # a comment, or an empty piece, so that there is a stream
         broken = replace(broken, parts=(b": hm\n\n" if kind != "ollama" else SPEECHES[kind].delta(""),))
     await answered_after(kind, broken, SPEECHES[kind].answer())

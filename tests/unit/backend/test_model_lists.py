@@ -10,7 +10,7 @@ from app.backend.base import BackendError
 from app.untrusted.limits import MODEL_LIST
 from tests.support.provider_protocols import Vllm
 from tests.support.wire import Reply, Wire
-from tests.unit.backend.adapters import SPEECHES, check_sentence, each, fail, make
+from tests.unit.backend.adapters import SPEECHES, check_sentence, each, fail, make, opened
 
 
 @each
@@ -72,11 +72,9 @@ async def test_no_model_is_named_before_one_is_chosen(status: int, message: str,
 
 async def test_a_model_that_the_server_chose_is_named() -> None:
     speech = SPEECHES["compatible"]
-    async with Wire([speech.models("tiny"), speech.no_model()]) as wire:
-        backend = make("compatible", wire.url, model="")
-        await backend.open()
+    wire = Wire([speech.models("tiny"), speech.no_model()])
+    async with opened("compatible", wire=wire, model="") as (_, backend):
         _, error = await fail(backend)
-        await backend.close()
     assert "does not know the model “tiny”" in str(error)
 
 
@@ -93,10 +91,8 @@ async def test_a_look_alike_of_ollama_that_loads_nothing_is_opened(status: int) 
         **{path: refused for path in ("/api/generate", "/api/show", "/api/ps")},
         "/api/tags": SPEECHES["ollama"].models("tiny"),
     }
-    async with Wire(standing=standing) as wire:
-        backend = make("ollama", wire.url, model="tiny")
-        await backend.open()
-        await backend.close()
+    async with opened("ollama", wire=Wire(standing=standing), model="tiny"):
+        pass
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])

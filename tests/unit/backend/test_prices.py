@@ -18,6 +18,7 @@ from app.services.price_service import PriceRow, PriceService
 from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
+from tests.support.raising import raising
 
 
 @pytest.fixture
@@ -121,11 +122,7 @@ def test_a_table_of_another_version_is_told_and_kept_beside_the_new_one(path: Pa
 
 def test_a_write_that_fails_leaves_the_old_table(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_prices(path, {"x": Price(1, 1, 1)})
-
-    def refuse(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(os, "replace", raising(OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space"):
         write_prices(path, {"y": Price(1, 1, 1)})
     assert list(models(path)) == ["x"] and os.listdir(path.parent) == ["prices.json"]

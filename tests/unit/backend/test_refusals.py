@@ -373,9 +373,6 @@ async def test_a_talk_that_is_too_long_is_asked_shorter(kind: str, status: int, 
 async def test_a_talk_that_stays_too_long_is_a_sentence() -> None:
     too_long = SPEECHES["openai"].refusal(400, "maximum context length", code="context_length_exceeded")
     wire = _Picky("openai", [(lambda b: True, too_long)])
-    async with wire:
-        backend = make("openai", wire.url)
-        await backend.open()
+    async with opened("openai", wire=wire) as (_, backend):
         _, error = await fail(backend, LONG)
-        await backend.close()
     assert error.kind == "request" and "can read at once" in str(error) and len(wire.seen) < 6

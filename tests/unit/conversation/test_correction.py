@@ -12,22 +12,6 @@ def _plan(said: str, text: str, *, complete: bool = True, corrections: int = 0) 
     return plan_correction(said, split_clauses(text, complete=complete), complete=complete, corrections=corrections)
 
 
-def test_nothing_said_yet_begins_at_the_beginning() -> None:
-    assert _plan("", "You are second. He is third.") == Correction("continue", 0)
-    assert plan_correction("", [], complete=False) == Correction("wait")
-
-
-def test_the_same_beginning_goes_on_behind_it() -> None:
-    assert _plan("You are in second place.", "You are in second place. The other is third.") == Correction(
-        "continue", 1
-    )
-
-
-def test_the_same_in_other_words_is_not_said_again() -> None:
-    found = _plan("You are now in second place.", "Now you are in the second place. The other one is third.")
-    assert found == Correction("continue", 1)
-
-
 @pytest.mark.parametrize(
     ("said", "text"),
     [
@@ -49,6 +33,20 @@ def test_what_differs_in_the_word_that_matters_is_taken_back(said: str, text: st
         ("You have three", "You have three apples left.", ("continue", 0, 3)),
         ("You have three apples, I think,", "You have three apples, I think, and no pears.", ("continue", 1, 2)),
         ("You have lost three of your", "You have lost all. That is sad.", ("correct", 0, 0)),
+        ("", "You are second. He is third.", ("continue", 0, 0)),
+        ("You are in second place.", "You are in second place. The other is third.", ("continue", 1, 0)),
+        # The same in other words is not said again.
+        (
+            "You are now in second place.",
+            "Now you are in the second place. The other one is third.",
+            ("continue", 1, 0),
+        ),
+        # Neither is the beginning that both have.
+        (
+            "Good question. It is Lyon for sure, believe me.",
+            "Good question. Paris has always been the capital.",
+            ("correct", 1, 0),
+        ),
     ],
 )
 def test_a_sentence_goes_on_with_its_own_words_alone(said: str, text: str, found: tuple[str, int, int]) -> None:
@@ -106,14 +104,8 @@ def test_a_contradiction_is_bridged() -> None:
 
 
 def test_it_waits_until_enough_of_the_newer_answer_is_known() -> None:
+    assert plan_correction("", [], complete=False) == Correction("wait")
     assert _plan("The capital of France is surely Lyon.", "Well, that is not", complete=False) == Correction("wait")
-
-
-def test_clauses_that_were_said_are_left_out_of_a_correction() -> None:
-    found = _plan(
-        "Good question. It is Lyon for sure, believe me.", "Good question. Paris has always been the capital."
-    )
-    assert found.action == "correct" and found.next_clause == 1
 
 
 def test_behind_a_bridge_a_clause_loses_its_capital_but_a_name_keeps_it() -> None:

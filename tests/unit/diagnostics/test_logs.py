@@ -23,6 +23,7 @@ from app.diagnostics.logs import Log, start_logging, watch_exceptions
 from app.diagnostics.redaction import HIDDEN, Redactor, WordRedactor
 from app.services.api_keys import KeyStore
 from tests.support.leaks import SECRET, places_with
+from tests.support.raising import raising
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
 """Has no known form of a key: only a redactor that knows it can hide it."""
@@ -290,11 +291,7 @@ def test_a_full_disk_ends_the_file_not_the_log(tmp_path: Path, monkeypatch: pyte
     with start_logging(tmp_path, hide=hide) as kept:
         log.info("first")
         assert kept.flush(5)
-
-        def full(*_: object) -> None:
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr(logs, "_write", full)
+        monkeypatch.setattr(logs, "_write", raising(OSError(28, "No space left on device")))
         log.info("second")
         log.info("third")
         said = messages(kept)
@@ -363,11 +360,8 @@ async def test_errors_that_nobody_catches_are_logged(kept: Log, monkeypatch: pyt
 
 
 def test_an_unrenamable_file_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor) -> None:
-    def busy(*_: object) -> None:
-        raise PermissionError(13, "used by another process")
-
     monkeypatch.setattr(logs, "FILE_BYTES", 1_000)
-    monkeypatch.setattr(os, "replace", busy)
+    monkeypatch.setattr(os, "replace", raising(PermissionError(13, "used by another process")))
     with start_logging(tmp_path, hide=hide) as kept:
         for number in range(50):
             log.warning("line %d is here", number)
@@ -427,9 +421,6 @@ def test_a_key_that_the_store_has_found_or_kept_is_in_no_line(monkeypatch: pytes
     """This one has no known form of a key."""
     given, message = "correct-horse-battery-staple", "it answered %s"
 
-    def none() -> None:
-        raise NoKeyringError("none here")
-
     def lines() -> list[str]:
         with alone(), start_logging(hide=redaction.redactor()) as kept:
             log.warning(message, given)
@@ -437,7 +428,7 @@ def test_a_key_that_the_store_has_found_or_kept_is_in_no_line(monkeypatch: pytes
             return [entry.message for entry in kept.entries()]
 
     monkeypatch.setattr(redaction, "_redactor", Redactor())
-    store = KeyStore(environment={}, open_keyring=none)
+    store = KeyStore(environment={}, open_keyring=raising(NoKeyringError("none here")))
     assert lines() == [f"it answered {given}"]
     store.keep("ANYTHING", given)
     assert lines() == ["it answered [hidden]"]

@@ -5,9 +5,9 @@ import json
 import logging
 import os
 import threading
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ from app.platform.nvidia import Card as NvidiaCard
 from app.platform.nvidia import Driver
 from app.settings.declarations import Settings
 from tests.support.leaks import SECRET, places_with
+from tests.support.raising import raising
+from tests.support.servers import Act, serving, telling
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
 """Has no known form of a key."""
@@ -272,21 +274,14 @@ NOBODY = "http://127.0.0.1:9"
 """No Ollama is there."""
 
 
-@asynccontextmanager
-async def ollama(*models: dict[str, Any], raw: bytes = b"") -> AsyncIterator[str]:
-    """A server that lists these models, at the address that is given."""
+def listing(*models: dict[str, Any]) -> Act:
+    """Returns what a server of Ollama does that lists these models."""
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = await reader.readuntil(b"\r\n\r\n")
-        assert asked.startswith(b"GET /api/tags ")
-        body = raw or json.dumps({"models": models}).encode()
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(body) + body)
-        await writer.drain()
-        writer.close()
+    def act(request: BaseHTTPRequestHandler) -> None:
+        assert request.path == "/api/tags"
+        telling(json.dumps({"models": models}).encode())(request)
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    return act
 
 
 def no_key(names: Sequence[str]) -> tuple[str, str]:
@@ -315,11 +310,8 @@ def test_the_driver_tells_the_card(driver: Driver | None, found: Card | None, mo
 
 
 def test_a_card_whose_packages_are_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> None:
-        raise FrontEndError("not installed")
-
     monkeypatch.setattr(nvidia, "look", lambda seconds: Driver("580", (13, 0), (L4,)))
-    monkeypatch.setattr(machine, "require_torch", refuse)
+    monkeypatch.setattr(machine, "require_torch", raising(FrontEndError("not installed")))
     card = probe_card()
     assert card is not None and card.name == "L4" and card.lacks_packages and card.trouble == NO_PACKAGES
 
@@ -332,11 +324,7 @@ def test_the_default_devices_come_first(monkeypatch: pytest.MonkeyPatch) -> None
     ]
     monkeypatch.setattr(app.audio.devices.list_process, "list_current_devices", lambda: listed)
     assert probe_sound() == Sound(("Desk microphone", "Webcam"), ("Headphones",))
-
-    def fail() -> list[Device]:
-        raise DeviceError("No sound here.")
-
-    monkeypatch.setattr(app.audio.devices.list_process, "list_current_devices", fail)
+    monkeypatch.setattr(app.audio.devices.list_process, "list_current_devices", raising(DeviceError("No sound here.")))
     assert probe_sound() == Sound(trouble="No sound here.")
 
 
@@ -347,16 +335,13 @@ def test_the_models_of_an_ollama_that_converse_are_listed(monkeypatch: pytest.Mo
     elsewhere = {"name": "gpt-oss:120b-cloud", "size": 400, "remote_host": "https://ollama.com"}
     here = {"name": "gemma3:4b", "size": 3_300_000_000, "details": {"family": "gemma3"}}
 
-    async def go() -> None:
-        async with ollama(embedder, elsewhere, here) as url:
-            found = await asyncio.to_thread(probe_ollama, url)
-            assert found == (OllamaModel("gpt-oss:120b-cloud", 0), OllamaModel("gemma3:4b", 3_300_000_000))
-        async with ollama() as url:
-            assert await asyncio.to_thread(probe_ollama, url) == ()
-        async with ollama(raw=b"<html>Something else</html>") as url:
-            assert await asyncio.to_thread(probe_ollama, url) is None
-
-    asyncio.run(go())
+    with serving(listing(embedder, elsewhere, here)) as url:
+        found = probe_ollama(f"{url}/")
+    assert found == (OllamaModel("gpt-oss:120b-cloud", 0), OllamaModel("gemma3:4b", 3_300_000_000))
+    with serving(listing()) as url:
+        assert probe_ollama(url) == ()
+    with serving(telling(b"<html>Something else</html>")) as url:
+        assert probe_ollama(url) is None
     assert probe_ollama("nonsense") is None and probe_ollama(NOBODY) is None
 
 
@@ -374,10 +359,7 @@ def test_what_hangs_or_fails_is_told_and_holds_nothing_up(monkeypatch: pytest.Mo
         release.wait(20)
         return "", "none"
 
-    def fail() -> Sound:
-        raise RuntimeError("no sound here")
-
-    monkeypatch.setattr(machine, "probe_sound", fail)
+    monkeypatch.setattr(machine, "probe_sound", raising(RuntimeError("no sound here")))
 
     async def go() -> Machine:
         try:

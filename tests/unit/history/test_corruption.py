@@ -19,6 +19,7 @@ from app.session.errors import UserError
 from app.untrusted.limits import EVENT_LINE
 from tests.support.examples import examples
 from tests.support.history import MOON, TEA, hold, kept
+from tests.support.raising import raising
 from tests.unit.history.corruptions import check
 
 
@@ -217,11 +218,8 @@ async def test_a_job_on_a_damaged_file_is_done_on_the_rescued_one(tmp_path: Path
 async def test_a_thread_that_can_not_open_anything_answers_all_the_same(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr("app.history.database._open", fail)
-    monkeypatch.setattr(writer.Writer, "_tidy_up", fail)
+    monkeypatch.setattr("app.history.database._open", raising(error))
+    monkeypatch.setattr(writer.Writer, "_tidy_up", raising(error))
     history = HistoryStore(tmp_path / "history.sqlite3", None)
     history.begin("a", Setup()).put(e.TranscriptFinal(0.2, 1, "Here.", 0.2))
     assert [view.key for view in await history.conversations()] == ["a"] and history.trouble.endswith(".")

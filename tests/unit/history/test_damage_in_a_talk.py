@@ -5,7 +5,7 @@ import io
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from app.history.open_talk import OpenTalk
 from app.history.packing import pack_lines
 from app.history.store import HistoryStore
 from tests.support.history import MOON, TEA, hold, kept, talk
+from tests.support.raising import raising
 
 
 def _said(at: float, text: str, turn: int = 1) -> e.TranscriptFinal:
@@ -54,20 +55,13 @@ async def test_an_index_that_can_not_be_rebuilt_now_leaves_the_file_where_it_is(
         with monkeypatch.context() as patched:
             patched.setattr(schema, "remake_index", refuse)
             log = history.begin("b", Setup())
-            real, log.talk.write = log.talk.write, _raise(_error(_DAMAGED_INDEX, sqlite3.DatabaseError))
+            real, log.talk.write = log.talk.write, raising(_error(_DAMAGED_INDEX, sqlite3.DatabaseError))
             log.put(_said(0.2, "Kept nonetheless."))
             await history._do(lambda file: None)
             assert "just now" in history.trouble and 1 <= len(attempts) <= 2
         log.talk.write = real
         assert await _words(history, "b") == ["Kept nonetheless."] and history.notice == ""
     assert not path.with_name("history.sqlite3.broken").exists()
-
-
-def _raise(error: Exception) -> Callable[..., None]:
-    def fail(*_: object) -> None:
-        raise error
-
-    return fail
 
 
 @pytest.mark.parametrize("code", [_FULL, _BUSY])
@@ -77,7 +71,7 @@ def test_an_index_not_rebuilt_at_first_is_no_damage(code: int, tmp_path: Path, m
     database.open_database(path).connection.close()
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
         file.execute("UPDATE words_config SET v = 99")
-    monkeypatch.setattr(schema, "remake_index", _raise(_error(code)))
+    monkeypatch.setattr(schema, "remake_index", raising(_error(code)))
     opened = database.open_database(path)
     opened.connection.close()
     assert "can't be opened" in opened.trouble and opened.notice == ""
@@ -158,7 +152,7 @@ def test_what_was_rescued_stays_if_it_can_not_be_moved(tmp_path: Path, monkeypat
 def test_a_rescue_that_was_cut_off_is_never_taken_for_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "history.sqlite3"
     path.write_bytes(b"?" * 5000)
-    monkeypatch.setattr(database, "rescue", _raise(KeyboardInterrupt()))
+    monkeypatch.setattr(database, "rescue", raising(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         database.replace_damaged(path)
     assert os.listdir(tmp_path) == ["history.sqlite3"]
@@ -167,7 +161,7 @@ def test_a_rescue_that_was_cut_off_is_never_taken_for_the_file(tmp_path: Path, m
 def test_a_file_that_may_not_be_written_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "history.sqlite3"
     database.open_database(path).connection.close()
-    monkeypatch.setattr(database, "check_writing", _raise(_error(8)))  # as on a share that is mounted read-only
+    monkeypatch.setattr(database, "check_writing", raising(_error(8)))  # as on a share that is mounted read-only
     opened = database.open_database(path)
     opened.connection.close()
     assert "can't be opened" in opened.trouble and not path.with_name("history.sqlite3.broken").exists()
@@ -332,7 +326,7 @@ async def test_events_wait_out_others_errors(error: Exception, tmp_path: Path, m
     async with kept(tmp_path) as history:
         log = history.begin("a", Setup())
         with monkeypatch.context() as patched:
-            patched.setattr(open_talk, "conversation_row", _raise(error))
+            patched.setattr(open_talk, "conversation_row", raising(error))
             for at in range(5):
                 log.put(_said(float(at), f"Word {at}.", at))
             await history._do(lambda file: None)
@@ -357,7 +351,7 @@ async def test_a_talk_whose_conversation_another_process_erased_goes_on_though_a
             file.connection.execute("PRAGMA foreign_keys = ON")
 
         await history._do(erase)
-        write, bad.talk.write = bad.talk.write, _raise(_error(_FULL))
+        write, bad.talk.write = bad.talk.write, raising(_error(_FULL))
         for at in (0.2, 0.4):
             bad.put(e.TranscriptPartial(at, 1, "", "Bad.", at))
             good.put(e.TranscriptPartial(at, 2, "", "Good.", at))

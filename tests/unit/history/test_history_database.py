@@ -21,14 +21,14 @@ from app.history.store import HistoryStore
 from app.session.errors import UserError
 from app.settings.paths import APP_NAME
 from tests.support.history import MOON, TEA, asked_and_answered, everywhere, hold, kept, talk
+from tests.support.raising import raising
 
 SAID = e.TranscriptFinal(0.2, 1, "The quick brown fox.", 0.2)
 
 
 async def _said(path: Path) -> None:
-    history = HistoryStore(path, None)
-    history.begin("a", Setup()).put(SAID)
-    await history.close()
+    async with kept(path.parent) as history:
+        history.begin("a", Setup()).put(SAID)
 
 
 def test_it_lies_in_the_users_data() -> None:
@@ -65,11 +65,7 @@ async def test_another_version_that_can_not_be_moved_stays(tmp_path: Path, monke
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("PRAGMA user_version = 1")
     before = path.read_bytes()
-
-    def refuse(*_: object) -> Path:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("app.history.database.set_aside", refuse)
+    monkeypatch.setattr("app.history.database.set_aside", raising(PermissionError(13, "Permission denied")))
     history = HistoryStore(path, None)
     history.begin("b", Setup()).put(SAID)
     assert [view.key for view in await history.conversations("fox")] == ["b"]  # unkept, it is there all the same
@@ -110,24 +106,23 @@ async def test_a_damaged_one_is_set_aside(damage: str, tmp_path: Path) -> None:
 
 async def test_damage_in_mid_talk_costs_no_more_than_what_was_before(tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
-    history = HistoryStore(path, None)
-    log = history.begin("a", Setup())
-    for event in talk(*[("What is this?", "A fox.")] * 40):
-        log.put(event)
-    await history.conversations()
-    await history._do(lambda file: file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
-    path.write_bytes(path.read_bytes()[:4096] + os.urandom(path.stat().st_size - 4096))
-    # As if the app had not looked at it for a while: SQLite keeps what it has read.
-    await history._do(lambda file: file.connection.execute("PRAGMA shrink_memory"))
-    log.put(e.TranscriptFinal(99.0, 99, "Is it still there?", 99.0))
-    for _ in range(3):
-        try:
-            found = await history.conversations("still")
-        except Exception as error:
-            found, told = (), str(error)
-            assert "can't be read or written" in told
-    assert [view.key for view in found] == ["a"] and "damaged" in history.notice
-    await history.close()
+    async with kept(tmp_path) as history:
+        log = history.begin("a", Setup())
+        for event in talk(*[("What is this?", "A fox.")] * 40):
+            log.put(event)
+        await history.conversations()
+        await history._do(lambda file: file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+        path.write_bytes(path.read_bytes()[:4096] + os.urandom(path.stat().st_size - 4096))
+        # As if the app had not looked at it for a while: SQLite keeps what it has read.
+        await history._do(lambda file: file.connection.execute("PRAGMA shrink_memory"))
+        log.put(e.TranscriptFinal(99.0, 99, "Is it still there?", 99.0))
+        for _ in range(3):
+            try:
+                found = await history.conversations("still")
+            except Exception as error:
+                found, told = (), str(error)
+                assert "can't be read or written" in told
+        assert [view.key for view in found] == ["a"] and "damaged" in history.notice
     assert (tmp_path / "history.sqlite3.broken").exists()
 
 
@@ -136,14 +131,13 @@ async def test_a_damaged_index_is_rebuilt(tmp_path: Path) -> None:
     await _said(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("UPDATE words_data SET block = x'00' WHERE id > 10")
-    history = HistoryStore(path, None)
-    for _ in range(3):
-        try:
-            found = await history.conversations("fox")
-        except Exception as error:
-            assert "Try again" in str(error)
-    assert [view.key for view in found] == ["a"] and not list(tmp_path.glob("*.broken"))
-    await history.close()
+    async with kept(tmp_path) as history:
+        for _ in range(3):
+            try:
+                found = await history.conversations("fox")
+            except Exception as error:
+                assert "Try again" in str(error)
+        assert [view.key for view in found] == ["a"] and not list(tmp_path.glob("*.broken"))
 
 
 async def test_an_index_comes_and_goes_with_what_sqlite_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,14 +145,12 @@ async def test_an_index_comes_and_goes_with_what_sqlite_can(tmp_path: Path, monk
     await _said(path)
     with monkeypatch.context() as patched:
         patched.setattr(schema, "_supports_index", lambda database: False)
-        history = HistoryStore(path, None)
-        history.begin("b", Setup()).put(e.TranscriptFinal(0.2, 1, "A lazy dog.", 0.2))
-        assert [view.key for view in await history.conversations("lazy")] == ["b"]
-        assert [view.snippet for view in await history.conversations("fox")] == ["The quick brown \x02fox\x03."]
-        await history.close()
-    history = HistoryStore(path, None)
-    assert [view.key for view in await history.conversations("lazy d")] == ["b"]
-    await history.close()
+        async with kept(tmp_path) as history:
+            history.begin("b", Setup()).put(e.TranscriptFinal(0.2, 1, "A lazy dog.", 0.2))
+            assert [view.key for view in await history.conversations("lazy")] == ["b"]
+            assert [view.snippet for view in await history.conversations("fox")] == ["The quick brown \x02fox\x03."]
+    async with kept(tmp_path) as history:
+        assert [view.key for view in await history.conversations("lazy d")] == ["b"]
 
 
 async def test_a_folder_that_can_not_be_written(tmp_path: Path) -> None:
@@ -339,12 +331,8 @@ async def test_undeletable_sound_is_told_and_tried_again(tmp_path: Path, monkeyp
         log = history.begin("a", Setup(), folder)
         log.put(e.TranscriptFinal(0.2, 1, "Hello.", 0.2))
         await history.remove(["a"])
-
-        def busy(path: Path) -> None:
-            raise PermissionError(13, "in use")
-
         with monkeypatch.context() as patched:
-            patched.setattr(shutil, "rmtree", busy)
+            patched.setattr(shutil, "rmtree", raising(PermissionError(13, "in use")))
             with pytest.raises(UserError, match=r"sound in .*one could not be"):
                 await history.purge()
             await history.close()

@@ -15,12 +15,12 @@ from app.conversation.prompt import Document
 from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.history.export import export
 from app.history.markdown import markdown
-from app.history.store import HistoryStore
 from app.history.timing import timed_turns
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.session.recorder import Recorder
-from tests.support.history import MOON, asked_and_answered, talk
+from tests.support.history import MOON, asked_and_answered, kept, talk
+from tests.support.raising import raising
 
 
 def _cues(text: str) -> list[tuple[float, float, str]]:
@@ -130,8 +130,7 @@ async def test_json_holds_everything_but_no_passwords_and_comes_in_again(tmp_pat
         e.BackendChanged(8.0, "Server", "big", "chosen", "compatible", "big", "http://u:secret@h/v1"),
         e.Failure(9.0, "backend", "No. \ud800", False, "compatible", "big", "http://u:secret@h/v1"),
     ]
-    history = HistoryStore(tmp_path / "history.sqlite3", tmp_path / "recordings")
-    try:
+    async with kept(tmp_path) as history:
         for n in range(2):
             log = history.begin("a", setup)
             for event in events:
@@ -151,18 +150,15 @@ async def test_json_holds_everything_but_no_passwords_and_comes_in_again(tmp_pat
             assert now.events[-2].base_url == now.events[-1].base_url == "http://h/v1"
             assert now.events[-1].sentence == "No. \ufffd"
         assert {one.key for one in await history.conversations("moon")} == {"a", view.key}
-    finally:
-        await history.close()
 
 
 async def test_there_is_no_sound_where_none_was_kept(tmp_path: Path) -> None:
-    history = HistoryStore(tmp_path / "history.sqlite3", None)
-    history.begin("a", Setup()).put(e.TranscriptFinal(0.2, 1, "Hello.", 0.2))
-    with pytest.raises(UserError, match="No sound was kept"):
-        await history.export("a", tmp_path / "a.wav", "wav")
-    with pytest.raises(UserError, match="not there any more"):
-        await history.export("b", tmp_path / "a.json", "json")
-    await history.close()
+    async with kept(tmp_path) as history:
+        history.begin("a", Setup()).put(e.TranscriptFinal(0.2, 1, "Hello.", 0.2))
+        with pytest.raises(UserError, match="No sound was kept"):
+            await history.export("a", tmp_path / "a.wav", "wav")
+        with pytest.raises(UserError, match="not there any more"):
+            await history.export("b", tmp_path / "a.json", "json")
     assert os.listdir(tmp_path) == ["history.sqlite3"]
 
 
@@ -175,12 +171,8 @@ def test_a_file_is_whole_or_not_there(form: ExportFormat, tmp_path: Path, monkey
         export(path, form, ConversationView("a"), talks)
     path.parent.mkdir()
     path.write_text("before")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     with monkeypatch.context() as patched:
-        patched.setattr(os, "fsync", full)
+        patched.setattr(os, "fsync", raising(OSError(28, "No space left on device")))
         with pytest.raises(UserError, match="No space left on device"):
             export(path, form, ConversationView("a"), talks)
     assert path.read_text() == "before" and os.listdir(path.parent) == ["file"]

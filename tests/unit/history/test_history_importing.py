@@ -21,7 +21,7 @@ from app.history.store import HistoryStore
 from app.session.control import BackendChoice, ToolChoice
 from app.session.errors import UserError
 from app.untrusted.limits import Limits
-from tests.support.history import MOON, talk
+from tests.support.history import MOON, kept, talk
 
 RECORDED = ['{"format": "kame-recording", "version": 1}', *(to_json(event) for event in talk(MOON))]
 EVENTS = [json.loads(to_json(event)) for event in talk(MOON)]
@@ -241,8 +241,7 @@ async def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     folder.mkdir()
     os.mkfifo(tmp_path / "talk.json")
     os.mkfifo(folder / "events.jsonl")
-    history = HistoryStore(tmp_path / "history.sqlite3", tmp_path / "recordings")
-    try:
+    async with kept(tmp_path) as history:
         for path in (tmp_path / "talk.json", folder):
             with pytest.raises(UserError, match="a pipe or a device"):
                 await history.bring_in(path)
@@ -254,15 +253,12 @@ async def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         view = await history.bring_in(folder)
         (told,) = await history.talks(view.key)
         assert view.sound and [one.name for one in told.folder.iterdir()] == ["assistant.wav"]
-    finally:
-        await history.close()
 
 
 async def test_a_folder_without_a_talk_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
-    history = HistoryStore(tmp_path / "history.sqlite3", tmp_path / "recordings")
-    try:
+    async with kept(tmp_path) as history:
         with pytest.raises(UserError, match="holds no recorded talk"):
             await history.bring_in(folder)
         (folder / "events.jsonl").write_text(f"{RECORDED[0]}\nnot JSON\nat all\n")
@@ -277,5 +273,3 @@ async def test_a_folder_without_a_talk_is_refused_and_leaves_nothing(tmp_path: P
         view = await history.bring_in(folder)
         assert not view.sound and not (tmp_path / "recordings").exists()
         assert [one.key for one in await history.conversations()] == [view.key] and view.setup == Setup()
-    finally:
-        await history.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.models.pool import KEEP_SECONDS, ModelPool
+from tests.support.raising import raising
 
 
 class Loaded:
@@ -97,11 +98,7 @@ def test_what_was_replaced_on_disk_is_loaded_again(pool: ModelPool, file: Path, 
 def test_a_model_that_is_removed_is_not_found(pool: ModelPool, file: Path) -> None:
     first = use(pool, file)
     file.unlink()
-
-    def load(place: Path) -> Loaded:
-        raise FileNotFoundError(place)
-
-    with pytest.raises(FileNotFoundError), pool.borrow("llm", load, file):
+    with pytest.raises(FileNotFoundError), pool.borrow("llm", raising(FileNotFoundError(file)), file):
         pass
     assert first.closed
 

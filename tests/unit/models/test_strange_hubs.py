@@ -7,9 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -27,49 +25,29 @@ from app.platform.files import is_plain, locked
 from app.untrusted.limits import HUB_LISTING, MB, Refused
 from tests.support.examples import examples
 from tests.support.hub import Hub
-from tests.support.servers import QuietHandler, running
-
-Act = Callable[[BaseHTTPRequestHandler], None]
-
-
-@contextmanager
-def serving(act: Act) -> Iterator[str]:
-    """A server on loopback that does as it is told; gives its address."""
-
-    class Handler(QuietHandler):
-        def do_GET(self) -> None:
-            try:
-                act(self)
-            except OSError:  # the other side has had enough
-                self.close_connection = True
-
-    with running(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as url:
-        yield url
-
-
-def telling(body: bytes, status: int = 200, **headers: str) -> Act:
-    def act(request: BaseHTTPRequestHandler) -> None:
-        request.send_response(status)
-        for name, value in headers.items():
-            request.send_header(name.replace("_", "-"), value)
-        request.end_headers()
-        request.wfile.write(body)
-
-    return act
-
-
-def without_end(request: BaseHTTPRequestHandler) -> None:
-    request.send_response(200)
-    request.end_headers()
-    while True:
-        request.wfile.write(b" " * 65_536)
-
+from tests.support.servers import Act, serving, telling, without_end
 
 # -- the listing
 
 
 def listing(row: Any) -> bytes:
     return json.dumps({"sha": "a" * 40, "siblings": [row]}).encode()
+
+
+def offering(config: bytes, *names: str, asked: list[str] | None = None) -> Act:
+    """Returns what a hub does that has this config, and files of one byte. `asked`: keeps the paths of all requests."""
+
+    def act(request: BaseHTTPRequestHandler) -> None:
+        if asked is not None:
+            asked.append(request.path)
+        if request.path.startswith("/api/"):
+            sizes = {CONFIG_NAME: len(config)} | dict.fromkeys(names, 1)
+            files = [{"rfilename": name, "size": size} for name, size in sizes.items()]
+            telling(json.dumps({"sha": "a" * 40, "siblings": files}).encode())(request)
+        else:
+            telling(config if request.path.endswith(CONFIG_NAME) else b"x")(request)
+
+    return act
 
 
 ODD = {
@@ -194,18 +172,8 @@ BAD_NAMES = [
 
 @pytest.mark.parametrize("name", BAD_NAMES, ids=[repr(name)[:30] for name in BAD_NAMES])
 def test_a_name_that_is_not_plain_is_never_written_to(name: str, tmp_path: Path) -> None:
-    config = json.dumps({"moshi_name": name}).encode()
-    asked = []
-
-    def act(request: BaseHTTPRequestHandler) -> None:
-        asked.append(request.path)
-        if request.path.startswith("/api/"):
-            all_names = {CONFIG_NAME: len(config), TOKENIZER_NAME: 1, MIMI_NAME: 1, name: 1}
-            files = [{"rfilename": one, "size": size} for one, size in all_names.items()]
-            telling(json.dumps({"sha": "a" * 40, "siblings": files}).encode())(request)
-        else:
-            telling(config if request.path.endswith(CONFIG_NAME) else b"x")(request)
-
+    asked: list[str] = []
+    act = offering(json.dumps({"moshi_name": name}).encode(), TOKENIZER_NAME, MIMI_NAME, name, asked=asked)
     with serving(act) as url, pytest.raises(ModelError):
         HubDownload(tmp_path / "here", hub=url).fetch_repository("a/b")
     assert {path.name for path in tmp_path.rglob("*")} == {"here", CONFIG_NAME}
@@ -224,15 +192,7 @@ def test_a_config_or_record_that_names_such_a_file_is_not_followed(name: str, tm
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     config = json.dumps({"moshi_name": f"hf://c/d/{MIMI_NAME}"}).encode()
-
-    def act(request: BaseHTTPRequestHandler) -> None:
-        if request.path.startswith("/api/"):
-            all_names = {CONFIG_NAME: len(config), TOKENIZER_NAME: 1, MIMI_NAME: 1}
-            files = [{"rfilename": one, "size": size} for one, size in all_names.items()]
-            telling(json.dumps({"sha": "a" * 40, "siblings": files}).encode())(request)
-        else:
-            telling(config)(request)
-
+    act = offering(config, TOKENIZER_NAME, MIMI_NAME)
     with serving(act) as url, pytest.raises(ModelError, match="names several files"):
         HubDownload(tmp_path / "here", hub=url).fetch_repository("a/b")
 
@@ -244,11 +204,8 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     ids=range(9),
 )  # fmt: skip
 def test_an_odd_config_is_a_sentence(config: bytes, tmp_path: Path) -> None:
-    def act(request: BaseHTTPRequestHandler) -> None:
-        body = listing({"rfilename": CONFIG_NAME, "size": len(config)}) if "/api/" in request.path else config
-        telling(body)(request)
-
-    with serving(act) as url, pytest.raises(ModelError, match=r"Choose other weights|owner/name|has no file"):
+    refused = pytest.raises(ModelError, match=r"Choose other weights|owner/name|has no file")
+    with serving(offering(config)) as url, refused:
         HubDownload(tmp_path / "here", hub=url).fetch_repository("a/b")
 
 

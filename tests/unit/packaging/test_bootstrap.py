@@ -15,6 +15,7 @@ import bootstrap
 from installation import checks, stamp, steps, system_parts
 from installation.steps import Steps, Stopped
 from tests.support.child import run_python
+from tests.support.raising import raising
 from tests.unit.packaging.fakes import ROOT, fake_python, posix_only, program, stamp_of
 
 
@@ -64,10 +65,7 @@ def test_an_unknown_command_shows_how_to_call_it():
 
 
 def test_ctrl_c_prints_a_sentence(monkeypatch, capsys, tmp_path):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(bootstrap, "prepare", interrupted)
+    monkeypatch.setattr(bootstrap, "prepare", raising(KeyboardInterrupt()))
     monkeypatch.setattr(steps.signal, "signal", lambda *_: None)
     assert bootstrap.main(["setup"], tmp_path) == 130
     assert "Run the same command again" in capsys.readouterr().err
@@ -215,10 +213,7 @@ def test_the_app_gets_its_arguments_its_folder_and_a_clean_environment(project, 
     ],
 )
 def test_what_the_system_refuses_is_a_sentence(monkeypatch, capsys, tmp_path, number, happened, todo):
-    def refused(*_):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(bootstrap, "prepare", refused)
+    monkeypatch.setattr(bootstrap, "prepare", raising(OSError(number, os.strerror(number))))
     monkeypatch.setattr(steps.signal, "signal", lambda *_: None)
     assert bootstrap.main(["setup"], tmp_path) == 2
     (sentence,) = capsys.readouterr().err.splitlines()

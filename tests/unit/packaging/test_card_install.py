@@ -16,6 +16,7 @@ from installation import replacement
 from installation.problems import Problem
 from installation.stamp import is_ready
 from tests.support.driver import GTX_1080, RTX_4070, make_driver
+from tests.support.raising import raising
 from tests.unit.packaging.card_installation import Index, Installation, end
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a library for Linux stands in for the driver's")
@@ -247,12 +248,8 @@ def test_it_can_be_removed(installed: Installation) -> None:
 def test_a_replacement_waits_and_is_finished_later(installed: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     installed.run("card", "install")
     places = installed.places
-
-    def refuse(source: Path, target: Path) -> None:
-        raise Problem("It is in use.", "", "")
-
     with monkeypatch.context() as windows:
-        windows.setattr(replacement, "move", refuse)
+        windows.setattr(replacement, "move", raising(Problem("It is in use.", "", "")))
         replacement.adopt_next(places)
     assert installed.modules() == APP and places.next.venv.exists()
     os.replace(places.venv, places.old)  # as after the first of the two renames

@@ -7,6 +7,7 @@ import pytest
 
 from installation.exclusion import lock_file, only_one
 from installation.steps import Steps
+from tests.support.raising import raising
 from tests.unit.packaging.fakes import posix_only
 
 pytestmark = posix_only
@@ -14,10 +15,7 @@ pytestmark = posix_only
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
 def test_a_disk_without_locks_stops_no_set_up(tmp_path, monkeypatch, number):
-    def refuse(*_):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr("fcntl.flock", refuse)
+    monkeypatch.setattr("fcntl.flock", raising(OSError(number, os.strerror(number))))
     said = []
     with only_one(tmp_path / "lock", Steps(tmp_path / "log", said.append)):
         pass

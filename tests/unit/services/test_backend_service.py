@@ -6,8 +6,8 @@ import socket
 from collections.abc import AsyncGenerator
 from typing import Any
 
-import keyring.errors
 import pytest
+from keyring.errors import NoKeyringError
 
 import app.backend.attempts
 import app.services.backend_service
@@ -20,25 +20,9 @@ from app.services.provider_keys import required_names
 from app.session.control import ROUTER, BackendChoice
 from app.session.errors import UserError
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer, texts_of
+from tests.support.raising import raising
 from tests.support.servers import Script, closed_port_url, peer
-
-
-def no_keyring() -> Any:
-    raise keyring.errors.NoKeyringError
-
-
-class Ring:
-    def __init__(self) -> None:
-        self.held: dict[str, str] = {}
-
-    def get_password(self, service: str, name: str) -> str | None:
-        return self.held.get(name)
-
-    def set_password(self, service: str, name: str, key: str) -> None:
-        self.held[name] = key
-
-    def delete_password(self, service: str, name: str) -> None:
-        del self.held[name]
+from tests.unit.services.test_api_keys import Ring
 
 
 class Place:
@@ -47,7 +31,9 @@ class Place:
     def __init__(self, ring: Any = None, **environment: str) -> None:
         self.environment = environment
         self.now = 0.0
-        self.keys = KeyStore(environment=self.environment, open_keyring=(lambda: ring) if ring else no_keyring)
+        self.keys = KeyStore(
+            environment=self.environment, open_keyring=(lambda: ring) if ring else raising(NoKeyringError())
+        )
         self.service = BackendService(self.keys, clock=lambda: self.now)
 
 

@@ -4,11 +4,7 @@ import gzip
 import io
 import json
 import os
-import threading
-from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,7 +27,7 @@ from app.session.errors import UserError
 from app.untrusted.files import read_json_line, read_line
 from app.untrusted.limits import CHILD_LINE, DOCUMENT_BYTES, MB, Limits, Refused
 from tests.support.pdf import pdf_of
-from tests.support.servers import QuietHandler
+from tests.support.servers import serving, telling, without_end
 
 ODD = {
     "deep list": "[" * 100_000,
@@ -93,46 +89,13 @@ def test_what_a_launcher_prints_among_its_reports_is_passed_over() -> None:
     assert list(_reports(Child())) == [{"step": "Fetching"}]  # type: ignore[arg-type]
 
 
-def _ollama(send: Callable[[BaseHTTPRequestHandler], None]) -> Any:
-    class Handler(QuietHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            try:
-                send(self)
-            except OSError:
-                self.close_connection = True
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.handle_request, daemon=True)
-    thread.start()
-    try:
-        return probe_ollama(f"http://127.0.0.1:{server.server_address[1]}")
-    finally:
-        thread.join(10)
-        server.server_close()
-
-
 def test_an_ollama_that_answers_oddly_is_none() -> None:
-    def bomb(request: BaseHTTPRequestHandler) -> None:
-        request.send_header("Content-Encoding", "gzip")
-        request.end_headers()
-        request.wfile.write(gzip.compress(bytes(100 * MB)))
-
-    def endless(request: BaseHTTPRequestHandler) -> None:
-        request.end_headers()
-        while True:
-            request.wfile.write(b" " * MB)
-
-    def deep(request: BaseHTTPRequestHandler) -> None:
-        request.end_headers()
-        request.wfile.write(b'{"models": ' + b"[" * 100_000)
-
-    def plain(request: BaseHTTPRequestHandler) -> None:
-        request.end_headers()
-        request.wfile.write(json.dumps({"models": [{"name": "a", "size": 7}]}).encode())
-
-    assert [_ollama(send) for send in (bomb, endless, deep)] == [None] * 3
-    [model] = _ollama(plain)
+    bomb = telling(gzip.compress(bytes(100 * MB)), Content_Encoding="gzip")
+    for act in (bomb, without_end, telling(b'{"models": ' + b"[" * 100_000)):
+        with serving(act) as url:
+            assert probe_ollama(url) is None
+    with serving(telling(json.dumps({"models": [{"name": "a", "size": 7}]}).encode())) as url:
+        [model] = probe_ollama(url)
     assert (model.name, model.bytes) == ("a", 7)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,7 +23,9 @@ from app.session.errors import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
 from app.stt.base import TranscriberError
 from app.stt.whisper_decoder import WhisperDecoder
+from tests.support.raising import raising
 from tests.support.scripted import ScriptedVoice
+from tests.support.served import until
 from tests.support.sounds import question, room
 
 WORDS = "What assumptions have you made in your response? Are they valid?"
@@ -135,13 +135,6 @@ def spoken(gain_db: float = 0.0, *, noise_dbfs: float = -68.0) -> np.ndarray:
     said = np.concatenate([np.zeros(SAMPLE_RATE), question(), np.zeros(2 * SAMPLE_RATE)])
     sound = said * 10 ** (gain_db / 20) + room(said.size / SAMPLE_RATE, dbfs=noise_dbfs)
     return (np.rint(np.clip(sound, -1.0, 1.0) * 32_767) / 32_767).astype(np.float32)
-
-
-async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"still not so after {seconds} s"
-        await asyncio.sleep(0.005)
 
 
 async def test_a_question_is_understood_measured_and_ends_the_test_itself() -> None:
@@ -371,10 +364,7 @@ async def test_a_loudspeaker_that_takes_no_sound_is_not_waited_for_for_ever(monk
 
 
 async def test_a_missing_recogniser_says_so_and_close_the_microphone() -> None:
-    def none() -> Any:
-        raise TranscriberError("The speech recognition model is not installed.")
-
-    place = Place(recogniser=none)
+    place = Place(recogniser=raising(TranscriberError("The speech recognition model is not installed.")))
     with pytest.raises(UserError, match="model is not installed"):
         await place.test()
     assert place.source.open == 0

@@ -2,8 +2,8 @@
 
 import json
 import ssl
-import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -14,7 +14,7 @@ import trustme
 from app.services.updates import DAY_SECONDS, UpdateAnswer, UpdateService, built_in_feed, is_newer, version_key
 from app.session.errors import UserError
 from app.untrusted.limits import UPDATE_FEED
-from tests.support.servers import QuietHandler
+from tests.support.servers import QuietHandler, running
 
 PAGE = "https://example.org/kame/0.2.0"
 
@@ -40,7 +40,8 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-def serve(authority: trustme.CA) -> tuple[Feed, ThreadingHTTPServer]:
+@contextmanager
+def serve(authority: trustme.CA) -> Iterator[Feed]:
     class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
@@ -55,24 +56,21 @@ def serve(authority: trustme.CA) -> tuple[Feed, ThreadingHTTPServer]:
             self.wfile.write(body)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
     own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(own)
     server.socket = own.wrap_socket(server.socket, server_side=True)
     server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a connection that was refused half way
     trusted = ssl.create_default_context()
     authority.configure_trust(trusted)
-    feed = Feed(f"https://127.0.0.1:{server.server_address[1]}", trusted)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    return feed, server
+    with running(server) as url:
+        feed = Feed(url.replace("http", "https"), trusted)
+        yield feed
 
 
 @pytest.fixture
 def feed(authority: trustme.CA) -> Iterator[Feed]:
-    made, server = serve(authority)
-    yield made
-    server.shutdown()
-    server.server_close()
+    with serve(authority) as made:
+        yield made
 
 
 @dataclass
@@ -150,15 +148,11 @@ async def test_a_redirect_is_followed_on_one_server_only(feed: Feed, tmp_path: P
     feed.answers["/there"] = (200, {}, json.dumps({"version": "0.2.0", "page": PAGE}).encode())
     answer = await service(feed, tmp_path).check()
     assert answer is not None and answer.page == PAGE
-    other, server = serve(authority)
-    try:
+    with serve(authority) as other:
         other.tells({"version": "0.2.0", "page": PAGE})
         feed.leads("/feed", f"{other.url}/feed")
         assert "another server" in await refused(service(feed, tmp_path / "b"))
         assert other.requests == []
-    finally:
-        server.shutdown()
-        server.server_close()
     feed.leads("/feed", feed.url.replace("https", "http") + "/there")
     assert "another server" in await refused(service(feed, tmp_path / "c"))
     feed.leads("/feed", "/feed")

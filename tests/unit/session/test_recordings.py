@@ -23,6 +23,7 @@ from app.session.recorder import Recorder
 from app.session.replay import Replay, ReplayError
 from app.untrusted.limits import EVENT_LINE
 from tests.support.history import MOON, talk
+from tests.support.raising import raising
 
 HEAD = '{"format": "kame-recording", "version": 1}'
 LINES = [HEAD, *(to_json(event) for event in talk(MOON))]
@@ -49,12 +50,9 @@ def test_half_a_character_costs_no_more_than_itself(text: str, tmp_path: Path) -
 def test_whatever_ends_a_recording_is_told_and_the_talk_goes_on(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: e.Event) -> str:
-        raise error
-
     told: list[str] = []
     with Recorder(tmp_path, told.append) as recording:
-        monkeypatch.setattr(recorder_module, "to_json", fail)
+        monkeypatch.setattr(recorder_module, "to_json", raising(error))
         for at in range(3):
             recording.event(e.UserStarted(float(at), 1))
             recording.sound(at, SOUND, SOUND, 0)

@@ -10,6 +10,7 @@ from app.settings import user_pauses
 from app.settings.declarations import Settings, declaration, declarations, page_of
 from app.settings.window_state import WindowState, strings
 from app.untrusted.limits import SETTINGS
+from tests.support.raising import raising
 
 
 @pytest.fixture
@@ -120,11 +121,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_draft(path: Path, monkeypatch:
     settings.save()
     before = path.read_bytes()
     settings.microphone = "Desk"
-
-    def refuse(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(os, "replace", raising(OSError(28, "No space left on device")))
     with pytest.raises(OSError):
         settings.save()
     assert path.read_bytes() == before
@@ -263,12 +260,8 @@ def test_what_else_is_in_the_file_stays_there(tmp_path: Path) -> None:
 def test_a_file_that_could_not_be_read_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "settings.json"
     path.write_text('{"version": 1, "persona": "You are a pirate."}', "utf-8")
-
-    def refuse(*_: object, **__: object) -> str:
-        raise PermissionError(13, "Permission denied")
-
     with monkeypatch.context() as patch:
-        patch.setattr("app.settings.storage.read_versioned", refuse)
+        patch.setattr("app.settings.storage.read_versioned", raising(PermissionError(13, "Permission denied")))
         settings = Settings.load(path)
     assert "could not be read" in settings.notice
     settings.save()

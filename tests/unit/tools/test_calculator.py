@@ -15,6 +15,7 @@ from app.tools.base import ToolError
 from app.tools.calculator import LENGTH, Calculator, calculate
 from app.tools.clock import Clock, system_now
 from tests.support.examples import examples
+from tests.support.raising import raising
 
 
 @pytest.mark.parametrize(
@@ -151,10 +152,7 @@ async def test_no_zone_is_a_sentence(zone: str) -> None:
 
 
 async def test_a_machine_without_zones_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(key: str) -> zoneinfo.ZoneInfo:
-        raise zoneinfo.ZoneInfoNotFoundError(key)
-
-    monkeypatch.setattr(zoneinfo, "ZoneInfo", none)
+    monkeypatch.setattr(zoneinfo, "ZoneInfo", raising(zoneinfo.ZoneInfoNotFoundError("Europe/Berlin")))
     monkeypatch.setattr(zoneinfo, "available_timezones", set)
     with pytest.raises(ToolError, match="tzdata"):
         await Clock(_now).call({"zone": "Europe/Berlin"})

@@ -299,21 +299,16 @@ class _Web(Wire):
 
 @asynccontextmanager
 async def _odd(way: str) -> AsyncIterator[Toolbox]:
-    async def opened(server: McpServer) -> AsyncIterator[Toolbox]:
+    async with _Web(streamed=way == "events") as web:
+        server = McpServer("odd", url=f"{web.url}/mcp")
+        if way.startswith("stdio"):
+            server = McpServer("odd", sys.executable, (ODD_PEER, *way.split()[1:]))
         box = Toolbox([], servers=[server])
         try:
             assert await box.open() == LEFT_OUT
             yield box
         finally:
             await box.close()
-
-    if way.startswith("stdio"):
-        async for box in opened(McpServer("odd", sys.executable, (ODD_PEER, *way.split()[1:]))):
-            yield box
-        return
-    async with _Web(streamed=way == "events") as web:
-        async for box in opened(McpServer("odd", url=f"{web.url}/mcp")):
-            yield box
 
 
 @pytest.mark.parametrize("way", ["stdio", "http", "events"])

@@ -20,6 +20,7 @@ from app.tools import (
     server_of,
     wrong_entry,
 )
+from tests.support.raising import raising
 
 FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "topsecret"}, "timeout": 5}
 
@@ -128,12 +129,8 @@ def test_a_file_that_cannot_be_read_is_told_and_left_alone(path: Path, text: byt
 def test_it_is_written_whole_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given(path, {"a": {"command": "x"}})
     before = path.read_bytes()
-
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", fail)
+        patch.setattr(os, "replace", raising(OSError(28, "No space left on device")))
         with pytest.raises(ToolError, match=r"No space left on device.*as it was before"):
             change_list(path, [ServerEntry("b", command="y")])
     assert path.read_bytes() == before and os.listdir(path.parent) == ["mcp.json"]
