@@ -216,7 +216,6 @@ def _mutated(draw: st.DrawFn) -> bytes:
     return bytes(data[: draw(st.integers(0, len(data)) | st.just(len(data)))])
 
 
-@pytest.mark.slow
 @given(data=_mutated())
 def test_any_recording_is_told_or_refused_in_a_sentence(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.getbasetemp() / "mutated"
