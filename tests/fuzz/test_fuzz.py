@@ -12,9 +12,8 @@ from tests.fuzz.boundaries import BOUNDARIES
 from tests.fuzz.boundary import Boundary
 from tests.fuzz.harness import Defect, Fuzzer, cases_of
 from tests.fuzz.watch import Watch
-from tests.support.examples import examples
 
-EXAMPLES = examples(30)
+EXAMPLES = 30
 each = pytest.mark.parametrize("boundary", BOUNDARIES, ids=lambda boundary: boundary.name)
 
 

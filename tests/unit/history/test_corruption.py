@@ -17,7 +17,6 @@ from app.history.database import open_database
 from app.history.store import HistoryStore
 from app.session.errors import UserError
 from app.untrusted.limits import EVENT_LINE
-from tests.support.examples import examples
 from tests.support.history import MOON, TEA, hold, kept
 from tests.support.raising import raising
 from tests.unit.history.corruptions import check
@@ -25,7 +24,7 @@ from tests.unit.history.corruptions import check
 
 @pytest.mark.slow
 async def test_random_damage_costs_no_talk_that_sqlite_can_read() -> None:
-    report = await check(examples(25), seed=7)
+    report = await check(25, seed=7)
     assert (report.lost, report.wrong) == ([], [])
     assert report.kept >= report.readable > 0
 
