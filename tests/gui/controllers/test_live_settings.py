@@ -212,6 +212,7 @@ async def test_a_refused_backend_is_not_kept() -> None:
         choose(window, "anthropic")
         await until(lambda: "There is no key for Anthropic." in window.messages.sentences())
         assert window.settings.provider == window.setup.choice.provider == "openai"
+        assert window.manager.wanted.backend == BackendChoice("openai", "gpt-5")
 
 
 async def test_several_that_need_a_fresh_talk_cause_one(window: MainWindow, factory: FakeFactory) -> None:

@@ -220,9 +220,17 @@ async def test_a_failure_that_no_key_mends_leads_nowhere(window: MainWindow) -> 
     assert not [row for row in window.messages.rows if row.backend_button.isVisible()]
 
 
-STEM = BackendChoice("compatible", "qwen", "http://ann:secret@127.0.0.1:8080/v1")
+async def test_a_backend_of_the_routers_table_is_led_to() -> None:
+    stem = {"provider": "compatible", "model": "qwen", "base_url": "http://ann:secret@127.0.0.1:8080/v1"}
+    settings = Settings(provider="router", routes=json.dumps({"stem": stem}))
+    async with shown(FakeFactory(), settings, service=service()) as window:
+        say(window, e.Failure(1, "backend", "No key.", False, "compatible", "qwen", "http://127.0.0.1:8080/v1"))
+        assert leads_to(window).fields.choice == BackendChoice("compatible", "qwen", stem["base_url"])
+
+
+STEM = BackendChoice("compatible", "qwen", "http://127.0.0.1:8080/v1")
 ROUTES = json.dumps({"stem": {"provider": STEM.provider, "model": STEM.model, "base_url": STEM.base_url}})
-NO_KEY = e.Failure(1, "backend", "No key.", False, STEM.provider, STEM.model, "http://127.0.0.1:8080/v1")
+NO_KEY = e.Failure(1, "backend", "No key.", False, STEM.provider, STEM.model, STEM.base_url)
 
 
 @pytest.mark.parametrize("fallen_back", [False, True])
