@@ -10,28 +10,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 
 from app.conversation import events as e
-from app.demo.service import DemoService
 from app.diagnostics.logs import Log
-from app.gui.controllers.asker import Speaking
 from app.gui.controllers.sound_controller import DeviceLister
 from app.gui.design.theme import apply_theme
 from app.gui.models.model_list import ModelListView, ModelRow
 from app.gui.state.choice import WindowChoices, backend_choice
 from app.gui.window.main_window import MainWindow
-from app.gui.window.services import StartAtLogin, WindowServices
-from app.history.store import HistoryStore
+from app.gui.window.services import WindowServices
 from app.services.backend_service import BackendService
-from app.services.graphics_service import GraphicsService
-from app.services.machine_service import MachineService
-from app.services.model_service import ModelService
-from app.services.sound_service import SoundTestService
-from app.services.updates import UpdateService
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
 from tests.gui.fakes import FakeFactory, no_devices
@@ -46,6 +38,13 @@ WELCOMED = WindowState(first_run_done=True)
 async def diagnosed(with_words: bool, sections: object) -> str:
     """Diagnostics that hold nothing."""
     return "diagnostics"
+
+
+def heard(signal: Any) -> list[Any]:
+    """Returns a list that gets what a signal says from now on: each time its value, or a tuple of its values."""
+    said: list[Any] = []
+    signal.connect(lambda *values: said.append(values[0] if len(values) == 1 else values))
+    return said
 
 
 def open_dialog(window: QWidget, kind: type[Dialog]) -> Dialog:
@@ -103,31 +102,34 @@ async def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
 
 
 @asynccontextmanager
+async def nothing_left() -> AsyncIterator[None]:
+    """Deletes what is to be deleted at the end, and checks that no task is left behind."""
+    before = asyncio.all_tasks()
+    try:
+        yield
+    finally:
+        left = {task for task in asyncio.all_tasks() - {*before, asyncio.current_task()} if not task.done()}
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    assert not left, f"tasks left behind: {left}"
+
+
+@asynccontextmanager
 async def shown(
     factory: FakeFactory,
     settings: Settings | None = None,
     *,
     state: WindowState | None = None,
-    list_devices: DeviceLister = no_devices,
     choices: WindowChoices | None = None,
-    missing_weights: Callable[[str], str] = lambda frontend: "",
+    list_devices: DeviceLister = no_devices,
     service: BackendService | None = None,
-    sound_service: SoundTestService | None = None,
-    history: HistoryStore | None = None,
-    machine: MachineService | None = None,
-    graphics: GraphicsService | None = None,
     log: Log | None = None,
-    demo: DemoService | None = None,
-    asking: Speaking | None = None,
-    models: ModelService | None = None,
-    updates: UpdateService | None = None,
-    start_at_login: StartAtLogin | None = None,
     running: bool = True,
     everything: bool = True,
+    **services: Any,
 ) -> AsyncIterator[MainWindow]:
-    """A window on screen; with `running`, its first session runs; with `everything`, all its panes are open, and the
-    oracle shows all thoughts with their details. `state`: what the window has kept from an earlier start. Checks that
-    no task is left behind.
+    """A window on screen; with `running`, it is the active one and its first session runs; with `everything`, all its
+    panes are open, and the oracle shows all thoughts with their details. `state`: what the window has kept from an
+    earlier start. `services`: what `WindowServices` has besides. Checks that no task is left behind.
     """
     with tempfile.TemporaryDirectory() as folder:
         settings = settings or Settings()
@@ -136,48 +138,28 @@ async def shown(
         settings.path = settings.path or Path(folder) / "settings.json"
         if state is not None:
             replace(state, path=settings.path.with_name("window.json")).save()
-        window = MainWindow(
-            factory,
-            settings,
-            WindowServices(
-                list_devices=list_devices,
-                choices=choices or (WindowChoices() if service is None else WindowChoices(backends=service.providers)),
-                missing_weights=missing_weights,
-                backend_service=service,
-                sound_service=sound_service,
-                history=history,
-                machine=machine,
-                graphics=graphics,
-                log=log,
-                diagnose=diagnosed if log is not None else None,
-                demo=demo,
-                asking=asking,
-                models=models,
-                updates=updates,
-                start_at_login=start_at_login,
-            ),
-        )
-        before = asyncio.all_tasks()
-        try:
-            if everything:
-                window.keep.state.oracle_introduced = True
-                window.resize(1280, 1000)
-                window.panes.chosen = True
-                for action in window.panes.actions_:
-                    action.setChecked(True)
-            window.show()
-            window.activateWindow()
-            window.begin()
-            if running:
-                await until(lambda: window.manager.session is not None)
-            yield window
-        finally:
-            window.close()
-            await window.finish()
-            left = {task for task in asyncio.all_tasks() - before if not task.done()}
-            window.deleteLater()
-            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-        assert not left, f"tasks left behind: {left}"
+        choices = choices or (WindowChoices() if service is None else WindowChoices(backends=service.providers))
+        diagnose = diagnosed if log is not None else None
+        given = WindowServices(list_devices, choices, backend_service=service, log=log, diagnose=diagnose, **services)
+        async with nothing_left():
+            window = MainWindow(factory, settings, given)
+            try:
+                if everything:
+                    window.keep.state.oracle_introduced = True
+                    window.resize(1280, 1000)
+                    window.panes.chosen = True
+                    for action in window.panes.actions_:
+                        action.setChecked(True)
+                window.show()
+                window.activateWindow()
+                window.begin()
+                if running:
+                    await until(lambda: window.manager.session is not None and window.isActiveWindow())
+                yield window
+            finally:
+                window.close()
+                await window.finish()
+                window.deleteLater()
 
 
 @asynccontextmanager
@@ -188,8 +170,10 @@ async def window_and_factory(*args: Any, **more: Any) -> AsyncIterator[tuple[Mai
         yield window, factory
 
 
-def say(window: MainWindow, factory: FakeFactory, *events: e.Event) -> None:
-    """Has the session say `events`, and the window show them."""
+def say(window: MainWindow, *events: e.Event) -> None:
+    """Has the window's newest session say `events`, and the window show them."""
+    factory = window.manager._factory
+    assert isinstance(factory, FakeFactory)
     factory.session.say(*events)
     window.pump.flush()
 
@@ -236,6 +220,15 @@ async def click_at(
     window = widget.window()
     at = widget.mapTo(window, place if place is not None else widget.rect().center())
     await by_hand(lambda: QTest.mouseClick(window.windowHandle(), button, Qt.KeyboardModifier.NoModifier, at))
+
+
+def wheel(widget: QWidget, notches: int, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> QWheelEvent:
+    """Turns the mouse's wheel in the middle of a widget; returns the event."""
+    place, turn = QPointF(widget.rect().center()), QPoint(0, 120 * notches)
+    buttons, phase = Qt.MouseButton.NoButton, Qt.ScrollPhase.NoScrollPhase
+    event = QWheelEvent(place, widget.mapToGlobal(place), QPoint(), turn, buttons, keys, phase, False)
+    QApplication.sendEvent(widget, event)
+    return event
 
 
 def typed(window: MainWindow, text: str) -> None:

@@ -11,7 +11,8 @@ from PySide6.QtTest import QTest
 from app.conversation import events as e
 from app.gui.cards.find_bar import FindBar, _all_places
 from app.gui.window.main_window import MainWindow
-from tests.gui.helpers import dark_theme, say, spoken, until, window_and_factory
+from tests.gui.fakes import FakeFactory
+from tests.gui.helpers import dark_theme, say, spoken, until
 
 
 def marked(window: MainWindow) -> list[str]:
@@ -45,103 +46,97 @@ async def looked_for(window: MainWindow, words: str) -> FindBar:
     return bar
 
 
-async def test_words_are_found_counted_and_gone_through() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, *spoken(1, "Is a mountain high?", "The Mountain is high. A mountain range is long."))
-        bar = await looked_for(window, "mountain")
-        assert marked(window) == ["mountain", "Mountain", "mountain"], "whatever the case"
-        assert bar.count.text() == "3 of 3", "the newest first"
-        QTest.keyClick(bar.field, Qt.Key.Key_Return)
-        assert bar.count.text() == "1 of 3", "round and round"
-        QTest.keyClick(bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-        assert bar.count.text() == "3 of 3"
-        QTest.mouseClick(bar.previous_button, Qt.MouseButton.LeftButton)
+async def test_words_are_found_counted_and_gone_through(window: MainWindow) -> None:
+    say(window, *spoken(1, "Is a mountain high?", "The Mountain is high. A mountain range is long."))
+    bar = await looked_for(window, "mountain")
+    assert marked(window) == ["mountain", "Mountain", "mountain"], "whatever the case"
+    assert bar.count.text() == "3 of 3", "the newest first"
+    QTest.keyClick(bar.field, Qt.Key.Key_Return)
+    assert bar.count.text() == "1 of 3", "round and round"
+    QTest.keyClick(bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert bar.count.text() == "3 of 3"
+    QTest.mouseClick(bar.previous_button, Qt.MouseButton.LeftButton)
+    assert bar.count.text() == "2 of 3"
+    QTest.mouseClick(bar.next_button, Qt.MouseButton.LeftButton)
+    assert bar.count.text() == "3 of 3"
+    bar.field.clear()
+    QTest.keyClicks(bar.field, "valley")
+    await until(lambda: bar.count.text() == "not found")
+    assert marked(window) == [] and not bar.next_button.isEnabled()
+    QTest.keyClick(bar.field, Qt.Key.Key_Return)
+    QTest.keyClick(bar.field, Qt.Key.Key_Escape)
+    assert not bar.isVisible() and window.transcript.view.hasFocus() and window.isVisible()
+
+
+async def test_escape_clears_the_marks_and_the_bar_comes_back_with_what_is_selected(window: MainWindow) -> None:
+    say(window, *spoken(1, "Red or blue?", "Blue, and red once more."))
+    bar = await looked_for(window, "red")
+    assert len(marked(window)) == 2
+    QTest.keyClick(bar.field, Qt.Key.Key_Escape)
+    assert marked(window) == []
+    view = window.transcript.view
+    cursor = view.document().find("Blue")
+    view.setTextCursor(cursor)
+    QTest.keySequence(window, QKeySequence(QKeySequence.StandardKey.Find))
+    assert bar.field.text().lower() == "blue" and bar.field.selectedText() == bar.field.text()
+    await until(lambda: len(marked(window)) == 2)
+
+
+async def test_marks_move_and_grow_while_the_talk_goes_on(window: MainWindow) -> None:
+    say(window, *spoken(1, "The sun and the sun?", "The sun."), e.UserStarted(10, 2))
+    bar = await looked_for(window, "sun")
+    bar.step(-1)
+    assert bar.count.text() == "2 of 3"
+    was = current(window)
+    assert was == "The sun and the sun?"
+    # Faster than the bar's patience, and one turn that belongs above all others.
+    say(window, e.UserStarted(0.1, 0), e.TranscriptFinal(0.2, 0, "A sun before", 0.2))
+    begun = time.monotonic()
+    step = 0
+    while time.monotonic() - begun < 1.5 and bar.count.text() != "4 of 5":
+        step += 1
+        say(window, e.TranscriptPartial(10 + step, 2, "Another sun", "and" + " on" * step, 10.0))
+        await asyncio.sleep(0.02)
+    assert bar.count.text() in ("2 of 5", "3 of 5"), "counted while words come without a pause"
+    assert current(window) == was and marked(window) == ["sun"] * 5
+    say(window, e.TranscriptFinal(30, 2, "Nothing any more.", 30))
+    await until(lambda: marked(window) == ["sun"] * 4)
+    assert current(window) == was
+
+
+async def test_marks_outlive_a_change_of_the_colours(window: MainWindow) -> None:
+    say(window, *spoken(1, "One fish?", "Two fish, red fish."))
+    bar = await looked_for(window, "fish")
+    bar.step(-1)
+    light = ground(window)
+    with dark_theme():
+        await until(lambda: marked(window) == ["fish"] * 3 and not bar._later.isActive())
+        await until(lambda: ground(window) != light)
         assert bar.count.text() == "2 of 3"
-        QTest.mouseClick(bar.next_button, Qt.MouseButton.LeftButton)
-        assert bar.count.text() == "3 of 3"
-        bar.field.clear()
-        QTest.keyClicks(bar.field, "valley")
-        await until(lambda: bar.count.text() == "not found")
-        assert marked(window) == [] and not bar.next_button.isEnabled()
-        QTest.keyClick(bar.field, Qt.Key.Key_Return)
-        QTest.keyClick(bar.field, Qt.Key.Key_Escape)
-        assert not bar.isVisible() and window.transcript.view.hasFocus() and window.isVisible()
-
-
-async def test_escape_clears_the_marks_and_the_bar_comes_back_with_what_is_selected() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, *spoken(1, "Red or blue?", "Blue, and red once more."))
-        bar = await looked_for(window, "red")
-        assert len(marked(window)) == 2
-        QTest.keyClick(bar.field, Qt.Key.Key_Escape)
-        assert marked(window) == []
-        view = window.transcript.view
-        cursor = view.document().find("Blue")
-        view.setTextCursor(cursor)
-        QTest.keySequence(window, QKeySequence(QKeySequence.StandardKey.Find))
-        assert bar.field.text().lower() == "blue" and bar.field.selectedText() == bar.field.text()
-        await until(lambda: len(marked(window)) == 2)
-
-
-async def test_marks_move_and_grow_while_the_talk_goes_on() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, *spoken(1, "The sun and the sun?", "The sun."), e.UserStarted(10, 2))
-        bar = await looked_for(window, "sun")
-        bar.step(-1)
-        assert bar.count.text() == "2 of 3"
-        was = current(window)
-        assert was == "The sun and the sun?"
-        # Faster than the bar's patience, and one turn that belongs above all others.
-        say(window, factory, e.UserStarted(0.1, 0), e.TranscriptFinal(0.2, 0, "A sun before", 0.2))
-        begun = time.monotonic()
-        step = 0
-        while time.monotonic() - begun < 1.5 and bar.count.text() != "4 of 5":
-            step += 1
-            say(window, factory, e.TranscriptPartial(10 + step, 2, "Another sun", "and" + " on" * step, 10.0))
-            await asyncio.sleep(0.02)
-        assert bar.count.text() in ("2 of 5", "3 of 5"), "counted while words come without a pause"
-        assert current(window) == was and marked(window) == ["sun"] * 5
-        say(window, factory, e.TranscriptFinal(30, 2, "Nothing any more.", 30))
-        await until(lambda: marked(window) == ["sun"] * 4)
-        assert current(window) == was
-
-
-async def test_marks_outlive_a_change_of_the_colours() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, *spoken(1, "One fish?", "Two fish, red fish."))
-        bar = await looked_for(window, "fish")
-        bar.step(-1)
-        light = ground(window)
-        with dark_theme():
-            await until(lambda: marked(window) == ["fish"] * 3 and not bar._later.isActive())
-            await until(lambda: ground(window) != light)
-            assert bar.count.text() == "2 of 3"
-        await until(lambda: not bar._later.isActive() and marked(window) == ["fish"] * 3)
-        assert bar.count.text() == "2 of 3"
+    await until(lambda: not bar._later.isActive() and marked(window) == ["fish"] * 3)
+    assert bar.count.text() == "2 of 3"
 
 
 @pytest.mark.slow
-async def test_two_thousand_turns_are_searched() -> None:
-    async with window_and_factory() as (window, factory):
-        for turn in range(1, 1001):
-            factory.session.say(*spoken(turn, f"Question {turn} of many?", f"Answer {turn}.", at=turn * 10.0))
-        window.pump.flush()
-        bar = await looked_for(window, "question")
-        assert bar.count.text() == "1000 of 1000" and len(marked(window)) <= 500
-        for _ in range(20):
-            QTest.keyClick(bar.field, Qt.Key.Key_Return)
-        assert bar.count.text() == "20 of 1000"
-        assert current(window) == "Question 20 of many?"
-        box = window.transcript.view.cursorRect()
-        assert window.transcript.view.viewport().rect().intersects(box), "it is brought into view"
+async def test_two_thousand_turns_are_searched(window: MainWindow, factory: FakeFactory) -> None:
+    for turn in range(1, 1001):
+        factory.session.say(*spoken(turn, f"Question {turn} of many?", f"Answer {turn}.", at=turn * 10.0))
+    window.pump.flush()
+    bar = await looked_for(window, "question")
+    assert bar.count.text() == "1000 of 1000" and len(marked(window)) <= 500
+    for _ in range(20):
+        QTest.keyClick(bar.field, Qt.Key.Key_Return)
+    assert bar.count.text() == "20 of 1000"
+    assert current(window) == "Question 20 of many?"
+    box = window.transcript.view.cursorRect()
+    assert window.transcript.view.viewport().rect().intersects(box), "it is brought into view"
 
 
-async def test_another_conversation_is_not_marked_with_the_last_search() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, *spoken(1, "One fish?"))
-        bar = await looked_for(window, "fish")
-        window.transcript.clear()
-        assert not bar.isVisible() and marked(window) == []
+async def test_another_conversation_is_not_marked_with_the_last_search(window: MainWindow) -> None:
+    say(window, *spoken(1, "One fish?"))
+    bar = await looked_for(window, "fish")
+    window.transcript.clear()
+    assert not bar.isVisible() and marked(window) == []
 
 
 def test_places_are_counted_as_the_document_counts() -> None:

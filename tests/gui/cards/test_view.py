@@ -32,46 +32,6 @@ def made(qtbot: QtBot, newest_first: bool = False) -> CardView:
     return view
 
 
-def test_cards_can_be_put_anywhere_and_taken_out(qtbot: QtBot) -> None:
-    view = made(qtbot)
-    wanted: list[str] = []
-    dice = random.Random(5)
-    for step in range(120):
-        if wanted and dice.random() < 0.4:
-            place = dice.randrange(len(wanted))
-            view.remove_card(place)
-            del wanted[place]
-        else:
-            place = dice.randint(0, len(wanted))
-            view.insert_card(place, card(f"h{step}", (f"body {step}", "text")))
-            wanted.insert(place, f"h{step}\nbody {step}")
-        assert texts(view) == wanted
-    left = {view.content.block(place, 0).blockFormat().leftMargin() for place in range(len(wanted))}
-    assert len(left) == 1
-
-
-def test_formats_follow_the_kinds(qtbot: QtBot) -> None:
-    view = made(qtbot)
-    view.insert_card(0, card("You", ("settled ", "text"), ("loose", "unstable")))
-    (first, plain), (second, loose) = view.card_formats(0)
-    assert (first, second) == ("settled ", "loose")
-    assert loose.fontItalic() and not plain.fontItalic()
-    assert loose.foreground().color() != plain.foreground().color()
-    view.set_card(0, card("You", ("settled loose", "text")))
-    ((text, final),) = view.card_formats(0)
-    assert text == "settled loose"
-    assert not final.fontItalic()
-
-
-def test_growing_text_stays_whole_with_letters_beyond_the_basic_plane(qtbot: QtBot) -> None:
-    view = made(qtbot)
-    view.insert_card(0, card("KAME", ("😀 a", "text")))
-    view.set_card(0, card("KAME", ("😀 a𝄞b", "text"), (" x", "name")))
-    view.set_card(0, card("KAME", ("😀 a𝄞b", "text"), (" 😀y", "name")))
-    assert view.card_text(0) == "KAME\n😀 a𝄞b 😀y"
-    assert [text for text, _ in view.card_formats(0)] == ["😀 a𝄞b", " 😀y"]
-
-
 def test_no_stretch_of_a_long_text_is_kept_at_length(qtbot: QtBot) -> None:
     """For a paragraph, Qt keeps 40 bytes for each letter of the longest stretch in one format."""
     text = "the river runs past an old mill where people used to bring their corn " * 8
@@ -139,18 +99,6 @@ def test_a_reader_who_scrolled_away_is_left_where_they_read(qtbot: QtBot) -> Non
     view.keep_view(stay, height)
     assert view.cursorForPosition(view.viewport().rect().center()).block().text() == before
     assert bar.value() > 600
-
-
-def test_new_colours_reach_the_text(qtbot: QtBot) -> None:
-    view = made(qtbot)
-    view.insert_card(0, card("You", ("text", "text"), ("loose", "unstable")))
-    palette = view.palette()
-    base, text = palette.base().color(), palette.text().color()
-    palette.setColor(palette.ColorRole.Base, text)
-    palette.setColor(palette.ColorRole.Text, base)
-    view.setPalette(palette)
-    assert view.card_formats(0)[0][1].foreground().color() == base
-    assert texts(view) == ["You\ntextloose"]
 
 
 def test_a_new_look_keeps_a_selection_and_writes_no_letter_again(qtbot: QtBot) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -65,6 +66,16 @@ def two_kept() -> FakeHistory:
     return history
 
 
+@pytest.fixture
+def history() -> FakeHistory:
+    return two_kept()
+
+
+@pytest.fixture
+def given(history: FakeHistory) -> dict[str, Any]:
+    return {"history": history, "choices": CHOICES, "service": FakeBackendService()}
+
+
 def click(window: MainWindow, key: str) -> None:
     """Opens a conversation in the list with the mouse."""
     rows = window.conversations.rows
@@ -104,7 +115,7 @@ async def test_all_that_is_said_is_written_down_and_listed_by_its_title() -> Non
         assert (key, setup.backend, folder) == (window.talks.key, BackendChoice(), None)
         events = [started(), *spoken(1, "Why is the sky blue?", "It scatters.")]
         history.views[window.talks.key] = ConversationView(window.talks.key, "Why is the sky blue", turns=2)
-        say(window, factory, *events)
+        say(window, *events)
         (log,) = history.logs[window.talks.key]
         assert log.events == events
         await until(lambda: window.transcript.header.heading.text() == "Why is the sky blue")
@@ -115,101 +126,93 @@ async def test_all_that_is_said_is_written_down_and_listed_by_its_title() -> Non
     assert history.closed
 
 
-async def test_ctrl_n_begins_a_new_one_and_last_words_go_to_the_old_one() -> None:
-    factory, history = FakeFactory(), FakeHistory(now=100.0)
-    async with shown(factory, history=history) as window:
-        first = window.talks.key
-        say(window, factory, started(), *spoken(1, "Hello?", "Hi."), e.UserStarted(9, 2))
-        last = [e.TranscriptFinal(9.5, 2, "Last words.", 9.5), e.SessionEnded(10, 125)]
-        factory.session.last_words = last
-        await another(window, factory)
-        assert window.talks.key != first
-        assert transcript(window) == [] and oracle(window) == [] and not window.inspector.activity.turns
-        (log,) = history.logs[first]
-        assert log.events[-2:] == last and log.ended
-        say(window, factory, *spoken(1, "Another thing."))
-        assert transcript(window) == ["You\nAnother thing."]
-        assert [event for event in history.logs[window.talks.key][0].events] == spoken(1, "Another thing.")
-        assert factory.choices[-1].earlier == ()
+async def test_ctrl_n_begins_a_new_one_and_last_words_go_to_the_old_one(window, factory, history) -> None:
+    first = window.talks.key
+    say(window, started(), *spoken(1, "Hello?", "Hi."), e.UserStarted(9, 2))
+    last = [e.TranscriptFinal(9.5, 2, "Last words.", 9.5), e.SessionEnded(10, 125)]
+    factory.session.last_words = last
+    await another(window, factory)
+    assert window.talks.key != first
+    assert transcript(window) == [] and oracle(window) == [] and not window.inspector.activity.turns
+    (log,) = history.logs[first]
+    assert log.events[-2:] == last and log.ended
+    say(window, *spoken(1, "Another thing."))
+    assert transcript(window) == ["You\nAnother thing."]
+    assert [event for event in history.logs[window.talks.key][0].events] == spoken(1, "Another thing.")
+    assert factory.choices[-1].earlier == ()
 
 
-async def test_an_old_one_is_shown_whole_and_gone_on_with() -> None:
-    factory, history = FakeFactory(), two_kept()
-    async with shown(factory, history=history, choices=CHOICES, service=FakeBackendService()) as window:
-        say(window, factory, started(), *spoken(1, "Now?", "Noon."))
-        factory.session.last_words = [e.TranscriptFinal(30, 2, "Of another conversation.", 30)]
-        await opened(window, factory, "elbrus")
-        assert [text.split("\n")[1] for text in transcript(window)] == [
-            "",
-            "How high is the Elbrus?",
-            "5642 metres.",
-            "",
-            "And the Mont Blanc?",
-            "4806 metres.",
-            "",
-        ]
-        assert transcript(window)[-1].startswith("Continued")
-        assert [text.rsplit("\n", 1)[1] for text in oracle(window)] == ["4806 metres.", "5642 metres."]
-        choice = factory.choices[-1]
-        assert (choice.backend, choice.style) == (GEMMA.backend, GEMMA.style)
-        assert choice.earlier == (
-            ChatMessage("user", "How high is the Elbrus?"),
-            ChatMessage("assistant", "5642 metres."),
-            ChatMessage("user", "And the Mont Blanc?"),
-            ChatMessage("assistant", "4806 metres."),
-        )
-        assert window.setup.choice.provider == "ollama" and window.setup.choice.model == "gemma3:4b"
-        assert window.settings.provider == "embedded", "the model of an old conversation is not that of new ones"
-        assert window.windowTitle().startswith("Heights")
-        say(window, factory, *spoken(1, "And K2?", "8611 metres."))
-        assert transcript(window)[-1] == "KAME   small\n8611 metres."
-        assert history.logs["elbrus"][-1].events == spoken(1, "And K2?", "8611 metres.")
+async def test_an_old_one_is_shown_whole_and_gone_on_with(window, factory, history) -> None:
+    say(window, started(), *spoken(1, "Now?", "Noon."))
+    factory.session.last_words = [e.TranscriptFinal(30, 2, "Of another conversation.", 30)]
+    await opened(window, factory, "elbrus")
+    assert [text.split("\n")[1] for text in transcript(window)] == [
+        "",
+        "How high is the Elbrus?",
+        "5642 metres.",
+        "",
+        "And the Mont Blanc?",
+        "4806 metres.",
+        "",
+    ]
+    assert transcript(window)[-1].startswith("Continued")
+    assert [text.rsplit("\n", 1)[1] for text in oracle(window)] == ["4806 metres.", "5642 metres."]
+    choice = factory.choices[-1]
+    assert (choice.backend, choice.style) == (GEMMA.backend, GEMMA.style)
+    assert choice.earlier == (
+        ChatMessage("user", "How high is the Elbrus?"),
+        ChatMessage("assistant", "5642 metres."),
+        ChatMessage("user", "And the Mont Blanc?"),
+        ChatMessage("assistant", "4806 metres."),
+    )
+    assert window.setup.choice.provider == "ollama" and window.setup.choice.model == "gemma3:4b"
+    assert window.settings.provider == "embedded", "the model of an old conversation is not that of new ones"
+    assert window.windowTitle().startswith("Heights")
+    say(window, *spoken(1, "And K2?", "8611 metres."))
+    assert transcript(window)[-1] == "KAME   small\n8611 metres."
+    assert history.logs["elbrus"][-1].events == spoken(1, "And K2?", "8611 metres.")
 
 
-async def test_of_quick_clicks_the_newest_wins() -> None:
-    factory, history = FakeFactory(), two_kept()
-    async with shown(factory, history=history, choices=CHOICES) as window:
-        await listed(window, "elbrus", "soup")
-        history.gates["talks"] = asyncio.Event()
-        click(window, "elbrus")
-        click(window, "soup")
-        click(window, "elbrus")
-        click(window, "soup")
-        await asyncio.sleep(0.02)
-        history.gates.pop("talks").set()
-        await until(lambda: window.talks.key == "soup" and len(factory.sessions) == 2)
-        await until(lambda: window.manager.session is not None)
-        assert "What goes into a soup?" in transcript(window)[1]
-        assert not any("Elbrus" in text for text in transcript(window))
-        assert window.talks.key == "soup"
+async def test_of_quick_clicks_the_newest_wins(window: MainWindow, factory: FakeFactory, history: FakeHistory) -> None:
+    await listed(window, "elbrus", "soup")
+    history.gates["talks"] = asyncio.Event()
+    click(window, "elbrus")
+    click(window, "soup")
+    click(window, "elbrus")
+    click(window, "soup")
+    await asyncio.sleep(0.02)
+    history.gates.pop("talks").set()
+    await until(lambda: window.talks.key == "soup" and len(factory.sessions) == 2)
+    await until(lambda: window.manager.session is not None)
+    assert "What goes into a soup?" in transcript(window)[1]
+    assert not any("Elbrus" in text for text in transcript(window))
+    assert window.talks.key == "soup"
 
 
-async def test_one_that_is_being_opened_gives_way_to_what_is_wanted_since() -> None:
-    factory, history = FakeFactory(), two_kept()
-    async with shown(factory, history=history, choices=CHOICES) as window:
-        await opened(window, factory, "soup")
-        gate = history.gates["talks"] = asyncio.Event()
-        click(window, "elbrus")
-        await asyncio.sleep(0.02)
-        click(window, "soup")  # after all
-        gate.set()
-        await until(lambda: window.talks.key == "soup" and "What goes into a soup?" in "".join(transcript(window)[1:]))
-        gate.clear()
-        click(window, "elbrus")
-        await asyncio.sleep(0.02)
-        await another(window, factory)
-        fresh = window.talks.key
-        gate.set()
-        await asyncio.sleep(0.05)
-        assert window.talks.key == fresh and fresh not in ("soup", "elbrus") and transcript(window) == []
-        gate.clear()
-        click(window, "elbrus")
-        await asyncio.sleep(0.02)
-        window.conversations.remove_wanted.emit("elbrus")
-        gate.set()
-        await until(lambda: "remove" in history.done)
-        await asyncio.sleep(0.05)
-        assert window.talks.key == fresh and transcript(window) == [], "it is not there any more"
+async def test_one_that_is_being_opened_gives_way_to_what_is_wanted_since(window, factory, history) -> None:
+    await opened(window, factory, "soup")
+    gate = history.gates["talks"] = asyncio.Event()
+    click(window, "elbrus")
+    await asyncio.sleep(0.02)
+    click(window, "soup")  # after all
+    gate.set()
+    await until(lambda: window.talks.key == "soup" and "What goes into a soup?" in "".join(transcript(window)[1:]))
+    gate.clear()
+    click(window, "elbrus")
+    await asyncio.sleep(0.02)
+    await another(window, factory)
+    fresh = window.talks.key
+    gate.set()
+    await asyncio.sleep(0.05)
+    assert window.talks.key == fresh and fresh not in ("soup", "elbrus") and transcript(window) == []
+    gate.clear()
+    click(window, "elbrus")
+    await asyncio.sleep(0.02)
+    window.conversations.remove_wanted.emit("elbrus")
+    gate.set()
+    await until(lambda: "remove" in history.done)
+    await asyncio.sleep(0.05)
+    assert window.talks.key == fresh and transcript(window) == [], "it is not there any more"
 
 
 async def test_one_is_opened_while_a_session_is_still_being_built() -> None:
@@ -230,66 +233,58 @@ async def test_one_is_opened_while_a_session_is_still_being_built() -> None:
         assert [text.startswith("Continued") for text in transcript(window)].count(True) == 1
 
 
-async def test_the_one_that_is_shown_can_be_removed_and_brought_back() -> None:
-    factory, history = FakeFactory(), two_kept()
-    async with shown(factory, history=history, choices=CHOICES) as window:
-        await opened(window, factory, "elbrus")
-        factory.session.last_words = [e.TranscriptFinal(30, 5, "Too late.", 30)]
-        # Held in another way a moment before: to write that down must not bring it back.
-        window.dialogs.conversation_set.emit(Style("You are terse."), ToolChoice(), 0.0, False)
-        rows = window.conversations.rows
-        rows.setFocus()
-        QTest.keyClick(rows, Qt.Key.Key_Delete)
-        await until(lambda: "remove" in history.done)
-        await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
-        assert window.talks.key not in ("elbrus", "soup") and transcript(window) == []
-        assert window.windowTitle() == "KAME" and factory.choices[-1].earlier == ()
-        assert window.conversations.list.place("elbrus") < 0
-        await asyncio.sleep(0.6)
-        assert ("keep_setup" not in [call[0] for call in history.calls]) and "elbrus" not in history.views
-        QTest.mouseClick(window.conversations.undo.button, Qt.MouseButton.LeftButton)
-        await listed(window, "elbrus")
-        await opened(window, factory, "elbrus")
-        assert "How high is the Elbrus?" in transcript(window)[1]
-        assert not any("Too late" in text for text in transcript(window))
+async def test_the_one_that_is_shown_can_be_removed_and_brought_back(window, factory, history) -> None:
+    await opened(window, factory, "elbrus")
+    factory.session.last_words = [e.TranscriptFinal(30, 5, "Too late.", 30)]
+    # Held in another way a moment before: to write that down must not bring it back.
+    window.dialogs.conversation_set.emit(Style("You are terse."), ToolChoice(), 0.0, False)
+    rows = window.conversations.rows
+    rows.setFocus()
+    QTest.keyClick(rows, Qt.Key.Key_Delete)
+    await until(lambda: "remove" in history.done)
+    await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
+    assert window.talks.key not in ("elbrus", "soup") and transcript(window) == []
+    assert window.windowTitle() == "KAME" and factory.choices[-1].earlier == ()
+    assert window.conversations.list.place("elbrus") < 0
+    await asyncio.sleep(0.6)
+    assert ("keep_setup" not in [call[0] for call in history.calls]) and "elbrus" not in history.views
+    QTest.mouseClick(window.conversations.undo.button, Qt.MouseButton.LeftButton)
+    await listed(window, "elbrus")
+    await opened(window, factory, "elbrus")
+    assert "How high is the Elbrus?" in transcript(window)[1]
+    assert not any("Too late" in text for text in transcript(window))
 
 
-async def test_the_one_that_is_shown_and_can_not_be_removed_is_shown_again() -> None:
-    factory, history = FakeFactory(), two_kept()
-    async with shown(factory, history=history) as window:
-        await opened(window, factory, "elbrus")
-        history.refusals["remove"] = UserError("The disk can't be written to.")
-        window.conversations.remove_wanted.emit("elbrus")
-        assert window.talks.key != "elbrus" and transcript(window) == []
-        await until(lambda: window.talks.key == "elbrus")
-        assert "The disk can't be written to." in window.messages.sentences()
-        assert "How high is the Elbrus?" in "".join(transcript(window))
+async def test_the_one_that_is_shown_and_can_not_be_removed_is_shown_again(window, factory, history) -> None:
+    await opened(window, factory, "elbrus")
+    history.refusals["remove"] = UserError("The disk can't be written to.")
+    window.conversations.remove_wanted.emit("elbrus")
+    assert window.talks.key != "elbrus" and transcript(window) == []
+    await until(lambda: window.talks.key == "elbrus")
+    assert "The disk can't be written to." in window.messages.sentences()
+    assert "How high is the Elbrus?" in "".join(transcript(window))
 
 
-async def test_all_are_removed_with_the_one_that_is_shown() -> None:
-    factory, history = FakeFactory(), two_kept()
-    async with shown(factory, history=history, choices=CHOICES) as window:
-        await opened(window, factory, "elbrus")
-        window.conversations.remove_all.trigger()
-        QTest.mouseClick(window.conversations.ask.yes_button, Qt.MouseButton.LeftButton)
-        await until(lambda: window.talks.key != "elbrus")
-        await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
-        assert transcript(window) == []
+async def test_all_are_removed_with_the_one_that_is_shown(window: MainWindow, factory: FakeFactory) -> None:
+    await opened(window, factory, "elbrus")
+    window.conversations.remove_all.trigger()
+    QTest.mouseClick(window.conversations.ask.yes_button, Qt.MouseButton.LeftButton)
+    await until(lambda: window.talks.key != "elbrus")
+    await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
+    assert transcript(window) == []
 
 
-async def test_a_double_goes_on_with_another_backend() -> None:
-    factory, history = FakeFactory(), two_kept()
-    async with shown(factory, history=history, choices=CHOICES, service=FakeBackendService()) as window:
-        await opened(window, factory, "elbrus")
-        window.conversations.duplicate_wanted.emit("elbrus")
-        dialog = open_dialog(window, ModelQuestion)
-        click_model(dialog.models.list, "gpt-5")
-        await until(lambda: window.talks.key == "elbrus again")
-        await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
-        call = next(call for call in history.calls if call[0] == "duplicate")
-        assert call[2] == Setup(BackendChoice("openai", "gpt-5"), GEMMA.style)
-        assert factory.choices[-1].backend == BackendChoice("openai", "gpt-5")
-        assert factory.choices[-1].style == GEMMA.style and not dialog.isVisible()
+async def test_a_double_goes_on_with_another_backend(window, factory, history) -> None:
+    await opened(window, factory, "elbrus")
+    window.conversations.duplicate_wanted.emit("elbrus")
+    dialog = open_dialog(window, ModelQuestion)
+    click_model(dialog.models.list, "gpt-5")
+    await until(lambda: window.talks.key == "elbrus again")
+    await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
+    call = next(call for call in history.calls if call[0] == "duplicate")
+    assert call[2] == Setup(BackendChoice("openai", "gpt-5"), GEMMA.style)
+    assert factory.choices[-1].backend == BackendChoice("openai", "gpt-5")
+    assert factory.choices[-1].style == GEMMA.style and not dialog.isVisible()
 
 
 async def test_how_it_is_held_is_kept_with_it() -> None:
@@ -316,9 +311,9 @@ async def test_how_it_is_held_is_kept_with_it() -> None:
 async def test_without_history_nothing_is_written_and_what_was_said_stays() -> None:
     factory, history = FakeFactory(), FakeHistory()
     async with shown(factory, Settings(keep_history=False), history=history) as window:
-        say(window, factory, *spoken(1, "Not for the records.", "No."))
+        say(window, *spoken(1, "Not for the records.", "No."))
         await another(window, factory)
-        say(window, factory, *spoken(1, "Nor this.", "Nor this."))
+        say(window, *spoken(1, "Nor this.", "Nor this."))
         assert [text.split("\n")[1] for text in transcript(window)] == [
             "Not for the records.",
             "No.",
@@ -337,7 +332,7 @@ async def test_what_is_nowhere_kept_is_not_taken_away_unasked() -> None:
     factory, history, settings = FakeFactory(), two_kept(), Settings(keep_history=False)
     async with shown(factory, settings, history=history) as window:
         await opened(window, factory, "soup")  # nothing was said yet
-        say(window, factory, *spoken(1, "Not for the records.", "No."))
+        say(window, *spoken(1, "Not for the records.", "No."))
         settings.keep_history = True
         await another(window, factory)
         assert any("Not for the records." in card for card in transcript(window)), "it was not kept before"
@@ -358,59 +353,53 @@ async def test_trouble_is_told_once_and_the_talk_goes_on() -> None:
     async with shown(factory, history=history) as window:
         history.trouble = "The disk is full: nothing is kept."
         for turn in range(1, 4):
-            say(window, factory, *spoken(turn, f"Question {turn}?", "Yes.", at=turn * 10.0))
+            say(window, *spoken(turn, f"Question {turn}?", "Yes.", at=turn * 10.0))
         assert window.messages.sentences().count(history.trouble) == 1
         window.messages.rows[0].close_button.click()
-        say(window, factory, *spoken(4, "And on?", "Yes.", at=50.0))
+        say(window, *spoken(4, "And on?", "Yes.", at=50.0))
         await another(window, factory)
         assert history.trouble not in window.messages.sentences(), "said once"
         assert "Question 1?" in transcript(window)[0], "what is nowhere kept is not taken away"
 
 
-async def test_one_that_cannot_be_read_leaves_what_is_shown() -> None:
-    factory, history = FakeFactory(), two_kept()
-    async with shown(factory, history=history) as window:
-        say(window, factory, *spoken(1, "Still here?", "Yes."))
-        await listed(window, "elbrus")
-        history.refusals["talks"] = UserError("The file is damaged.")
-        click(window, "elbrus")
-        await until(lambda: "The file is damaged." in window.messages.sentences())
-        assert len(factory.sessions) == 1 and "Still here?" in transcript(window)[0]
-        await opened(window, factory, "elbrus")
+async def test_one_that_cannot_be_read_leaves_what_is_shown(window, factory, history) -> None:
+    say(window, *spoken(1, "Still here?", "Yes."))
+    await listed(window, "elbrus")
+    history.refusals["talks"] = UserError("The file is damaged.")
+    click(window, "elbrus")
+    await until(lambda: "The file is damaged." in window.messages.sentences())
+    assert len(factory.sessions) == 1 and "Still here?" in transcript(window)[0]
+    await opened(window, factory, "elbrus")
 
 
-async def test_another_voice_goes_on_in_the_same_conversation() -> None:
-    factory, history = FakeFactory(), FakeHistory(now=100.0)
-    async with shown(factory, history=history, choices=CHOICES) as window:
-        key = window.talks.key
-        say(window, factory, started(), *spoken(1, "Who are you?", "KAME."))
-        picker = window.setup.frontend
-        picker.setCurrentIndex(picker.findData("kame"))
-        picker.activated.emit(picker.currentIndex())
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        assert window.talks.key == key and len(history.logs[key]) == 2
-        assert factory.choices[-1].frontend == "kame"
-        assert [message.content for message in factory.choices[-1].earlier] == ["Who are you?", "KAME."]
-        assert transcript(window)[2].startswith("Continued")
+async def test_another_voice_goes_on_in_the_same_conversation(window, factory, history) -> None:
+    key = window.talks.key
+    say(window, started(), *spoken(1, "Who are you?", "KAME."))
+    picker = window.setup.frontend
+    picker.setCurrentIndex(picker.findData("kame"))
+    picker.activated.emit(picker.currentIndex())
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+    assert window.talks.key == key and len(history.logs[key]) == 2
+    assert factory.choices[-1].frontend == "kame"
+    assert [message.content for message in factory.choices[-1].earlier] == ["Who are you?", "KAME."]
+    assert transcript(window)[2].startswith("Continued")
 
 
-async def test_stopped_and_started_again_it_is_still_the_same() -> None:
-    factory, history = FakeFactory(), FakeHistory(now=100.0)
-    async with shown(factory, history=history) as window:
-        key = window.talks.key
-        say(window, factory, started(), *spoken(1, "Who are you?", "KAME."))
-        window.devices.stop_button.click()
-        await until(lambda: factory.session.stopped)
-        assert window.conversations.list.live == ""
-        window.starter.go_on()
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        assert window.talks.key == key and window.conversations.list.live == key
+async def test_stopped_and_started_again_it_is_still_the_same(window: MainWindow, factory: FakeFactory) -> None:
+    key = window.talks.key
+    say(window, started(), *spoken(1, "Who are you?", "KAME."))
+    window.devices.stop_button.click()
+    await until(lambda: factory.session.stopped)
+    assert window.conversations.list.live == ""
+    window.starter.go_on()
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+    assert window.talks.key == key and window.conversations.list.live == key
 
 
 async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_path: Path) -> None:
     events = [started("gemma"), *spoken(1, "How far is the moon?", "384,400 km."), e.SessionEnded(20.0, 250)]
     async with window_and_factory(history=HistoryStore(tmp_path / "h.db", None)) as (window, factory):
-        say(window, factory, *events[:-1])
+        say(window, *events[:-1])
         typed(window, "And the sun?")
         await until(lambda: window.windowTitle().startswith("How far is the moon"))
         window.dialogs.conversation_set.emit(Style("You are an astronomer."), ToolChoice(), 0.0, False)
@@ -429,7 +418,7 @@ async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_
             "384,400 km.",
             "And the sun?",
         ]
-        say(window, factory, *spoken(1, "And Mars?", "Further."))
+        say(window, *spoken(1, "And Mars?", "Further."))
         window.conversations.duplicate_wanted.emit(key)
         click_model(open_dialog(window, ModelQuestion).models.list, "gpt-5")
         await until(lambda: window.talks.key != key)

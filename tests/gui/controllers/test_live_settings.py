@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,7 @@ from PySide6.QtWidgets import QApplication, QComboBox
 
 from app.conversation.sound_processing import Processing
 from app.gui.design.look import Look
-from app.gui.design.motion import reduce_motion, reduced_motion
-from app.gui.design.theme import apply_theme
-from app.gui.models.model_question import RoutesDialog
+from app.gui.design.motion import reduced_motion
 from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.rows import SettingRow
 from app.gui.state.choice import WindowChoices
@@ -30,14 +27,10 @@ from tests.gui.helpers import choose, open_dialog, shown, until, window_and_fact
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
 
 
-@pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
-    """Theme, font and motion are the application's, and not the window's."""
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    yield
-    apply_theme(app, "system", 100)
-    reduce_motion(False)
+@pytest.fixture
+def given() -> dict[str, Any]:
+    services = {"service": FakeBackendService(), "sound_service": FakeSoundService(), "list_devices": two_devices}
+    return {"choices": CHOICES, **services}
 
 
 async def row_of(window: MainWindow, key: str) -> SettingRow:
@@ -91,18 +84,17 @@ def shown_value(window: MainWindow, key: str) -> object:
     return open_dialog(window, SettingsDialog).rows[key].value
 
 
-async def test_theme_and_font_hold_at_once() -> None:
-    async with shown(FakeFactory(), choices=CHOICES) as window:
-        await pick(window, "theme", "dark")
-        assert Look.of(QApplication.palette()).dark
-        view = window.transcript.view
-        await until(lambda: view.palette().color(QPalette.ColorRole.Base).lightness() < 100)
-        size = QFont(window.transcript.view.font()).pointSizeF()
-        await fill(window, "font_scale", "150")
-        assert window.settings.font_scale == 150
-        await until(lambda: view.font().pointSizeF() == pytest.approx(1.5 * size, rel=0.05))
-        await pick(window, "theme", "light")
-        assert not Look.of(QApplication.palette()).dark
+async def test_theme_and_font_hold_at_once(window: MainWindow) -> None:
+    await pick(window, "theme", "dark")
+    assert Look.of(QApplication.palette()).dark
+    view = window.transcript.view
+    await until(lambda: view.palette().color(QPalette.ColorRole.Base).lightness() < 100)
+    size = QFont(window.transcript.view.font()).pointSizeF()
+    await fill(window, "font_scale", "150")
+    assert window.settings.font_scale == 150
+    await until(lambda: view.font().pointSizeF() == pytest.approx(1.5 * size, rel=0.05))
+    await pick(window, "theme", "light")
+    assert not Look.of(QApplication.palette()).dark
 
 
 async def test_a_look_that_was_kept_is_there_from_the_start() -> None:
@@ -129,85 +121,76 @@ async def test_motion_and_earlier_thoughts_hold_at_once_and_are_shown_everywhere
         assert window.settings.oracle_details and shown_value(window, "oracle_details") is True
 
 
-async def test_an_accent_holds_at_once() -> None:
-    async with shown(FakeFactory(), choices=CHOICES) as window:
-        before = QApplication.palette().color(QPalette.ColorRole.Highlight)
-        (await row_of(window, "accent")).set_value("violet")
-        assert QApplication.palette().color(QPalette.ColorRole.Highlight) != before
+async def test_an_accent_holds_at_once(window: MainWindow) -> None:
+    before = QApplication.palette().color(QPalette.ColorRole.Highlight)
+    (await row_of(window, "accent")).set_value("violet")
+    assert QApplication.palette().color(QPalette.ColorRole.Highlight) != before
 
 
-async def test_duplex_answer_mode_and_talk_mode_change_the_running_talk() -> None:
-    async with window_and_factory(choices=CHOICES) as (window, factory):
-        await switch(window, "duplex")
-        assert ("set_duplex", True) in factory.session.calls and window.dock.duplex.isChecked()
-        window.dock.duplex.click()
-        assert ("set_duplex", False) in factory.session.calls and shown_value(window, "duplex") is False
-        await pick(window, "answer_mode", "after")
-        assert (
-            "set_answer_mode",
-            "after",
-        ) in factory.session.calls and window.setup.answer_mode.currentData() == "after"
-        await pick(window, "talk_mode", "toggle")
-        assert window.dock.button.text() == "Press to talk" and window.push.mode == "toggle"
-        assert len(factory.sessions) == 1
+async def test_duplex_answer_mode_and_talk_mode_change_the_running_talk(window, factory) -> None:
+    await switch(window, "duplex")
+    assert ("set_duplex", True) in factory.session.calls and window.dock.duplex.isChecked()
+    window.dock.duplex.click()
+    assert ("set_duplex", False) in factory.session.calls and shown_value(window, "duplex") is False
+    await pick(window, "answer_mode", "after")
+    assert ("set_answer_mode", "after") in factory.session.calls and window.setup.answer_mode.currentData() == "after"
+    await pick(window, "talk_mode", "toggle")
+    assert window.dock.button.text() == "Press to talk" and window.push.mode == "toggle"
+    assert len(factory.sessions) == 1
 
 
-async def test_devices_and_processing_change_the_running_talk() -> None:
-    async with window_and_factory(choices=CHOICES, list_devices=two_devices) as (window, factory):
-        await pick(window, "microphone", "Desk microphone")
-        await pick(window, "loudspeaker", "Headphones")
-        assert [call for call in factory.session.calls if call[0] == "set_devices"] == [
-            ("set_devices", "Desk microphone", ""),
-            ("set_devices", "Desk microphone", "Headphones"),
-        ]
-        assert window.devices.microphone.currentText() == "Desk microphone"
-        assert window.devices.loudspeaker.currentText() == "Headphones"
-        window.devices.loudspeaker.setCurrentIndex(0)
-        window.devices.loudspeaker.activated.emit(0)
-        assert window.settings.loudspeaker == "" and shown_value(window, "loudspeaker") == ""
-        await switch(window, "echo_cancellation")
-        await switch(window, "noise_suppression")
-        assert factory.session.calls[-1] == ("set_processing", Processing(False, True, False))
-        await switch(window, "openings")
-        assert factory.session.calls[-1] == ("set_openings", False)
-        assert window.manager.wanted.openings is False
+async def test_devices_and_processing_change_the_running_talk(window: MainWindow, factory: FakeFactory) -> None:
+    await pick(window, "microphone", "Desk microphone")
+    await pick(window, "loudspeaker", "Headphones")
+    assert [call for call in factory.session.calls if call[0] == "set_devices"] == [
+        ("set_devices", "Desk microphone", ""),
+        ("set_devices", "Desk microphone", "Headphones"),
+    ]
+    assert window.devices.microphone.currentText() == "Desk microphone"
+    assert window.devices.loudspeaker.currentText() == "Headphones"
+    window.devices.loudspeaker.setCurrentIndex(0)
+    window.devices.loudspeaker.activated.emit(0)
+    assert window.settings.loudspeaker == "" and shown_value(window, "loudspeaker") == ""
+    await switch(window, "echo_cancellation")
+    await switch(window, "noise_suppression")
+    assert factory.session.calls[-1] == ("set_processing", Processing(False, True, False))
+    await switch(window, "openings")
+    assert factory.session.calls[-1] == ("set_openings", False)
+    assert window.manager.wanted.openings is False
 
 
-async def test_recogniser_voice_rate_and_volume_change_the_running_talk() -> None:
-    async with window_and_factory(choices=CHOICES) as (window, factory):
-        await slide(window, "speech_rate", 150)
-        assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5))
-        await slide(window, "speech_volume", 50)
-        assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5, volume=0.5))
-        window.live.change("recogniser", "whisper-tiny")
-        window.live.change("voice", "pico/en-GB")
-        chosen = SpeechChoice("en", "whisper-tiny", "pico/en-GB", 1.5, 0.5)
-        assert factory.session.calls[-1] == ("set_speech", chosen) and window.manager.wanted.speech == chosen
-        assert len(factory.sessions) == 1, "nothing restarts for that"
+async def test_recogniser_voice_rate_and_volume_change_the_running_talk(window, factory) -> None:
+    await slide(window, "speech_rate", 150)
+    assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5))
+    await slide(window, "speech_volume", 50)
+    assert factory.session.calls[-1] == ("set_speech", SpeechChoice(rate=1.5, volume=0.5))
+    window.live.change("recogniser", "whisper-tiny")
+    window.live.change("voice", "pico/en-GB")
+    chosen = SpeechChoice("en", "whisper-tiny", "pico/en-GB", 1.5, 0.5)
+    assert factory.session.calls[-1] == ("set_speech", chosen) and window.manager.wanted.speech == chosen
+    assert len(factory.sessions) == 1, "nothing restarts for that"
 
 
-async def test_what_is_changed_while_a_talk_begins_reaches_it() -> None:
-    async with window_and_factory(choices=CHOICES) as (window, factory):
-        factory.gate = asyncio.Event()
-        window.manager.start(window.manager.wanted)
-        await until(lambda: len(factory.choices) == 2)
-        window.live.change("voice", "pico/en-GB")
-        factory.gate.set()
-        await until(lambda: window.manager.session is not None)
-        assert factory.choices[-1].speech.voice == "" and len(factory.sessions) == 2
-        assert ("set_speech", SpeechChoice(voice="pico/en-GB")) in factory.session.calls
+async def test_what_is_changed_while_a_talk_begins_reaches_it(window: MainWindow, factory: FakeFactory) -> None:
+    factory.gate = asyncio.Event()
+    window.manager.start(window.manager.wanted)
+    await until(lambda: len(factory.choices) == 2)
+    window.live.change("voice", "pico/en-GB")
+    factory.gate.set()
+    await until(lambda: window.manager.session is not None)
+    assert factory.choices[-1].speech.voice == "" and len(factory.sessions) == 2
+    assert ("set_speech", SpeechChoice(voice="pico/en-GB")) in factory.session.calls
 
 
-async def test_hotkeys_are_taken_at_once() -> None:
-    async with shown(FakeFactory(), choices=CHOICES, sound_service=FakeSoundService()) as window:
-        taken: list[tuple[str, str]] = []
-        window.sound.hotkeys_changed.connect(lambda talk, mute: taken.append((talk, mute)))
-        row = await row_of(window, "talk_hotkey")
-        row.set_value("Ctrl+Alt+K")
-        assert taken == [("Ctrl+Alt+K", window.settings.mute_hotkey)]
-        row = await row_of(window, "mute_hotkey")
-        row.set_value("")
-        assert taken[-1] == ("Ctrl+Alt+K", "") and window.settings.mute_hotkey == ""
+async def test_hotkeys_are_taken_at_once(window: MainWindow) -> None:
+    taken: list[tuple[str, str]] = []
+    window.sound.hotkeys_changed.connect(lambda talk, mute: taken.append((talk, mute)))
+    row = await row_of(window, "talk_hotkey")
+    row.set_value("Ctrl+Alt+K")
+    assert taken == [("Ctrl+Alt+K", window.settings.mute_hotkey)]
+    row = await row_of(window, "mute_hotkey")
+    row.set_value("")
+    assert taken[-1] == ("Ctrl+Alt+K", "") and window.settings.mute_hotkey == ""
 
 
 async def test_dials_turn_in_the_running_talk() -> None:
@@ -229,45 +212,35 @@ async def test_a_refused_backend_is_not_kept() -> None:
         choose(window, "anthropic")
         await until(lambda: "There is no key for Anthropic." in window.messages.sentences())
         assert window.settings.provider == window.setup.choice.provider == "openai"
+        assert window.manager.wanted.backend == BackendChoice("openai", "gpt-5")
 
 
-async def test_a_router_without_a_table_asks_for_it_and_is_not_in_force_before() -> None:
-    async with window_and_factory(choices=CHOICES, service=FakeBackendService()) as (window, factory):
-        choose(window, "router")
-        assert window.dialogs.routes is not None and open_dialog(window, RoutesDialog).isVisible()
-        assert window.settings.provider == "embedded"
-        assert not [call for call in factory.session.calls if call[0] == "set_backend"]
+async def test_several_that_need_a_fresh_talk_cause_one(window: MainWindow, factory: FakeFactory) -> None:
+    dialog_row = await row_of(window, "frontend")
+    dialog_row.set_value("kame")
+    for key, value in (("precision", "int8"), ("weights_folder", "/tmp")):
+        (await row_of(window, key)).set_value(value)
+    await until(lambda: len(factory.choices) == 2 and window.manager.session is not None)
+    await asyncio.sleep(0.05)
+    assert len(factory.choices) == 2
+    choice = factory.choices[-1]
+    assert (choice.frontend, choice.model.precision, choice.model.weights) == ("kame", "int8", "/tmp")
+    assert window.setup.frontend.currentData() == "kame" and not window.frontend_bar.isHidden()
 
 
-async def test_several_that_need_a_fresh_talk_cause_one() -> None:
-    async with window_and_factory(choices=CHOICES) as (window, factory):
-        dialog_row = await row_of(window, "frontend")
-        dialog_row.set_value("kame")
-        for key, value in (("precision", "int8"), ("weights_folder", "/tmp")):
-            (await row_of(window, key)).set_value(value)
-        await until(lambda: len(factory.choices) == 2 and window.manager.session is not None)
-        await asyncio.sleep(0.05)
-        assert len(factory.choices) == 2
-        choice = factory.choices[-1]
-        assert (choice.frontend, choice.model.precision, choice.model.weights) == ("kame", "int8", "/tmp")
-        assert window.setup.frontend.currentData() == "kame" and not window.frontend_bar.isHidden()
+async def test_what_concerns_another_voice_restarts_nothing(window: MainWindow, factory: FakeFactory) -> None:
+    (await row_of(window, "precision")).set_value("int4")
+    (await row_of(window, "keep_history")).set_value(False)
+    (await row_of(window, "persona")).set_value("You are a pilot.")
+    await asyncio.sleep(0.05)
+    assert len(factory.choices) == 1 and factory.choices[0].style.persona == ""
 
 
-async def test_what_concerns_another_voice_restarts_nothing() -> None:
-    async with window_and_factory(choices=CHOICES) as (window, factory):
-        (await row_of(window, "precision")).set_value("int4")
-        (await row_of(window, "keep_history")).set_value(False)
-        (await row_of(window, "persona")).set_value("You are a pilot.")
-        await asyncio.sleep(0.05)
-        assert len(factory.choices) == 1 and factory.choices[0].style.persona == ""
-
-
-async def test_recordings_are_kept_from_the_menu_and_the_dialog_alike() -> None:
-    async with window_and_factory(choices=CHOICES) as (window, factory):
-        await switch(window, "keep_recordings")
-        assert window.menu.recordings_action.isChecked() and factory.choices[0].record_folder == ""
-        window.menu.recordings_action.trigger()
-        assert not window.settings.keep_recordings and shown_value(window, "keep_recordings") is False
+async def test_recordings_are_kept_from_the_menu_and_the_dialog_alike(window: MainWindow, factory: FakeFactory) -> None:
+    await switch(window, "keep_recordings")
+    assert window.menu.recordings_action.isChecked() and factory.choices[0].record_folder == ""
+    window.menu.recordings_action.trigger()
+    assert not window.settings.keep_recordings and shown_value(window, "keep_recordings") is False
 
 
 @pytest.mark.slow
@@ -287,12 +260,11 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["theme"] == "dark"
 
 
-async def test_a_setting_changed_in_another_place_is_shown_in_the_open_dialog() -> None:
-    async with shown(FakeFactory(), choices=CHOICES, sound_service=FakeSoundService()) as window:
-        await row_of(window, "frontend")
-        window.live.pick_frontend("kame")
-        assert shown_value(window, "frontend") == "kame"
-        window.sound.set_talk_mode("toggle")
-        assert shown_value(window, "talk_mode") == "toggle"
-        window.sound.set_processing(Processing(True, False, True))
-        assert shown_value(window, "auto_gain") is True
+async def test_a_setting_changed_in_another_place_is_shown_in_the_open_dialog(window: MainWindow) -> None:
+    await row_of(window, "frontend")
+    window.live.pick_frontend("kame")
+    assert shown_value(window, "frontend") == "kame"
+    window.sound.set_talk_mode("toggle")
+    assert shown_value(window, "talk_mode") == "toggle"
+    window.sound.set_processing(Processing(True, False, True))
+    assert shown_value(window, "auto_gain") is True

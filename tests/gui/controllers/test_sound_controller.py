@@ -36,27 +36,26 @@ async def test_mute_is_shown_by_every_switch_once_the_session_confirms_it() -> N
         assert action.isChecked() and bar.mute.isChecked()
         # Wanted, but not so yet: nothing claims it.
         assert not bar.mute.confirmed and bar.button.text() == "Listening" and not window.devices.microphone_level.muted
-        say(window, factory, e.MicrophoneMuted(1.0, True))
+        say(window, e.MicrophoneMuted(1.0, True))
         assert bar.mute.confirmed and window.devices.microphone_level.muted
         assert (bar.button.text(), bar.button.colour()) == ("Muted", STATE_COLOURS["muted"])
-        say(window, factory, e.UserStarted(1.1, 1))  # of sound from before
+        say(window, e.UserStarted(1.1, 1))  # of sound from before
         assert bar.button.text() == "Muted"
         action.trigger()
         assert factory.session.calls[-1] == ("set_muted", False)
         assert not bar.mute.isChecked() and factory.session.calls.count(("set_muted", False)) == 1
-        say(window, factory, e.UserBackchannel(1.2, 1, ""), e.MicrophoneMuted(1.3, False))
+        say(window, e.UserBackchannel(1.2, 1, ""), e.MicrophoneMuted(1.3, False))
         assert not bar.mute.confirmed and bar.button.text() == "Listening"
         assert isinstance(action, QAction) and action.shortcut().toString() == "Ctrl+M"
 
 
-async def test_a_new_session_starts_muted_if_the_last_one_was() -> None:
-    async with window_and_factory() as (window, factory):
-        window.dock.mute.click()
-        first = factory.session
-        window.top_bar.new_button.click()
-        await until(lambda: factory.session is not first and window.manager.session is not None)
-        assert factory.session.choice.muted
-        assert window.dock.mute.isChecked() and not window.dock.mute.confirmed
+async def test_a_new_session_starts_muted_if_the_last_one_was(window: MainWindow, factory: FakeFactory) -> None:
+    window.dock.mute.click()
+    first = factory.session
+    window.top_bar.new_button.click()
+    await until(lambda: factory.session is not first and window.manager.session is not None)
+    assert factory.session.choice.muted
+    assert window.dock.mute.isChecked() and not window.dock.mute.confirmed
 
 
 async def test_a_microphone_test_mutes_the_session() -> None:
@@ -68,7 +67,7 @@ async def test_a_microphone_test_mutes_the_session() -> None:
         dialog.tests.say_button.click()
         await until(lambda: service.calls)
         assert factory.session.calls == [("set_muted", True)]
-        say(window, factory, e.MicrophoneMuted(1.0, True))
+        say(window, e.MicrophoneMuted(1.0, True))
         assert window.dock.button.text() == "Trying out" and not window.dock.mute.confirmed
         # Neither a new conversation nor a hand on the switch lets it be heard.
         window.dock.mute.click()
@@ -79,7 +78,7 @@ async def test_a_microphone_test_mutes_the_session() -> None:
         assert factory.session.choice.muted
         service.gate.set()
         await until(lambda: factory.session.calls == [("set_muted", False)])
-        say(window, factory, e.MicrophoneMuted(2.0, False))
+        say(window, e.MicrophoneMuted(2.0, False))
         assert window.dock.button.text() == "Listening"
 
 
@@ -89,7 +88,7 @@ async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
     async with shown(factory, sound_service=service) as window:
         mute = window.dock.mute
         mute.click()
-        say(window, factory, e.MicrophoneMuted(1.0, True))
+        say(window, e.MicrophoneMuted(1.0, True))
         window.sound.open_dialog()
         dialog = window.sound.dialog
         dialog.tests.play_button.click()
@@ -98,28 +97,16 @@ async def test_muting_by_the_user_is_shown_during_a_device_test() -> None:
         assert mute.confirmed and mute.toolTip().startswith("The microphone is muted")
         mute.click()
         window.pump.flush()
-        say(window, factory, e.LevelMeasured(1.5, -60.0, -60.0))
+        say(window, e.LevelMeasured(1.5, -60.0, -60.0))
         assert not mute.confirmed and "Silences" in mute.toolTip()
 
 
-async def test_nothing_is_shown_as_muted_without_a_session() -> None:
-    async with window_and_factory() as (window, factory):
-        window.dock.mute.click()
-        say(window, factory, e.MicrophoneMuted(1.0, True))
-        assert window.dock.mute.confirmed
-        window.devices.stop_button.click()
-        assert not window.dock.mute.confirmed and not window.devices.microphone_level.muted
-
-
-async def test_an_open_device_list_does_not_change() -> None:
-    async with shown(FakeFactory(), list_devices=two_devices) as window:
-        picker = window.devices.microphone
-        await until(lambda: picker.count() == 2)
-        picker.showPopup()
-        window.devices.set_devices(["Desk microphone", "Headset"], ["Headphones"])
-        assert picker.count() == 2
-        picker.hidePopup()
-        await until(lambda: picker.count() == 3)
+async def test_nothing_is_shown_as_muted_without_a_session(window: MainWindow) -> None:
+    window.dock.mute.click()
+    say(window, e.MicrophoneMuted(1.0, True))
+    assert window.dock.mute.confirmed
+    window.devices.stop_button.click()
+    assert not window.dock.mute.confirmed and not window.devices.microphone_level.muted
 
 
 async def test_what_is_plugged_in_is_offered_wherever_devices_are_chosen() -> None:
@@ -136,10 +123,15 @@ async def test_what_is_plugged_in_is_offered_wherever_devices_are_chosen() -> No
         assert "Headset" in window.panels.settings.rows["microphone"].editor.texts
 
 
-async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_ones() -> None:
+async def test_an_open_device_list_does_not_change_and_once_it_is_closed_it_holds_the_newest() -> None:
     async with shown(FakeFactory(), list_devices=two_devices) as window:
         picker = window.devices.microphone
         await until(lambda: picker.count() == 2)
+        picker.showPopup()
+        window.devices.set_devices(["Desk microphone", "Headset"], ["Headphones"])
+        assert picker.count() == 2
+        picker.hidePopup()
+        await until(lambda: picker.count() == 3)
         picker.showPopup()
         window.devices.set_devices(["Old"], [])
         window.devices.set_devices(["Old", "Older"], [])
@@ -151,15 +143,14 @@ async def test_once_the_list_is_closed_it_holds_the_newest_devices_and_no_older_
         assert picker.count() == 2 and picker.itemText(1) == "New one"
 
 
-async def test_a_failed_hotkeys_message_outlasts_the_start_of_a_session() -> None:
-    async with window_and_factory() as (window, factory):
-        window.sound.show_key_trouble("")
-        window.sound.show_key_trouble("No key to talk.")
-        window.sound.show_key_trouble("No key to mute.")
-        say(window, factory, e.DeviceChanged(1.0, "microphone", "lost", "", "No microphone."))
-        window.top_bar.new_button.click()
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        assert window.messages.sentences() == ["No key to talk. No key to mute."]
+async def test_a_failed_hotkeys_message_outlasts_the_start_of_a_session(window, factory) -> None:
+    window.sound.show_key_trouble("")
+    window.sound.show_key_trouble("No key to talk.")
+    window.sound.show_key_trouble("No key to mute.")
+    say(window, e.DeviceChanged(1.0, "microphone", "lost", "", "No microphone."))
+    window.top_bar.new_button.click()
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+    assert window.messages.sentences() == ["No key to talk. No key to mute."]
 
 
 async def test_devices_change_without_a_new_session(tmp_path: Path) -> None:
@@ -177,15 +168,15 @@ async def test_devices_change_without_a_new_session(tmp_path: Path) -> None:
     assert Settings.load(tmp_path / "settings.json").microphone == "Desk microphone"
 
 
-async def test_a_devices_message_replaces_the_last_one_and_good_news_disappears() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, e.DeviceChanged(1.0, "microphone", "moved", "Built-in", GONE))
-        say(window, factory, e.DeviceChanged(2.0, "loudspeaker", "lost", "", "No loudspeaker."))
-        assert window.messages.sentences() == [GONE, "No loudspeaker."]
-        window.sound.news_ms["back"] = 50
-        say(window, factory, e.DeviceChanged(3.0, "microphone", "back", "Headset", BACK))
-        assert window.messages.sentences() == ["No loudspeaker.", BACK]
-        await until(lambda: window.messages.sentences() == ["No loudspeaker."])
+async def test_a_devices_message_replaces_the_last_one_and_good_news_disappears(window: MainWindow) -> None:
+    say(window, e.DeviceChanged(1.0, "microphone", "moved", "Built-in", GONE))
+    say(window, e.DeviceChanged(2.0, "loudspeaker", "lost", "", "No loudspeaker."))
+    assert window.messages.sentences() == [GONE, "No loudspeaker."]
+    assert window.messages.rows[0].level == "warning", "a device that was replaced is no error"
+    window.sound.news_ms["back"] = 50
+    say(window, e.DeviceChanged(3.0, "microphone", "back", "Headset", BACK))
+    assert window.messages.sentences() == ["No loudspeaker.", BACK]
+    await until(lambda: window.messages.sentences() == ["No loudspeaker."])
 
 
 async def test_a_session_without_devices_is_typed_in_and_its_notices_go_when_they_are_plugged_in() -> None:
@@ -193,17 +184,17 @@ async def test_a_session_without_devices_is_typed_in_and_its_notices_go_when_the
     absent = {"microphone": "No microphone was found.", "loudspeaker": "No loudspeaker was found."}
     async with shown(factory, list_devices=no_devices) as window:
         for kind, sentence in absent.items():
-            say(window, factory, e.DeviceChanged(1.0, kind, "absent", "", sentence))  # type: ignore[arg-type]
+            say(window, e.DeviceChanged(1.0, kind, "absent", "", sentence))  # type: ignore[arg-type]
         assert window.messages.sentences() == list(absent.values()) and not window.state.talk.microphone
         assert [row.level for row in window.messages.rows] == ["warning", "warning"]
         window.transcript.composer.put("Where is Paris?")
         QTest.keyClick(window.transcript.composer.field, Qt.Key.Key_Return)
         assert factory.session.calls == [("write", "Where is Paris?")]
         window.sound.news_ms["back"] = 50
-        say(window, factory, e.DeviceChanged(9.0, "microphone", "back", "Headset", BACK))
+        say(window, e.DeviceChanged(9.0, "microphone", "back", "Headset", BACK))
         assert window.messages.sentences() == [absent["loudspeaker"], BACK] and window.state.talk.microphone
         await until(lambda: window.messages.sentences() == [absent["loudspeaker"]])
-        say(window, factory, e.DeviceChanged(9.5, "loudspeaker", "back", "Headphones", BACK))
+        say(window, e.DeviceChanged(9.5, "loudspeaker", "back", "Headphones", BACK))
         await until(lambda: window.messages.sentences() == [])
 
 
@@ -233,28 +224,27 @@ async def test_a_message_about_echo_goes_when_the_echo_is_gone() -> None:
     factory = FakeFactory()
     echo = "The microphone hears the app's own voice."
     async with shown(factory, Settings(duplex=True)) as window:
-        say(window, factory, e.Failure(1.0, "audio", echo, about="echo"))
-        say(window, factory, e.SoundMeasured(2.0, 3.0, True, None, 0, 0))
-        say(window, factory, e.SoundMeasured(3.0, None, False, None, 0, 0))  # nobody speaks: nothing is known
+        say(window, e.Failure(1.0, "audio", echo, about="echo"))
+        say(window, e.SoundMeasured(2.0, 3.0, True, None, 0, 0))
+        say(window, e.SoundMeasured(3.0, None, False, None, 0, 0))  # nobody speaks: nothing is known
         assert window.messages.sentences() == [echo]
-        say(window, factory, e.SoundMeasured(4.0, 31.0, False, 12.0, 0, 0))
+        say(window, e.SoundMeasured(4.0, 31.0, False, 12.0, 0, 0))
         assert window.messages.sentences() == []
-        say(window, factory, e.Failure(5.0, "audio", echo, about="echo"))
+        say(window, e.Failure(5.0, "audio", echo, about="echo"))
         window.messages.rows[0].offer_button.click()
         assert window.messages.sentences() == []
         assert not window.dock.duplex.isChecked() and factory.session.calls == [("set_duplex", False)]
 
 
-async def test_clipping_between_two_batches_is_shown_and_fades() -> None:
-    async with window_and_factory() as (window, factory):
-        meter = window.devices.microphone_level
-        window.dock.devices_button.click()
-        say(window, factory, e.LevelMeasured(1.0, 0.0, -60.0, clipped=True), e.LevelMeasured(1.08, -20.0, -60.0))
-        assert meter.clipped
-        say(window, factory, e.LevelMeasured(2.9, -20.0, -60.0))
-        assert meter.clipped
-        say(window, factory, e.LevelMeasured(3.3, -20.0, -60.0))
-        assert not meter.clipped
+async def test_clipping_between_two_batches_is_shown_and_fades(window: MainWindow) -> None:
+    meter = window.devices.microphone_level
+    window.dock.devices_button.click()
+    say(window, e.LevelMeasured(1.0, 0.0, -60.0, clipped=True), e.LevelMeasured(1.08, -20.0, -60.0))
+    assert meter.clipped
+    say(window, e.LevelMeasured(2.9, -20.0, -60.0))
+    assert meter.clipped
+    say(window, e.LevelMeasured(3.3, -20.0, -60.0))
+    assert not meter.clipped
 
 
 def test_processing_in_the_settings_reaches_the_session() -> None:
@@ -301,10 +291,10 @@ async def test_a_question_is_spoken_into_the_session_until_its_turn_has_ended() 
         speaking.gate.set()
         await until(lambda: ("ask_aloud", 24_000) in factory.session.calls)
         assert speaking.calls == [(QUESTION, "en", "choir/ann")]
-        say(window, factory, e.UserStarted(1.0, 1), e.TranscriptPartial(1.5, 1, "What is", "the", 1.4))
+        say(window, e.UserStarted(1.0, 1), e.TranscriptPartial(1.5, 1, "What is", "the", 1.4))
         assert window.dock.button.text() == "Asking aloud"
         assert window.transcript.pages.currentWidget() is window.transcript.view
-        say(window, factory, e.UserEnded(2.0, 1, 1.9, "button"), e.TranscriptFinal(2.1, 1, QUESTION, 1.9))
+        say(window, e.UserEnded(2.0, 1, 1.9, "button"), e.TranscriptFinal(2.1, 1, QUESTION, 1.9))
         assert not window.asker.active and QUESTION in window.transcript.text()
         assert not [call for call in factory.session.calls if call[0] == "write"]
         held = [name for name, value in vars(window.asker).items() if value is factory.session]
@@ -316,13 +306,12 @@ async def test_a_question_is_spoken_into_the_session_until_its_turn_has_ended() 
 async def test_it_can_be_stopped(way: str, sounds: bool) -> None:
     factory, speaking = FakeFactory(), FakeSpeaking()
     async with shown(factory, done(), asking=speaking) as window:
-        await until(window.isActiveWindow)
         click(window)
         await until(lambda: speaking.calls)
         if sounds:
             speaking.gate.set()
             await until(lambda: ("ask_aloud", 24_000) in factory.session.calls)
-            say(window, factory, e.UserStarted(1.0, 1))
+            say(window, e.UserStarted(1.0, 1))
         if way == "escape":
             QTest.keyClick(window, Qt.Key.Key_Escape)
         else:

@@ -57,21 +57,20 @@ def ask(window: MainWindow, word: str, at: float = 1.0) -> str:
     return answer
 
 
-async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mutes(keys: Keys) -> None:
-    async with window_and_factory() as (window, factory):
-        texts = {name: key.text for name, key in keys.bound.items()}
-        assert texts == {"talk": "Ctrl+Alt+Space", "mute": Settings().mute_hotkey}
-        keys.pressed.emit("talk")
-        assert factory.session.calls == [("press",)] and window.dock.button.text() == "Listening"
-        window.push.let_go_own()  # the window loses the focus
-        assert factory.session.calls == [("press",)]
-        keys.released.emit("talk")
-        assert factory.session.calls == [("press",), ("release",)]
-        keys.pressed.emit("mute")
-        keys.released.emit("mute")
-        assert factory.session.calls[-1] == ("set_muted", True)
-        keys.pressed.emit("mute")
-        assert factory.session.calls[-1] == ("set_muted", False)
+async def test_a_hotkey_talks_while_another_window_has_the_focus_and_another_mutes(keys: Keys, window, factory) -> None:
+    texts = {name: key.text for name, key in keys.bound.items()}
+    assert texts == {"talk": "Ctrl+Alt+Space", "mute": Settings().mute_hotkey}
+    keys.pressed.emit("talk")
+    assert factory.session.calls == [("press",)] and window.dock.button.text() == "Listening"
+    window.push.let_go_own()  # the window loses the focus
+    assert factory.session.calls == [("press",)]
+    keys.released.emit("talk")
+    assert factory.session.calls == [("press",), ("release",)]
+    keys.pressed.emit("mute")
+    keys.released.emit("mute")
+    assert factory.session.calls[-1] == ("set_muted", True)
+    keys.pressed.emit("mute")
+    assert factory.session.calls[-1] == ("set_muted", False)
 
 
 async def test_failed_hotkeys_are_reported_in_the_window_and_the_dialog(keys: Keys) -> None:
@@ -144,35 +143,33 @@ async def test_the_session_ends_before_the_hotkeys_are_given_back(keys: Keys, mo
         assert stopped == [1]
 
 
-async def test_commands_of_other_processes_are_carried_out_or_refused_with_a_reason() -> None:
-    async with window_and_factory() as (window, factory):
-        assert [ask(window, word) for word in ("press", "release", "toggle", "toggle", "mute", "unmute")] == [""] * 6
-        assert factory.session.calls == [
-            ("press",),
-            ("release",),
-            ("press",),
-            ("release",),
-            ("set_muted", True),
-            ("set_muted", False),
-        ]
-        for muted in (True, False):
-            assert ask(window, "mute-toggle") == "" and factory.session.calls[-1] == ("set_muted", muted)
-        window.dock.duplex.click()
-        assert "just talk" in ask(window, "press")
-        assert ask(window, "silence") == "" and factory.session.calls[-1] == ("silence",)
-        window.devices.stop_button.click()
-        for word in ("toggle", "silence"):
-            assert "No conversation is running" in ask(window, word)
-        assert ask(window, "mute") == "" and window.dock.mute.isChecked()
+async def test_commands_of_other_processes_are_carried_out_or_refused_with_a_reason(window, factory) -> None:
+    assert [ask(window, word) for word in ("press", "release", "toggle", "toggle", "mute", "unmute")] == [""] * 6
+    assert factory.session.calls == [
+        ("press",),
+        ("release",),
+        ("press",),
+        ("release",),
+        ("set_muted", True),
+        ("set_muted", False),
+    ]
+    for muted in (True, False):
+        assert ask(window, "mute-toggle") == "" and factory.session.calls[-1] == ("set_muted", muted)
+    window.dock.duplex.click()
+    assert "just talk" in ask(window, "press")
+    assert ask(window, "silence") == "" and factory.session.calls[-1] == ("silence",)
+    window.devices.stop_button.click()
+    for word in ("toggle", "silence"):
+        assert "No conversation is running" in ask(window, word)
+    assert ask(window, "mute") == "" and window.dock.mute.isChecked()
 
 
-async def test_a_command_to_press_that_arrives_after_its_release_holds_nothing() -> None:
-    async with window_and_factory() as (window, factory):
-        assert ask(window, "release", at=10.08) == ""
-        assert ask(window, "press", at=10.0) == ""  # as another process, which the system let run later
-        assert factory.session.calls == [] and window.dock.button.text() == "Hold to talk"
-        assert ask(window, "press", at=11.0) == ask(window, "release", at=11.5) == ""
-        assert factory.session.calls == [("press",), ("release",)]
+async def test_a_command_to_press_that_arrives_after_its_release_holds_nothing(window, factory) -> None:
+    assert ask(window, "release", at=10.08) == ""
+    assert ask(window, "press", at=10.0) == ""  # as another process, which the system let run later
+    assert factory.session.calls == [] and window.dock.button.text() == "Hold to talk"
+    assert ask(window, "press", at=11.0) == ask(window, "release", at=11.5) == ""
+    assert factory.session.calls == [("press",), ("release",)]
 
 
 async def test_hotkeys_are_off_while_keys_are_typed_into_a_field(keys: Keys) -> None:
@@ -188,18 +185,17 @@ async def test_hotkeys_are_off_while_keys_are_typed_into_a_field(keys: Keys) -> 
         assert keys.bound["mute"].text == "Ctrl+Alt+J"
 
 
-async def test_the_portals_hotkeys_are_kept_while_keys_are_typed(keys: Keys) -> None:
-    async with shown(FakeFactory()) as window:
-        keys.grabs_exclusively = False  # as the portal: its session would end, and the next might ask the user
-        keys.failed.emit("", "The desktop's dialog was cancelled.")
-        for typing in (True, False):
-            window.keys.let_type(typing)
-        assert keys.times == 1 and len(keys.bound) == 2
-        window.keys.let_type(True)
-        window.keys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+K")
-        assert keys.times == 1
-        window.keys.let_type(False)
-        assert keys.times == 2 and keys.bound["mute"].text == "Ctrl+Alt+K"
+async def test_the_portals_hotkeys_are_kept_while_keys_are_typed(keys: Keys, window: MainWindow) -> None:
+    keys.grabs_exclusively = False  # as the portal: its session would end, and the next might ask the user
+    keys.failed.emit("", "The desktop's dialog was cancelled.")
+    for typing in (True, False):
+        window.keys.let_type(typing)
+    assert keys.times == 1 and len(keys.bound) == 2
+    window.keys.let_type(True)
+    window.keys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+K")
+    assert keys.times == 1
+    window.keys.let_type(False)
+    assert keys.times == 2 and keys.bound["mute"].text == "Ctrl+Alt+K"
 
 
 class Door(Instance):
@@ -253,8 +249,7 @@ def test_a_second_start_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, qtb
 
 
 @pytest.mark.parametrize("minimised", [False, True])
-async def test_a_second_start_brings_the_window_forward(minimised: bool) -> None:
-    async with shown(FakeFactory()) as window:
-        (window.showMinimized if minimised else window.hide)()
-        window.come_forward()
-        assert window.isVisible() and not window.isMinimized()
+async def test_a_second_start_brings_the_window_forward(minimised: bool, window: MainWindow) -> None:
+    (window.showMinimized if minimised else window.hide)()
+    window.come_forward()
+    assert window.isVisible() and not window.isMinimized()

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 from app.gui.conversations.pane import ConversationsPane
 from tests.gui.conversations.conftest import NOW
 from tests.gui.conversations.test_history import kept
-from tests.gui.conversations.test_pane import choose, heard, menu_words, press, rows, three
+from tests.gui.conversations.test_pane import choose, menu_words, press, rows, three
 from tests.gui.fake_history import some
-from tests.gui.helpers import until
+from tests.gui.helpers import heard, until
 
 
 def index_of(pane: ConversationsPane, words: str) -> QModelIndex:

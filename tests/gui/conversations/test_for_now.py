@@ -1,7 +1,6 @@
 """What counts for this session, this conversation or this moment alone, and what is kept for later."""
 
 import logging
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -9,6 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
+from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView, Setup
 from app.session.control import BackendChoice, Style
 from app.settings.declarations import Settings
@@ -19,17 +19,27 @@ from tests.gui.helpers import say, shown, typed, until, window_and_factory
 OLLAMA = BackendChoice("ollama", "gemma", "http://127.0.0.1:11434")
 
 
-async def test_the_next_new_conversation_has_the_users_backend_again() -> None:
-    old = ConversationView("old", "An old one", setup=Setup(OLLAMA, Style("A pirate.")))
-    factory, history = FakeFactory(), FakeHistory(old)
-    async with shown(factory, history=history, service=FakeBackendService()) as window:
-        window.talks.open(old)
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        assert factory.choices[1].backend == OLLAMA and factory.choices[1].style.persona == "A pirate."
-        assert window.setup.choice == OLLAMA and window.settings.provider == "embedded"
-        window.menu.new_talk.emit()
-        await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
-        assert factory.choices[2].backend == BackendChoice() and factory.choices[2].style.persona == ""
+OLD = ConversationView("old", "An old one", setup=Setup(OLLAMA, Style("A pirate.")))
+
+
+@pytest.fixture
+def history() -> FakeHistory:
+    return FakeHistory(OLD)
+
+
+@pytest.fixture
+def given(history: FakeHistory) -> dict[str, object]:
+    return {"history": history, "service": FakeBackendService()}
+
+
+async def test_the_next_new_conversation_has_the_users_backend_again(window: MainWindow, factory: FakeFactory) -> None:
+    window.talks.open(OLD)
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+    assert factory.choices[1].backend == OLLAMA and factory.choices[1].style.persona == "A pirate."
+    assert window.setup.choice == OLLAMA and window.settings.provider == "embedded"
+    window.menu.new_talk.emit()
+    await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
+    assert factory.choices[2].backend == BackendChoice() and factory.choices[2].style.persona == ""
 
 
 async def test_a_conversation_whose_backend_nobody_knows_goes_on_with_another() -> None:
@@ -54,14 +64,12 @@ async def test_it_hears_again_only_when_nothing_keeps_it_deaf() -> None:
         assert session.calls[-1] == ("set_muted", False)
 
 
-async def test_a_title_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
-    factory, history = FakeFactory(), FakeHistory()
-    async with shown(factory, history=history) as window:
-        with caplog.at_level(logging.INFO):
-            window.list.told.emit("“My doctor says” is among your conversations now.")
-            window.list.failed.emit("The file /home/me/My doctor says.md can't be written.")
-        assert len(window.messages.sentences()) == 2
-        assert "doctor" not in caplog.text
+async def test_a_title_is_in_no_log(caplog: pytest.LogCaptureFixture, window: MainWindow) -> None:
+    with caplog.at_level(logging.INFO):
+        window.list.told.emit("“My doctor says” is among your conversations now.")
+        window.list.failed.emit("The file /home/me/My doctor says.md can't be written.")
+    assert len(window.messages.sentences()) == 2
+    assert "doctor" not in caplog.text
 
 
 async def test_typing_lets_the_talk_button_go() -> None:
@@ -74,93 +82,82 @@ async def test_typing_lets_the_talk_button_go() -> None:
         assert factory.session.calls == [("press",), ("release",), ("write", "Where is Paris?")]
 
 
-async def test_the_talk_button_begins_a_talk_that_is_over() -> None:
-    async with window_and_factory() as (window, factory):
-        window.menu.stop_talk.emit()
-        await until(lambda: window.manager.phase == "stopped")
-        window.dock.button.click()
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        window.dock.button.click()
-        assert len(factory.sessions) == 2, "one that runs goes on"
+async def test_the_talk_button_begins_a_talk_that_is_over(window: MainWindow, factory: FakeFactory) -> None:
+    window.menu.stop_talk.emit()
+    await until(lambda: window.manager.phase == "stopped")
+    window.dock.button.click()
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+    window.dock.button.click()
+    assert len(factory.sessions) == 2, "one that runs goes on"
 
 
-async def test_nothing_moves_while_the_window_is_minimised() -> None:
-    async with shown(FakeFactory()) as window:
-        window.resize(1300, 900)
-        await until(lambda: window.inspector.timeline.view.timer.isActive())
-        window.setWindowState(Qt.WindowState.WindowMinimized)
-        await until(lambda: not window.inspector.timeline.view.timer.isActive())
-        window.setWindowState(Qt.WindowState.WindowNoState)
-        await until(lambda: window.inspector.timeline.view.timer.isActive())
+async def test_nothing_moves_while_the_window_is_minimised(window: MainWindow) -> None:
+    window.resize(1300, 900)
+    await until(lambda: window.inspector.timeline.view.timer.isActive())
+    window.setWindowState(Qt.WindowState.WindowMinimized)
+    await until(lambda: not window.inspector.timeline.view.timer.isActive())
+    window.setWindowState(Qt.WindowState.WindowNoState)
+    await until(lambda: window.inspector.timeline.view.timer.isActive())
 
 
-async def test_what_was_just_said_is_told_to_a_talk_that_goes_on(tmp_path: Path) -> None:
-    async with window_and_factory() as (window, factory):
-        factory.session.say(e.TranscriptFinal(1, 1, "My name is Ada.", 1))  # the window has not shown it yet
-        window.live.change("frontend", "kame")
-        await until(lambda: len(factory.sessions) == 2)
-        assert [message.content for message in factory.choices[1].earlier] == ["My name is Ada."]
+async def test_what_was_just_said_is_told_to_a_talk_that_goes_on(window: MainWindow, factory: FakeFactory) -> None:
+    factory.session.say(e.TranscriptFinal(1, 1, "My name is Ada.", 1))  # the window has not shown it yet
+    window.live.change("frontend", "kame")
+    await until(lambda: len(factory.sessions) == 2)
+    assert [message.content for message in factory.choices[1].earlier] == ["My name is Ada."]
 
 
-async def test_f6_goes_to_the_newest_message_and_escape_closes_it() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        say(window, factory, e.Failure(1, "backend", "One."), e.Failure(2, "audio", "Two."))
-        QTest.keyClick(window, Qt.Key.Key_F6)
-        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
-        assert window.messages.sentences() == ["One."]
+async def test_f6_goes_to_the_newest_message_and_escape_closes_it(window: MainWindow) -> None:
+    say(window, e.Failure(1, "backend", "One."), e.Failure(2, "audio", "Two."))
+    QTest.keyClick(window, Qt.Key.Key_F6)
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert window.messages.sentences() == ["One."]
 
 
-async def test_who_has_stopped_the_talk_may_read_in_peace_and_go_on_by_button_or_by_typing() -> None:
-    old = ConversationView("old", "An old one", setup=Setup(OLLAMA))
-    factory, history = FakeFactory(), FakeHistory(old)
-    async with shown(factory, history=history, service=FakeBackendService()) as window:
-        say(window, factory, e.TranscriptFinal(1, 1, "Hello?", 1))
-        window.menu.stop_talk.emit()
-        await until(lambda: factory.session.stopped)
-        window.talks.open(old)
-        await until(lambda: window.talks.key == "old")
-        assert len(factory.sessions) == 1 and window.manager.phase == "stopped", "nobody listens"
-        assert window.setup.choice == OLLAMA
-        window.dock.button.click()
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        assert factory.choices[1].backend == OLLAMA
-        window.menu.stop_talk.emit()
-        await until(lambda: factory.session.stopped)
-        typed(window, "Where were we?")
-        await until(lambda: ("write", "Where were we?") in factory.session.calls)
-        assert len(factory.sessions) == 3 and factory.choices[2].backend == OLLAMA
+async def test_who_has_stopped_the_talk_may_read_in_peace_and_go_on_by_button_or_by_typing(window, factory) -> None:
+    say(window, e.TranscriptFinal(1, 1, "Hello?", 1))
+    window.menu.stop_talk.emit()
+    await until(lambda: factory.session.stopped)
+    window.talks.open(OLD)
+    await until(lambda: window.talks.key == "old")
+    assert len(factory.sessions) == 1 and window.manager.phase == "stopped", "nobody listens"
+    assert window.setup.choice == OLLAMA
+    window.dock.button.click()
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+    assert factory.choices[1].backend == OLLAMA
+    window.menu.stop_talk.emit()
+    await until(lambda: factory.session.stopped)
+    typed(window, "Where were we?")
+    await until(lambda: ("write", "Where were we?") in factory.session.calls)
+    assert len(factory.sessions) == 3 and factory.choices[2].backend == OLLAMA
 
 
-async def test_removing_what_is_shown_begins_no_talk_where_none_ran() -> None:
-    factory, history = FakeFactory(), FakeHistory()
-    async with shown(factory, history=history) as window:
-        say(window, factory, e.TranscriptFinal(1, 1, "Hello?", 1))
-        window.menu.stop_talk.emit()
-        await until(lambda: factory.session.stopped)
-        key = window.talks.key
-        window.list.history.removed.emit((key,))
-        assert window.talks.key != key and window.transcript.empty
-        assert window.manager.phase == "stopped" and len(factory.sessions) == 1
+async def test_removing_what_is_shown_begins_no_talk_where_none_ran(window: MainWindow, factory: FakeFactory) -> None:
+    say(window, e.TranscriptFinal(1, 1, "Hello?", 1))
+    window.menu.stop_talk.emit()
+    await until(lambda: factory.session.stopped)
+    key = window.talks.key
+    window.list.history.removed.emit((key,))
+    assert window.talks.key != key and window.transcript.empty
+    assert window.manager.phase == "stopped" and len(factory.sessions) == 1
 
 
 async def test_trouble_that_may_pass_costs_no_talk() -> None:
     factory, history = FakeFactory(), FakeHistory()
     history.trouble = "Conversations can't be kept just now."
     async with shown(factory, history=history) as window:
-        say(window, factory, e.TranscriptFinal(1, 1, "Hello?", 1))
+        say(window, e.TranscriptFinal(1, 1, "Hello?", 1))
         [log] = history.logs[window.talks.key]
         assert any(isinstance(event, e.TranscriptFinal) for event in log.events)
         assert window.messages.sentences() == [history.trouble]
 
 
-async def test_what_was_typed_in_one_conversation_is_not_fetched_back_in_another() -> None:
-    async with window_and_factory(history=FakeHistory()) as (window, factory):
-        typed(window, "My doctor says")
-        window.menu.new_talk.emit()
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        QTest.keyClick(window.transcript.composer.field, Qt.Key.Key_Up)
-        assert window.transcript.composer.field.text() == ""
+async def test_what_was_typed_in_one_conversation_is_not_fetched_back_in_another(window, factory) -> None:
+    typed(window, "My doctor says")
+    window.menu.new_talk.emit()
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+    QTest.keyClick(window.transcript.composer.field, Qt.Key.Key_Up)
+    assert window.transcript.composer.field.text() == ""
 
 
 async def test_after_a_fallback_the_next_new_talk_has_the_users_backend_again() -> None:
@@ -168,7 +165,7 @@ async def test_after_a_fallback_the_next_new_talk_has_the_users_backend_again() 
     async with shown(
         factory, Settings(provider="ollama", ollama_model="gemma"), service=FakeBackendService()
     ) as window:
-        say(window, factory, e.BackendChanged(2, "Embedded", "small", "fallback", "embedded"))
+        say(window, e.BackendChanged(2, "Embedded", "small", "fallback", "embedded"))
         window.live.change("frontend", "kame")  # restarts with the model that answers
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert factory.choices[1].backend == BackendChoice() and window.settings.provider == "ollama"

@@ -20,9 +20,9 @@ from app.history.base import ConversationView, Setup
 from app.history.store import HistoryStore
 from app.session.control import BackendChoice
 from app.session.errors import UserError
-from tests.gui.conversations.test_pane import editor, heard, press, rows
+from tests.gui.conversations.test_pane import editor, press, rows
 from tests.gui.fake_history import FakeHistory, some
-from tests.gui.helpers import until
+from tests.gui.helpers import heard, until
 
 NOW = datetime(2026, 11, 22, 15, 30).timestamp()
 REFUSED = UserError("The file with your conversations can't be written.")
@@ -79,18 +79,23 @@ async def kept(service: FakeHistory) -> AsyncIterator[Kept]:
         all.window.deleteLater()
 
 
+@pytest.fixture
+async def all() -> AsyncIterator[Kept]:
+    async with kept(some(3, NOW)) as all:
+        yield all
+
+
 # -- the list
 
 
-async def test_what_there_is_is_listed_and_opened_by_a_click() -> None:
-    async with kept(some(3, NOW)) as all:
-        assert all.keys == ["c0", "c1", "c2"]
-        place = all.pane.rows.visualRect(all.pane.list.index(2)).center()
-        QTest.mouseClick(all.pane.rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        assert all.opened == [(all.service.views["c1"],)]
-        all.pane.set_current("c1")
-        press(all.pane, Qt.Key.Key_Return)
-        assert len(all.opened) == 1, "it is open already"
+async def test_what_there_is_is_listed_and_opened_by_a_click(all: Kept) -> None:
+    assert all.keys == ["c0", "c1", "c2"]
+    place = all.pane.rows.visualRect(all.pane.list.index(2)).center()
+    QTest.mouseClick(all.pane.rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert all.opened == [all.service.views["c1"]]
+    all.pane.set_current("c1")
+    press(all.pane, Qt.Key.Key_Return)
+    assert len(all.opened) == 1, "it is open already"
 
 
 async def test_a_search_lists_what_is_found_and_clearing_lists_all() -> None:
@@ -119,37 +124,35 @@ async def test_of_two_searches_the_newer_one_is_shown() -> None:
         assert all.keys == ["c5"]
 
 
-async def test_many_wishes_to_refresh_come_to_one_more_list() -> None:
-    async with kept(some(2, NOW)) as all:
-        all.service.gates["conversations"] = gate = asyncio.Event()
-        before = len(all.asked("conversations"))
+async def test_many_wishes_to_refresh_come_to_one_more_list(all: Kept) -> None:
+    all.service.gates["conversations"] = gate = asyncio.Event()
+    before = len(all.asked("conversations"))
+    all.controller.refresh()
+    await until(lambda: len(all.asked("conversations")) == before + 1)
+    all.service.views["new"] = ConversationView("new", "A new one", changed=NOW)
+    for _ in range(20):
         all.controller.refresh()
-        await until(lambda: len(all.asked("conversations")) == before + 1)
-        all.service.views["new"] = ConversationView("new", "A new one", changed=NOW)
-        for _ in range(20):
-            all.controller.refresh()
-        gate.set()
-        await all.settle()
-        assert len(all.asked("conversations")) == before + 2 and all.keys == ["new", "c0", "c1"]
+    gate.set()
+    await all.settle()
+    assert len(all.asked("conversations")) == before + 2 and all.keys == ["new", "c0", "c1", "c2"]
 
 
-async def test_what_a_search_does_not_show_is_known_still() -> None:
-    async with kept(some(3, NOW)) as all:
-        listed = heard(all.controller.listed)
-        all.pane.searched.emit("soup")
-        await all.settle()
-        assert [tuple(view.key for view in views) for (views,) in listed] == [("c1",)]
-        assert all.controller.setup("c0") == all.service.views["c0"].setup and all.controller.setup("other") is None
-        all.controller.ask_export("c2")
-        assert all.controller.files.asking.isVisible()
-        all.controller.files.asking.reject()
-        all.controller.remove(("c0", "c0", "other"))
-        all.controller.remove(("c0",))
-        assert all.pane.undo.sentence == "“Heights of the Elbrus” removed."
-        await all.settle()
-        assert all.asked("remove") == [(("c0",),)] and all.controller.setup("c0") is None
-        all.controller.ask_export("c0")
-        assert all.failed == [("Nothing has been said in this conversation that could be exported.",)]
+async def test_what_a_search_does_not_show_is_known_still(all: Kept) -> None:
+    listed = heard(all.controller.listed)
+    all.pane.searched.emit("soup")
+    await all.settle()
+    assert [tuple(view.key for view in views) for views in listed] == [("c1",)]
+    assert all.controller.setup("c0") == all.service.views["c0"].setup and all.controller.setup("other") is None
+    all.controller.ask_export("c2")
+    assert all.controller.files.asking.isVisible()
+    all.controller.files.asking.reject()
+    all.controller.remove(("c0", "c0", "other"))
+    all.controller.remove(("c0",))
+    assert all.pane.undo.sentence == "“Heights of the Elbrus” removed."
+    await all.settle()
+    assert all.asked("remove") == [(("c0",),)] and all.controller.setup("c0") is None
+    all.controller.ask_export("c0")
+    assert all.failed == ["Nothing has been said in this conversation that could be exported."]
 
 
 async def test_trouble_stands_in_the_pane_until_it_is_over() -> None:
@@ -170,30 +173,28 @@ async def test_trouble_stands_in_the_pane_until_it_is_over() -> None:
 # -- titles
 
 
-async def test_a_title_is_kept_and_an_empty_one_is_made_from_the_words() -> None:
-    async with kept(some(2, NOW)) as all:
-        all.service.texts["c0"] = "How high is the Elbrus after all"
-        for typed, title in (("My mountain", "My mountain"), ("", "How high is the")):
-            all.pane.rows.highlight("c0")
-            press(all.pane, Qt.Key.Key_F2)
-            field = editor(all.pane)
-            field.clear()
-            QTest.keyClicks(field, typed)
-            QTest.keyClick(field, Qt.Key.Key_Return)
-            await until(lambda title=title: all.pane.list.view("c0").title == title)
-            await all.settle()
-            await until(lambda: not all.pane.rows.viewport().findChildren(QLineEdit))
-        assert all.asked("rename") == [("c0", "My mountain"), ("c0", "")] and all.failed == []
-
-
-async def test_a_title_that_can_not_be_kept_is_taken_back_and_said() -> None:
-    async with kept(some(1, NOW)) as all:
-        before = rows(all.pane)
-        all.service.refusals["rename"] = REFUSED
-        all.pane.list.setData(all.pane.list.index(1), "Mine")
-        assert rows(all.pane)[1] == "Mine"
+async def test_a_title_is_kept_and_an_empty_one_is_made_from_the_words(all: Kept) -> None:
+    all.service.texts["c0"] = "How high is the Elbrus after all"
+    for typed, title in (("My mountain", "My mountain"), ("", "How high is the")):
+        all.pane.rows.highlight("c0")
+        press(all.pane, Qt.Key.Key_F2)
+        field = editor(all.pane)
+        field.clear()
+        QTest.keyClicks(field, typed)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await until(lambda title=title: all.pane.list.view("c0").title == title)
         await all.settle()
-        assert rows(all.pane) == before and all.failed == [(str(REFUSED),)]
+        await until(lambda: not all.pane.rows.viewport().findChildren(QLineEdit))
+    assert all.asked("rename") == [("c0", "My mountain"), ("c0", "")] and all.failed == []
+
+
+async def test_a_title_that_can_not_be_kept_is_taken_back_and_said(all: Kept) -> None:
+    before = rows(all.pane)
+    all.service.refusals["rename"] = REFUSED
+    all.pane.list.setData(all.pane.list.index(1), "Mine")
+    assert rows(all.pane)[1] == "Mine"
+    await all.settle()
+    assert rows(all.pane) == before and all.failed == [str(REFUSED)]
 
 
 async def test_what_is_pinned_stands_first_and_stays_highlighted() -> None:
@@ -207,16 +208,15 @@ async def test_what_is_pinned_stands_first_and_stays_highlighted() -> None:
         assert all.asked("pin") == [("c2", True), ("c2", False)] and all.failed == []
 
 
-async def test_a_list_from_before_a_change_is_not_shown_after_it() -> None:
-    async with kept(some(2, NOW)) as all:
-        all.service.gates["conversations"] = gate = asyncio.Event()
-        all.controller.refresh()
-        await asyncio.sleep(0.01)
-        stale = all.background._tasks["list conversations"]
-        all.controller.rename("c0", "Mine")
-        gate.set()
-        await all.settle()
-        assert stale.cancelled() and rows(all.pane)[1] == "Mine"
+async def test_a_list_from_before_a_change_is_not_shown_after_it(all: Kept) -> None:
+    all.service.gates["conversations"] = gate = asyncio.Event()
+    all.controller.refresh()
+    await asyncio.sleep(0.01)
+    stale = all.background._tasks["list conversations"]
+    all.controller.rename("c0", "Mine")
+    gate.set()
+    await all.settle()
+    assert stale.cancelled() and rows(all.pane)[1] == "Mine"
 
 
 # -- removing
@@ -228,7 +228,7 @@ async def test_delete_and_undo() -> None:
         press(all.pane, Qt.Key.Key_Delete)
         assert all.keys == ["c0", "c2", "c3"], "at once"
         assert all.pane.undo.sentence == "“A soup from what is left” removed."
-        assert all.removed == [(("c1",),)]
+        assert all.removed == [("c1",)]
         press(all.pane, Qt.Key.Key_Delete)
         assert all.pane.undo.sentence == "2 conversations removed." and all.keys == ["c0", "c3"]
         await all.settle()
@@ -241,56 +241,52 @@ async def test_delete_and_undo() -> None:
         assert all.pane.rows.highlighted == "c2"
 
 
-async def test_what_is_not_brought_back_in_time_is_erased() -> None:
-    async with kept(some(3, NOW)) as all:
-        all.controller.remove(("c0", "c1"))
-        await all.settle()
-        assert set(all.service.removed) == {"c0", "c1"} and all.pane.undo.timer.isActive()
-        all.pane.undo.timer.timeout.emit()
-        await all.settle()
-        assert all.service.removed == {} and len(all.asked("purge")) == 1 and not all.pane.undo.isVisible()
-        press(all.pane, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-        await all.settle()
-        assert all.asked("restore") == [] and all.keys == ["c2"]
+async def test_what_is_not_brought_back_in_time_is_erased(all: Kept) -> None:
+    all.controller.remove(("c0", "c1"))
+    await all.settle()
+    assert set(all.service.removed) == {"c0", "c1"} and all.pane.undo.timer.isActive()
+    all.pane.undo.timer.timeout.emit()
+    await all.settle()
+    assert all.service.removed == {} and len(all.asked("purge")) == 1 and not all.pane.undo.isVisible()
+    press(all.pane, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    await all.settle()
+    assert all.asked("restore") == [] and all.keys == ["c2"]
 
 
-async def test_a_removal_during_an_erasure_can_still_be_undone() -> None:
-    async with kept(some(3, NOW)) as all:
-        all.controller.remove(("c0",))
-        await all.settle()
-        all.service.gates["purge"] = gate = asyncio.Event()
-        all.pane.undo.timer.timeout.emit()
-        await until(lambda: all.asked("purge"))
-        all.controller.remove(("c1",))
-        await asyncio.sleep(0.02)
-        assert len(all.asked("remove")) == 1 and all.keys == ["c2"], "it waits for its turn"
-        gate.set()
-        await all.settle()
-        assert set(all.service.removed) == {"c1"}
-        all.pane.undo.button.click()
-        await all.settle()
-        assert all.keys == ["c1", "c2"]
+async def test_a_removal_during_an_erasure_can_still_be_undone(all: Kept) -> None:
+    all.controller.remove(("c0",))
+    await all.settle()
+    all.service.gates["purge"] = gate = asyncio.Event()
+    all.pane.undo.timer.timeout.emit()
+    await until(lambda: all.asked("purge"))
+    all.controller.remove(("c1",))
+    await asyncio.sleep(0.02)
+    assert len(all.asked("remove")) == 1 and all.keys == ["c2"], "it waits for its turn"
+    gate.set()
+    await all.settle()
+    assert set(all.service.removed) == {"c1"}
+    all.pane.undo.button.click()
+    await all.settle()
+    assert all.keys == ["c1", "c2"]
 
 
-async def test_a_list_that_was_asked_for_meanwhile_shows_nothing_of_the_removed() -> None:
-    async with kept(some(3, NOW)) as all:
-        all.service.gates["remove"] = gate = asyncio.Event()
-        all.controller.remove(("c0",))
-        all.controller.refresh()
-        await asyncio.sleep(0.02)
-        assert all.keys == ["c1", "c2"]
-        gate.set()
-        await all.settle()
-        assert all.keys == ["c1", "c2"] and all.pane.undo.isVisible()
+async def test_a_list_that_was_asked_for_meanwhile_shows_nothing_of_the_removed(all: Kept) -> None:
+    all.service.gates["remove"] = gate = asyncio.Event()
+    all.controller.remove(("c0",))
+    all.controller.refresh()
+    await asyncio.sleep(0.02)
+    assert all.keys == ["c1", "c2"]
+    gate.set()
+    await all.settle()
+    assert all.keys == ["c1", "c2"] and all.pane.undo.isVisible()
 
 
-async def test_what_can_not_be_removed_comes_back() -> None:
-    async with kept(some(3, NOW)) as all:
-        all.service.refusals["remove"] = REFUSED
-        all.controller.remove(("c0",))
-        assert all.keys == ["c1", "c2"]
-        await all.settle()
-        assert all.keys == ["c0", "c1", "c2"] and all.failed == [(str(REFUSED),)] and not all.pane.undo.isVisible()
+async def test_what_can_not_be_removed_comes_back(all: Kept) -> None:
+    all.service.refusals["remove"] = REFUSED
+    all.controller.remove(("c0",))
+    assert all.keys == ["c1", "c2"]
+    await all.settle()
+    assert all.keys == ["c0", "c1", "c2"] and all.failed == [str(REFUSED)] and not all.pane.undo.isVisible()
 
 
 async def test_delete_all_means_all_also_in_a_search_and_can_be_undone() -> None:
@@ -306,38 +302,36 @@ async def test_delete_all_means_all_also_in_a_search_and_can_be_undone() -> None
         assert all.keys == ["c1", "c11"] and len(all.service.views) == 12
 
 
-async def test_what_was_asked_for_is_done_before_the_window_is_gone() -> None:
-    async with kept(some(3, NOW)) as all:
-        all.service.gates["rename"] = gate = asyncio.Event()
-        all.controller.rename("c0", "Mine")
-        all.controller.remove(("c1",))
-        ending = asyncio.create_task(all.controller.finish(5.0))
-        await asyncio.sleep(0.02)
-        assert not ending.done()
-        gate.set()
-        await ending
-        assert all.service.views["c0"].title == "Mine" and set(all.service.removed) == {"c1"}
-        all.service.gates["remove"] = gate = asyncio.Event()
-        all.controller.remove(("c2",))
-        await all.controller.finish(0.05)
-        assert "c2" in all.service.views, "but it is not waited for without end"
-        gate.set()
+async def test_what_was_asked_for_is_done_before_the_window_is_gone(all: Kept) -> None:
+    all.service.gates["rename"] = gate = asyncio.Event()
+    all.controller.rename("c0", "Mine")
+    all.controller.remove(("c1",))
+    ending = asyncio.create_task(all.controller.finish(5.0))
+    await asyncio.sleep(0.02)
+    assert not ending.done()
+    gate.set()
+    await ending
+    assert all.service.views["c0"].title == "Mine" and set(all.service.removed) == {"c1"}
+    all.service.gates["remove"] = gate = asyncio.Event()
+    all.controller.remove(("c2",))
+    await all.controller.finish(0.05)
+    assert "c2" in all.service.views, "but it is not waited for without end"
+    gate.set()
 
 
 # -- another model
 
 
-async def test_a_duplicate_is_listed_highlighted_and_told() -> None:
-    async with kept(some(3, NOW)) as all:
-        setup = Setup(BackendChoice("openai", "gpt-4.1-mini"))
-        all.controller.duplicate("c1", setup)
-        await all.settle()
-        assert [view.key for (view,) in all.duplicated] == ["c1 again"] and all.duplicated[0][0].setup == setup
-        assert all.keys[0] == "c1 again" and all.pane.rows.highlighted == "c1 again"
-        all.service.refusals["duplicate"] = REFUSED
-        all.controller.duplicate("c1", setup)
-        await all.settle()
-        assert len(all.duplicated) == 1 and all.failed == [(str(REFUSED),)]
+async def test_a_duplicate_is_listed_highlighted_and_told(all: Kept) -> None:
+    setup = Setup(BackendChoice("openai", "gpt-4.1-mini"))
+    all.controller.duplicate("c1", setup)
+    await all.settle()
+    assert [view.key for view in all.duplicated] == ["c1 again"] and all.duplicated[0].setup == setup
+    assert all.keys[0] == "c1 again" and all.pane.rows.highlighted == "c1 again"
+    all.service.refusals["duplicate"] = REFUSED
+    all.controller.duplicate("c1", setup)
+    await all.settle()
+    assert len(all.duplicated) == 1 and all.failed == [str(REFUSED)]
 
 
 # -- files
@@ -375,91 +369,84 @@ async def saved(all: Kept, name: str, filter: str, folder: Path) -> None:
         ("mine.md", "*.json", "mine.md.json", "json"),
     ],
 )
-async def test_the_filter_decides_the_format(tmp_path: Path, typed: str, filter: str, written: str, form: str) -> None:
-    async with kept(some(2, NOW)) as all:
-        all.pane.rows.highlight("c0")
-        all.pane.export_wanted.emit("c0")
-        await saved(all, typed, filter, tmp_path)
-        assert all.failed == [] and all.asked("export") == [("c0", tmp_path / written, form)]
-        assert (tmp_path / written).is_file()
-        assert all.told == [(f"“Heights of the Elbrus” was written to {tmp_path / written}.",)]
-        assert all.controller.files.asking is None
+async def test_the_filter_decides_the_format(
+    tmp_path: Path, typed: str, filter: str, written: str, form: str, all: Kept
+) -> None:
+    all.pane.rows.highlight("c0")
+    all.pane.export_wanted.emit("c0")
+    await saved(all, typed, filter, tmp_path)
+    assert all.failed == [] and all.asked("export") == [("c0", tmp_path / written, form)]
+    assert (tmp_path / written).is_file()
+    assert all.told == [f"“Heights of the Elbrus” was written to {tmp_path / written}."]
+    assert all.controller.files.asking is None
 
 
-async def test_sound_is_offered_only_where_it_was_kept_and_a_name_fits_any_file_system() -> None:
-    async with kept(some(2, NOW)) as all:
-        all.service.views["c1"] = replace(all.service.views["c1"], title="a/b: v1.2 <what?>\n" + "x" * 100)
-        all.controller.refresh()
-        await all.settle()
-        for key, sound in (("c0", True), ("c1", False)):
-            all.controller.ask_export(key)
-            assert any("*.wav" in known for known in all.controller.files.asking.nameFilters()) is sound
-        name = Path(all.controller.files.asking.selectedFiles()[0]).name
-        assert name == "a b v1 2 what " + "x" * 46 + ".md"
-        all.service.views["c1"] = replace(all.service.views["c1"], title="Con")
-        all.controller.refresh()
-        await all.settle()
-        all.controller.ask_export("c1")
-        assert Path(all.controller.files.asking.selectedFiles()[0]).name == "Con_.md"
-        all.controller.files.asking.reject()
-        await all.settle()
-        assert all.asked("export") == [] and all.told == all.failed == []
+async def test_sound_is_offered_only_where_it_was_kept_and_a_name_fits_any_file_system(all: Kept) -> None:
+    all.service.views["c1"] = replace(all.service.views["c1"], title="a/b: v1.2 <what?>\n" + "x" * 100)
+    all.controller.refresh()
+    await all.settle()
+    for key, sound in (("c0", True), ("c1", False)):
+        all.controller.ask_export(key)
+        assert any("*.wav" in known for known in all.controller.files.asking.nameFilters()) is sound
+    name = Path(all.controller.files.asking.selectedFiles()[0]).name
+    assert name == "a b v1 2 what " + "x" * 46 + ".md"
+    all.service.views["c1"] = replace(all.service.views["c1"], title="Con")
+    all.controller.refresh()
+    await all.settle()
+    all.controller.ask_export("c1")
+    assert Path(all.controller.files.asking.selectedFiles()[0]).name == "Con_.md"
+    all.controller.files.asking.reject()
+    await all.settle()
+    assert all.asked("export") == [] and all.told == all.failed == []
 
 
-async def test_a_file_that_nobody_was_asked_about_is_not_written_over(tmp_path: Path) -> None:
+async def test_a_file_that_nobody_was_asked_about_is_not_written_over(tmp_path: Path, all: Kept) -> None:
     (tmp_path / "mine.md.json").write_text("precious", encoding="utf-8")
-    async with kept(some(1, NOW)) as all:
-        all.controller.ask_export("c0")
-        await saved(all, "mine.md", "*.json", tmp_path)
-        assert (tmp_path / "mine.md.json").read_text(encoding="utf-8") == "precious" and all.asked("export") == []
-        assert all.failed == [
-            ("“mine.md.json” is there already. Export under another name, or choose that file itself.",)
-        ]
+    all.controller.ask_export("c0")
+    await saved(all, "mine.md", "*.json", tmp_path)
+    assert (tmp_path / "mine.md.json").read_text(encoding="utf-8") == "precious" and all.asked("export") == []
+    assert all.failed == ["“mine.md.json” is there already. Export under another name, or choose that file itself."]
 
 
-async def test_what_can_not_be_written_is_said(tmp_path: Path) -> None:
-    async with kept(some(1, NOW)) as all:
-        all.service.refusals["export"] = UserError("The folder can't be written to.")
-        all.controller.ask_export("c0")
-        await saved(all, "mine", "*.md", tmp_path)
-        assert all.failed == [("The folder can't be written to.",)] and all.told == []
+async def test_what_can_not_be_written_is_said(tmp_path: Path, all: Kept) -> None:
+    all.service.refusals["export"] = UserError("The folder can't be written to.")
+    all.controller.ask_export("c0")
+    await saved(all, "mine", "*.md", tmp_path)
+    assert all.failed == ["The folder can't be written to."] and all.told == []
 
 
-async def test_a_file_is_brought_in_and_shown(tmp_path: Path) -> None:
+async def test_a_file_is_brought_in_and_shown(tmp_path: Path, all: Kept) -> None:
     path = tmp_path / "kept.json"
     path.write_text(json.dumps({"title": "From the other machine"}), encoding="utf-8")
-    async with kept(some(3, NOW)) as all:
-        all.pane.search.setText("soup")
-        await until(lambda: all.keys == ["c1"])
-        all.pane.import_wanted.emit()
-        await saved(all, "kept.json", "*.json", tmp_path)
-        assert all.keys == ["from kept.json", "c0", "c1", "c2"] and all.pane.search.text() == ""
-        assert all.pane.rows.highlighted == "from kept.json"
-        assert all.told == [("“From the other machine” is among your conversations now.",)]
-        all.controller.remove(("from kept.json",))
-        all.pane.undo.timer.timeout.emit()
-        await all.settle()
-        assert "from kept.json" not in all.keys
-        all.controller.files.bring_in(path)
-        await all.settle()
-        assert all.keys[0] == "from kept.json", "what was erased can be brought in once more"
+    all.pane.search.setText("soup")
+    await until(lambda: all.keys == ["c1"])
+    all.pane.import_wanted.emit()
+    await saved(all, "kept.json", "*.json", tmp_path)
+    assert all.keys == ["from kept.json", "c0", "c1", "c2"] and all.pane.search.text() == ""
+    assert all.pane.rows.highlighted == "from kept.json"
+    assert all.told == ["“From the other machine” is among your conversations now."]
+    all.controller.remove(("from kept.json",))
+    all.pane.undo.timer.timeout.emit()
+    await all.settle()
+    assert "from kept.json" not in all.keys
+    all.controller.files.bring_in(path)
+    await all.settle()
+    assert all.keys[0] == "from kept.json", "what was erased can be brought in once more"
 
 
-async def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+async def test_a_file_that_is_none_is_refused(tmp_path: Path, all: Kept) -> None:
     (tmp_path / "other.json").write_text("[]", encoding="utf-8")
-    async with kept(some(1, NOW)) as all:
-        all.controller.ask_import()
-        await saved(all, "other.json", "*.json", tmp_path)
-        assert all.failed == [("“other.json” holds no conversation. Choose a file that this app has exported.",)]
-        assert all.keys == ["c0"] and all.told == []
+    all.controller.ask_import()
+    await saved(all, "other.json", "*.json", tmp_path)
+    assert all.failed == ["“other.json” holds no conversation. Choose a file that this app has exported."]
+    assert all.keys == ["c0", "c1", "c2"] and all.told == []
 
 
-async def test_a_fault_of_the_program_is_said_and_the_pane_goes_on() -> None:
-    async with kept(some(2, NOW)) as all:
-        all.service.refusals["rename"] = ZeroDivisionError("x")
-        all.controller.rename("c0", "Mine")
-        await all.settle()
-        assert len(all.failed) == 1 and "ZeroDivisionError" in all.failed[0][0]
-        all.controller.rename("c0", "Mine")
-        await all.settle()
-        assert all.service.views["c0"].title == "Mine" and rows(all.pane)[1] == "Mine"
+async def test_a_fault_of_the_program_is_said_and_the_pane_goes_on(all: Kept) -> None:
+    all.service.refusals["rename"] = ZeroDivisionError("x")
+    all.controller.rename("c0", "Mine")
+    await all.settle()
+    assert len(all.failed) == 1 and "ZeroDivisionError" in all.failed[0]
+    all.controller.rename("c0", "Mine")
+    await all.settle()
+    assert all.service.views["c0"].title == "Mine" and rows(all.pane)[1] == "Mine"

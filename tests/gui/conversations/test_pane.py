@@ -17,7 +17,7 @@ from app.history.base import ConversationView, Setup
 from app.session.control import BackendChoice
 from tests.gui.conversations.conftest import NOW, Clock
 from tests.gui.fake_history import some
-from tests.gui.helpers import dark_theme
+from tests.gui.helpers import dark_theme, heard
 from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 HOUR, DAY = 3600.0, 86400.0
@@ -54,13 +54,6 @@ def middle(pane: ConversationsPane, key: str) -> QPoint:
 def press(pane: ConversationsPane, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
     pane.rows.setFocus()
     QTest.keyClick(pane.rows, key, modifier)
-
-
-def heard(signal: object) -> list[tuple[object, ...]]:
-    """What a signal says from now on."""
-    said: list[tuple[object, ...]] = []
-    signal.connect(lambda *values: said.append(values))  # type: ignore[attr-defined]
-    return said
 
 
 def enter(pane: ConversationsPane) -> None:
@@ -156,11 +149,11 @@ def test_a_click_opens(pane: ConversationsPane) -> None:
     opened = heard(pane.opened)
     pane.show_conversations(three())
     QTest.mouseClick(pane.rows.viewport(), Qt.MouseButton.LeftButton, pos=middle(pane, "b"))
-    assert opened == [("b",)]
+    assert opened == ["b"]
     heading = pane.rows.visualRect(pane.list.index(0)).center()
     QTest.mouseClick(pane.rows.viewport(), Qt.MouseButton.LeftButton, pos=heading)
     QTest.mouseClick(pane.rows.viewport(), Qt.MouseButton.RightButton, pos=middle(pane, "c"))
-    assert opened == [("b",)], "neither a heading nor the right button opens"
+    assert opened == ["b"], "neither a heading nor the right button opens"
 
 
 def test_arrows_move_over_headings_and_enter_opens(pane: ConversationsPane) -> None:
@@ -179,7 +172,7 @@ def test_arrows_move_over_headings_and_enter_opens(pane: ConversationsPane) -> N
     assert pane.rows.highlighted == "c" and opened == []
     press(pane, Qt.Key.Key_Return)
     press(pane, Qt.Key.Key_Enter)
-    assert opened == [("c",), ("c",)]
+    assert opened == ["c", "c"]
 
 
 def test_pages_of_keys_never_end_on_a_heading(pane: ConversationsPane) -> None:
@@ -192,13 +185,6 @@ def test_pages_of_keys_never_end_on_a_heading(pane: ConversationsPane) -> None:
             press(pane, key)
             passed.append(pane.rows.highlighted)
     assert all(passed) and passed[3] == "c" and passed[7] == "k0"
-
-
-def test_letters_find_a_title(pane: ConversationsPane) -> None:
-    pane.show_conversations(three())
-    pane.rows.setFocus()
-    QTest.keyClicks(pane.rows, "br")
-    assert pane.rows.highlighted == "c"
 
 
 def test_pinned_ones_stand_first_by_their_last_change_also_in_a_search(pane: ConversationsPane) -> None:
@@ -276,7 +262,7 @@ def test_a_search_begins_when_the_typing_pauses(pane: ConversationsPane, qtbot) 
     with qtbot.waitSignal(pane.searched):
         QTest.keyClicks(pane.search, "  two   words ")
         assert searched == []
-    assert searched == [("two words",)]
+    assert searched == ["two words"]
 
 
 def test_escape_clears_the_search_and_down_goes_to_the_list(pane: ConversationsPane) -> None:
@@ -285,11 +271,11 @@ def test_escape_clears_the_search_and_down_goes_to_the_list(pane: ConversationsP
     pane.search.setFocus()
     QTest.keyClicks(pane.search, "soup")
     QTest.keyClick(pane.search, Qt.Key.Key_Down)
-    assert searched == [("soup",)] and pane.rows.hasFocus() and pane.rows.highlighted == "a"
+    assert searched == ["soup"] and pane.rows.hasFocus() and pane.rows.highlighted == "a"
     QTest.keyClick(pane.rows, Qt.Key.Key_Up)
     assert pane.search.hasFocus(), "up from the first row leads back"
     QTest.keyClick(pane.search, Qt.Key.Key_Escape)
-    assert pane.search.text() == "" and searched == [("soup",), ("",)] and not pane._search_timer.isActive()
+    assert pane.search.text() == "" and searched == ["soup", ""] and not pane._search_timer.isActive()
 
 
 def test_a_snippet_shows_its_match(pane: ConversationsPane) -> None:
@@ -377,12 +363,12 @@ def test_delete_removes_what_is_highlighted(pane: ConversationsPane) -> None:
     pane.show_conversations(three())
     pane.rows.highlight("a")
     press(pane, Qt.Key.Key_Delete)
-    assert wanted == [("a",)]
+    assert wanted == ["a"]
     pane.show_conversations(three()[1:])
     assert pane.rows.highlighted == "b", "the next one is highlighted, and not a heading"
     pane.show_conversations(())
     press(pane, Qt.Key.Key_Delete)
-    assert wanted == [("a",)]
+    assert wanted == ["a"]
 
 
 def test_a_removal_can_be_undone_for_a_while(pane: ConversationsPane) -> None:
@@ -479,7 +465,7 @@ def test_the_menu_by_keyboard(pane: ConversationsPane, keys: tuple[Qt.Key, ...])
         assert menu_words(pane.menu) == entries.split("; ")
         choose(pane.menu, words)
         assert not pane.menu.isVisible()
-    assert said == [[("b",)]] * 4
+    assert said == [["b"]] * 4
     pins = heard(pane.pin_wanted)
     press(pane, *keys)
     choose(pane.menu, "Pin")
@@ -505,7 +491,7 @@ def test_the_menu_by_mouse_is_about_the_row_under_it(pane: ConversationsPane) ->
 
     right_click(place)
     choose(pane.menu, "Export…")
-    assert wanted == [("c",)]
+    assert wanted == ["c"]
     right_click(pane.rows.visualRect(pane.list.index(0)).center())
     assert not pane.menu.isVisible(), "a heading has none"
 
@@ -525,7 +511,7 @@ def test_the_heading_has_the_rest(pane: ConversationsPane) -> None:
     pane.rows.highlight("a")
     pane.more.click()
     choose(pane.more_menu, "Export…")
-    assert brought == [()] and out == [("c",), ("a",)]
+    assert brought == [()] and out == ["c", "a"]
 
 
 # -- staying put

@@ -1,7 +1,6 @@
 """The demo's pages: stopwatches, thoughts, figures, and that nothing is cut."""
 
 import asyncio
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from app.gui.demo.stage_page import ModelsRow, Verdict
 from app.gui.demo.start_page import LOOP
 from app.gui.design.motion import reduce_motion
 from app.gui.design.theme import apply_theme, tokens
-from tests.gui.helpers import until
+from tests.gui.helpers import heard, until
 from tests.support.demo_talk import DEAR, FIRST, QUESTIONS, SECOND, ScriptedDemoService, Voice
 
 OWN = DemoFigure("What do pandas eat when all of the bamboo on their mountain is gone?", 1.4, 0.35, own=True)
@@ -46,11 +45,9 @@ def screen(parent, qtbot) -> DemoScreen:
 
 
 @pytest.fixture
-def still() -> Iterator[None]:
+def still() -> None:
     """Without motion."""
     reduce_motion(True)
-    yield
-    reduce_motion(False)
 
 
 async def recorded(**more) -> Pair:
@@ -188,8 +185,7 @@ def test_without_motion_the_start_page_stands_still(parent, still) -> None:
 
 
 def test_the_start_page_starts_by_click_and_keys_once_there_is_somebody_to_answer(screen, qtbot) -> None:
-    wanted: list[str] = []
-    screen.next_wanted.connect(lambda: wanted.append("next"))
+    wanted = heard(screen.next_wanted)
     page = screen.start_page
     page.show_status("Looking for models …", ready=False)
     qtbot.mouseClick(page, Qt.MouseButton.LeftButton, pos=QPoint(20, 20))
@@ -199,7 +195,7 @@ def test_the_start_page_starts_by_click_and_keys_once_there_is_somebody_to_answe
     qtbot.mouseClick(page, Qt.MouseButton.LeftButton, pos=QPoint(20, 20))
     qtbot.mouseClick(page.start, Qt.MouseButton.LeftButton)
     qtbot.keyClick(screen, Qt.Key.Key_Return)
-    assert wanted == ["next"] * 3 and page.start.hasFocus()
+    assert len(wanted) == 3 and page.start.hasFocus()
 
 
 # -- the screen
@@ -218,9 +214,7 @@ def test_full_screen_or_a_window(screen, qtbot) -> None:
 
 
 def test_digits_and_the_talk_button_count_only_when_a_visitor_may_ask(screen, qtbot) -> None:
-    places: list[int] = []
-    held: list[bool] = []
-    screen.model_wanted.connect(places.append)
+    places, held = heard(screen.model_wanted), []
     screen.push.pressed.connect(lambda: held.append(True))
     screen.push.released.connect(lambda: held.append(False))
     screen.show_page(screen.stage)
@@ -331,29 +325,26 @@ def cut(screen: DemoScreen) -> list[str]:
 )
 async def test_nothing_is_cut_on_any_screen(qapp: QApplication, parent, still, theme, size, percent) -> None:
     apply_theme(qapp, theme, percent)
-    try:
-        screen = DemoScreen(parent)
-        screen.resize(*size)
-        screen.show()
-        replay = Replay(await recorded())
-        screen.start_page.show_status("Getting ready: both are being asked, one after the other. 1 of 3", ready=True)
-        await _whole(screen, screen.start_page)
-        screen.stage.show_model("Qwen 2.5 Coder 0.5B")
-        screen.stage.show_question(
-            "Who was imprisoned on Robben Island and became president of South Africa?", 1, 3, "Recorded at 14:32. " * 8
-        )
-        show(screen, replay, END + 1.8)
-        screen.stage.show_verdict(1.0, 0.2)
-        await _whole(screen, screen.stage)
-        screen.stage.show_asking((FIRST, SECOND, DEAR) * 3, 1)
-        screen.stage.show_ready()
-        await _whole(screen, screen.stage)
-        screen.figures.show_result(DemoResult((*GIVEN, OWN) * 2, True, "Qwen 2.5 Coder 0.5B"))
-        screen.figures.show_trouble("The picture could not be saved: there is no room left on the device. " * 2)
-        await _whole(screen, screen.figures)
-        screen.close()
-    finally:
-        apply_theme(qapp, "light", 100)
+    screen = DemoScreen(parent)
+    screen.resize(*size)
+    screen.show()
+    replay = Replay(await recorded())
+    screen.start_page.show_status("Getting ready: both are being asked, one after the other. 1 of 3", ready=True)
+    await _whole(screen, screen.start_page)
+    screen.stage.show_model("Qwen 2.5 Coder 0.5B")
+    screen.stage.show_question(
+        "Who was imprisoned on Robben Island and became president of South Africa?", 1, 3, "Recorded at 14:32. " * 8
+    )
+    show(screen, replay, END + 1.8)
+    screen.stage.show_verdict(1.0, 0.2)
+    await _whole(screen, screen.stage)
+    screen.stage.show_asking((FIRST, SECOND, DEAR) * 3, 1)
+    screen.stage.show_ready()
+    await _whole(screen, screen.stage)
+    screen.figures.show_result(DemoResult((*GIVEN, OWN) * 2, True, "Qwen 2.5 Coder 0.5B"))
+    screen.figures.show_trouble("The picture could not be saved: there is no room left on the device. " * 2)
+    await _whole(screen, screen.figures)
+    screen.close()
 
 
 async def _whole(screen: DemoScreen, page: QWidget) -> None:

@@ -26,7 +26,7 @@ async def demo_opened(
     """A window whose user has said something and has then opened the demo from the menu."""
     monkeypatch.setattr(record, "SETTLE_SECONDS", 0.0)
     async with shown(factory, Settings(answer_mode="after"), history=history, demo=service) as window:
-        say(window, factory, *spoken(1, "Who are you?", "KAME."))
+        say(window, *spoken(1, "Who are you?", "KAME."))
         assert window.menu.demo_action.isVisible()
         window.menu.demo_action.trigger()
         await until(lambda: window.demo.course is not None and not window.demo.screen.start_page.status.text, 20)
@@ -88,6 +88,5 @@ async def test_who_goes_elsewhere_leaves_the_demo(way: str, monkeypatch: pytest.
         assert not window.demo.running and not window.demo.screen.isVisible()
 
 
-async def test_without_a_demo_service_there_is_no_menu_entry() -> None:
-    async with shown(FakeFactory()) as window:
-        assert not window.menu.demo_action.isVisible() and window.demo is None
+async def test_without_a_demo_service_there_is_no_menu_entry(window: MainWindow) -> None:
+    assert not window.menu.demo_action.isVisible() and window.demo is None

@@ -13,7 +13,6 @@ from pytestqt.qtbot import QtBot
 from app.gui.design import theme
 from app.gui.design.fonts import CODE_FAMILY, FAMILY
 from app.gui.design.look import Look
-from app.gui.design.motion import reduce_motion, reduced_motion
 from app.gui.design.theme import apply_theme
 from app.gui.design.tokens import ACCENTS, Tokens, tokens_for
 from app.gui.settings.dialog import SettingsDialog
@@ -42,8 +41,6 @@ def app(qapp: QApplication) -> Iterator[QApplication]:
     """The application, and afterwards as it was."""
     yield qapp
     qapp.styleHints().unsetColorScheme()
-    apply_theme(qapp, "light")
-    reduce_motion(False)
 
 
 @pytest.fixture
@@ -194,11 +191,3 @@ def test_what_is_open_follows_the_theme_and_the_size(app: QApplication, qtbot: Q
     assert dialog.area.minimumWidth() > 1.4 * narrow and row.editor.text.height() > 1.4 * low
     assert dialog.minimumWidth() - least >= dialog.area.minimumWidth() - narrow
     assert dialog.pages.sizeHintForColumn(0) <= dialog.pages.viewport().width()
-
-
-def test_motion_is_reduced_when_it_is_wanted(app: QApplication) -> None:
-    assert not reduced_motion()
-    reduce_motion(True)
-    assert reduced_motion()
-    reduce_motion(False)
-    assert not reduced_motion()

@@ -14,7 +14,7 @@ from app.history.store import HistoryStore
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import say, shown, spoken, until
+from tests.gui.helpers import heard, say, shown, spoken, until
 
 LONG = "Leaves turn red because the green in them goes first, and what was always there is seen at last."
 
@@ -41,6 +41,18 @@ async def window_with_tray(
         yield window, tray
 
 
+@pytest.fixture
+def given() -> dict[str, object]:
+    return {"history": FakeHistory()}
+
+
+@pytest.fixture
+def tray(told: list[tuple[str, str]], window: MainWindow) -> Tray:
+    tray = window.system.tray.tray
+    assert tray is not None and tray.is_on
+    return tray
+
+
 def close_by_the_user(window: MainWindow) -> None:
     """As the button in the window's frame does."""
     QApplication.sendEvent(window.windowHandle(), QCloseEvent())
@@ -57,40 +69,35 @@ def test_each_state_has_a_picture_of_its_own(qapp: QApplication) -> None:
     assert isinstance(pictures["idle"], QImage) and pictures["idle"].pixelColor(16, 2).alpha() == 255
 
 
-async def test_its_state_follows_the_conversation(told: list[tuple[str, str]]) -> None:
-    factory = FakeFactory()
-    async with window_with_tray(factory) as (window, tray):
-        await until(lambda: tray.talk_action.isEnabled())
-        assert tray.icon.toolTip() == "KAME"
-        say(window, factory, e.UserStarted(1, 1))
-        assert tray.icon.toolTip() == "KAME – listening"
-        say(window, factory, e.UserEnded(2, 1, 1.9, "words"))
-        assert tray.icon.toolTip() == "KAME – thinking"
-        say(window, factory, e.AssistantStarted(2.5, 1, 1))
-        assert tray.icon.toolTip() == "KAME – speaking"
-        say(window, factory, e.AssistantEnded(3, 1, False), e.MicrophoneMuted(3.1, True))
-        assert tray.icon.toolTip() == "KAME – muted"
+async def test_its_state_follows_the_conversation(told: list[tuple[str, str]], window: MainWindow, tray: Tray) -> None:
+    await until(lambda: tray.talk_action.isEnabled())
+    assert tray.icon.toolTip() == "KAME"
+    say(window, e.UserStarted(1, 1))
+    assert tray.icon.toolTip() == "KAME – listening"
+    say(window, e.UserEnded(2, 1, 1.9, "words"))
+    assert tray.icon.toolTip() == "KAME – thinking"
+    say(window, e.AssistantStarted(2.5, 1, 1))
+    assert tray.icon.toolTip() == "KAME – speaking"
+    say(window, e.AssistantEnded(3, 1, False), e.MicrophoneMuted(3.1, True))
+    assert tray.icon.toolTip() == "KAME – muted"
 
 
-async def test_its_menu_talks_mutes_begins_anew_and_quits(told: list[tuple[str, str]]) -> None:
-    factory = FakeFactory()
-    async with window_with_tray(factory) as (window, tray):
-        await until(lambda: tray.talk_action.isEnabled())
-        tray.talk_action.trigger()
-        assert factory.session.calls[-1] == ("press",) and tray.talk_action.isChecked()
-        tray.talk_action.trigger()
-        assert factory.session.calls[-1] == ("release",) and not tray.talk_action.isChecked()
-        tray.mute_action.trigger()
-        assert window.manager.wanted.muted and window.menu.mute_action.isChecked()
-        window.menu.mute_action.trigger()
-        say(window, factory, e.MicrophoneMuted(1.0, False))
-        assert not tray.mute_action.isChecked() and not window.manager.wanted.muted
-        tray.new_action.trigger()
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        closed: list[bool] = []
-        window.closing.connect(lambda: closed.append(True))
-        tray.quit_action.trigger()
-        assert closed == [True] and not tray.is_on
+async def test_its_menu_talks_mutes_begins_anew_and_quits(told: list[tuple[str, str]], window, tray, factory) -> None:
+    await until(lambda: tray.talk_action.isEnabled())
+    tray.talk_action.trigger()
+    assert factory.session.calls[-1] == ("press",) and tray.talk_action.isChecked()
+    tray.talk_action.trigger()
+    assert factory.session.calls[-1] == ("release",) and not tray.talk_action.isChecked()
+    tray.mute_action.trigger()
+    assert window.manager.wanted.muted and window.menu.mute_action.isChecked()
+    window.menu.mute_action.trigger()
+    say(window, e.MicrophoneMuted(1.0, False))
+    assert not tray.mute_action.isChecked() and not window.manager.wanted.muted
+    tray.new_action.trigger()
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
+    closed = heard(window.closing)
+    tray.quit_action.trigger()
+    assert len(closed) == 1 and not tray.is_on
 
 
 async def test_hands_free_leaves_nothing_to_press(told: list[tuple[str, str]]) -> None:
@@ -98,33 +105,30 @@ async def test_hands_free_leaves_nothing_to_press(told: list[tuple[str, str]]) -
         assert not tray.talk_action.isEnabled()
 
 
-async def test_it_shows_and_hides_the_window(told: list[tuple[str, str]]) -> None:
-    async with window_with_tray(FakeFactory()) as (window, tray):
-        assert tray.window_action.text() == "&Hide KAME"
-        tray.window_action.trigger()
-        assert not window.isVisible() and tray.window_action.text() == "&Show KAME"
-        tray.icon.activated.emit(QSystemTrayIcon.ActivationReason.Trigger)
-        assert window.isVisible() and tray.window_action.text() == "&Hide KAME"
-        window.showMinimized()
-        await until(lambda: tray.window_action.text() == "&Show KAME")
-        tray.icon.activated.emit(QSystemTrayIcon.ActivationReason.Context)  # opens the menu, and nothing else
-        assert window.isMinimized()
-        tray.window_action.trigger()
-        assert not window.isMinimized()
+async def test_it_shows_and_hides_the_window(told: list[tuple[str, str]], window: MainWindow, tray: Tray) -> None:
+    assert tray.window_action.text() == "&Hide KAME"
+    tray.window_action.trigger()
+    assert not window.isVisible() and tray.window_action.text() == "&Show KAME"
+    tray.icon.activated.emit(QSystemTrayIcon.ActivationReason.Trigger)
+    assert window.isVisible() and tray.window_action.text() == "&Hide KAME"
+    window.showMinimized()
+    await until(lambda: tray.window_action.text() == "&Show KAME")
+    tray.icon.activated.emit(QSystemTrayIcon.ActivationReason.Context)  # opens the menu, and nothing else
+    assert window.isMinimized()
+    tray.window_action.trigger()
+    assert not window.isMinimized()
 
 
-async def test_closing_the_window_ends_it_unless_it_is_to_stay(told: list[tuple[str, str]]) -> None:
-    closed: list[bool] = []
-    async with window_with_tray(FakeFactory()) as (window, _):
-        window.closing.connect(lambda: closed.append(True))
-        close_by_the_user(window)
-        assert closed == [True]
+async def test_closing_the_window_ends_it_unless_it_is_to_stay(told: list[tuple[str, str]], window: MainWindow) -> None:
+    closed = heard(window.closing)
+    close_by_the_user(window)
+    assert closed == [()]
 
 
 async def test_with_the_setting_it_goes_on_in_the_tray_and_says_so_once(told: list[tuple[str, str]]) -> None:
-    factory, closed = FakeFactory(), []
+    factory = FakeFactory()
     async with window_with_tray(factory, close_to_tray=True) as (window, tray):
-        window.closing.connect(lambda: closed.append(True))
+        closed = heard(window.closing)
         window.panels.open_settings()
         for _ in range(2):
             close_by_the_user(window)
@@ -133,7 +137,7 @@ async def test_with_the_setting_it_goes_on_in_the_tray_and_says_so_once(told: li
             window.come_forward()
         assert [title for title, _ in told] == ["KAME is still here"]
         window.close()  # as quitting does, also by the desktop at a logout
-        assert closed == [True] and not tray.is_on
+        assert closed == [()] and not tray.is_on
 
 
 async def test_without_its_icon_the_window_never_hides(told: list[tuple[str, str]]) -> None:
@@ -141,21 +145,19 @@ async def test_without_its_icon_the_window_never_hides(told: list[tuple[str, str
         tray.window_action.trigger()
         window.live.change("tray_icon", False)
         assert not tray.is_on and window.isVisible(), "nothing else would show it again"
-        closed: list[bool] = []
-        window.closing.connect(lambda: closed.append(True))
+        closed = heard(window.closing)
         close_by_the_user(window)
-        assert closed == [True]
+        assert closed == [()]
 
 
-async def test_a_hidden_start_stays_in_the_tray(told: list[tuple[str, str]]) -> None:
-    async with window_with_tray(FakeFactory()) as (window, _):
-        window.hide()
-        window.system.show_first(True)
-        assert not window.isVisible()
-        window.live.change("tray_icon", False)
-        window.hide()
-        window.system.show_first(True)
-        assert window.isMinimized()
+async def test_a_hidden_start_stays_in_the_tray(told: list[tuple[str, str]], window: MainWindow) -> None:
+    window.hide()
+    window.system.show_first(True)
+    assert not window.isVisible()
+    window.live.change("tray_icon", False)
+    window.hide()
+    window.system.show_first(True)
+    assert window.isMinimized()
 
 
 async def test_a_desktop_without_a_tray_is_told_of_and_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,35 +174,33 @@ async def test_a_desktop_without_a_tray_is_told_of_and_looked_at_again(monkeypat
         assert control.is_on and row.editor.isEnabled() and not row.note.isVisible()
 
 
-async def test_an_answer_is_told_while_nobody_sees_the_window(told: list[tuple[str, str]]) -> None:
-    factory = FakeFactory()
-    async with window_with_tray(factory) as (window, tray):
-        say(window, factory, *spoken(1, "Why?", LONG))
-        assert told == [], "it is seen"
-        window.hide()
-        say(window, factory, *spoken(2, "Why?", LONG, at=10))
-        assert told == [("KAME answers", f"{LONG} …")]
-        window.showMinimized()
-        say(window, factory, *spoken(3, "And?", "Because <b>x</b> & y.", at=20))
-        assert told[-1] == ("KAME answers", "Because ‹b›x‹/b› &\u2060 y.") and len(told) == 2
-        tray.icon.messageClicked.emit()
-        assert window.isVisible() and not window.isMinimized()
+async def test_an_answer_is_told_while_nobody_sees_the_window(told: list[tuple[str, str]], window, tray) -> None:
+    say(window, *spoken(1, "Why?", LONG))
+    assert told == [], "it is seen"
+    window.hide()
+    say(window, *spoken(2, "Why?", LONG, at=10))
+    assert told == [("KAME answers", f"{LONG} …")]
+    window.showMinimized()
+    say(window, *spoken(3, "And?", "Because <b>x</b> & y.", at=20))
+    assert told[-1] == ("KAME answers", "Because ‹b›x‹/b› &\u2060 y.") and len(told) == 2
+    tray.icon.messageClicked.emit()
+    assert window.isVisible() and not window.isMinimized()
 
 
 async def test_it_is_not_told_where_that_is_off_or_nothing_is_to_be_kept(told: list[tuple[str, str]]) -> None:
     factory = FakeFactory()
     async with window_with_tray(factory, notify_answers=False) as (window, _):
         window.hide()
-        say(window, factory, *spoken(1, "Why?", LONG))
+        say(window, *spoken(1, "Why?", LONG))
     async with window_with_tray(factory, keep_history=False) as (window, _):
         window.hide()
-        say(window, factory, *spoken(1, "Why?", LONG))
+        say(window, *spoken(1, "Why?", LONG))
         window.live.change("keep_history", True)  # which counts from the next conversation on
-        say(window, factory, *spoken(2, "Why?", LONG, at=10))
+        say(window, *spoken(2, "Why?", LONG, at=10))
     async with window_with_tray(factory) as (window, _):
         window.hide()
         window.live.change("keep_history", False)
-        say(window, factory, *spoken(1, "Why?", LONG))
+        say(window, *spoken(1, "Why?", LONG))
     assert told == []
 
 

@@ -10,90 +10,70 @@ from PySide6.QtWidgets import QApplication
 
 from app.gui.hotkeys import push_to_talk
 from app.gui.hotkeys.push_to_talk import PushToTalk
-from app.settings.declarations import Settings
+from app.gui.window.main_window import MainWindow
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import click_at, key, open_models, press_key, shown, type_keys, until, window_and_factory
+from tests.gui.helpers import click_at, key, press_key, shown, type_keys, until, window_and_factory
 
 SPACE = Qt.Key.Key_Space
 
 
-async def test_holding_space_presses_once_and_letting_go_releases_once() -> None:
-    async with window_and_factory() as (window, factory):
-        assert window.dock.button.text() == "Hold to talk"
+async def test_holding_space_presses_once_and_letting_go_releases_once(window, factory) -> None:
+    assert window.dock.button.text() == "Hold to talk"
+    key(window, SPACE, down=True)
+    assert factory.session.calls == [("press",)]
+    assert window.dock.button.text() == "Listening"
+    for _ in range(5):
+        key(window, SPACE, down=False, repeat=True)  # as X11 repeats a key
+        key(window, SPACE, down=True, repeat=True)
+        key(window, SPACE, down=False)  # as some X servers do, without a mark
         key(window, SPACE, down=True)
-        assert factory.session.calls == [("press",)]
-        assert window.dock.button.text() == "Listening"
-        for _ in range(5):
-            key(window, SPACE, down=False, repeat=True)  # as X11 repeats a key
-            key(window, SPACE, down=True, repeat=True)
-            key(window, SPACE, down=False)  # as some X servers do, without a mark
-            key(window, SPACE, down=True)
-        await asyncio.sleep(0.1)
-        assert factory.session.calls == [("press",)]
-        key(window, SPACE, down=False)
-        await until(lambda: factory.session.calls == [("press",), ("release",)])
-        assert window.dock.button.text() == "Hold to talk"
+    await asyncio.sleep(0.1)
+    assert factory.session.calls == [("press",)]
+    key(window, SPACE, down=False)
+    await until(lambda: factory.session.calls == [("press",), ("release",)])
+    assert window.dock.button.text() == "Hold to talk"
 
 
-async def test_space_presses_a_button_that_tab_has_reached_and_talks_on_one_that_was_clicked() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        window.transcript.composer.field.setFocus()
+async def test_space_presses_a_button_that_tab_has_reached_and_talks_on_one_that_was_clicked(window, factory) -> None:
+    window.transcript.composer.field.setFocus()
+    await press_key(window, Qt.Key.Key_Tab)
+    assert window.dock.mute.hasFocus()
+    await press_key(window, SPACE)
+    assert window.manager.wanted.muted and ("press",) not in factory.session.calls
+    await press_key(window, SPACE)
+    factory.session.calls.clear()
+    await click_at(window.dock.mute)
+    await click_at(window.dock.mute)
+    assert [name for name, *_ in factory.session.calls] == ["set_muted"] * 2
+    factory.session.calls.clear()
+    key(window, SPACE, down=True)
+    key(window, SPACE, down=False)
+    await until(lambda: factory.session.calls == [("press",), ("release",)])
+
+
+async def test_space_on_the_talk_button_talks_even_while_a_message_is_there(window, factory) -> None:
+    await type_keys(window, "Half a")
+    for _ in range(4):
         await press_key(window, Qt.Key.Key_Tab)
-        assert window.dock.mute.hasFocus()
-        await press_key(window, SPACE)
-        assert window.manager.wanted.muted and ("press",) not in factory.session.calls
-        await press_key(window, SPACE)
-        factory.session.calls.clear()
-        await click_at(window.dock.mute)
-        await click_at(window.dock.mute)
-        assert [name for name, *_ in factory.session.calls] == ["set_muted"] * 2
-        factory.session.calls.clear()
-        key(window, SPACE, down=True)
-        key(window, SPACE, down=False)
-        await until(lambda: factory.session.calls == [("press",), ("release",)])
+    assert window.dock.button.hasFocus()
+    key(window, SPACE, down=True)
+    assert factory.session.calls == [("press",)]
+    key(window, SPACE, down=False)
+    await until(lambda: factory.session.calls == [("press",), ("release",)])
+    assert window.transcript.composer.field.text() == "Half a"
 
 
-async def test_space_on_the_talk_button_talks_even_while_a_message_is_there() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        await type_keys(window, "Half a")
-        for _ in range(4):
-            await press_key(window, Qt.Key.Key_Tab)
-        assert window.dock.button.hasFocus()
-        key(window, SPACE, down=True)
-        assert factory.session.calls == [("press",)]
-        key(window, SPACE, down=False)
-        await until(lambda: factory.session.calls == [("press",), ("release",)])
-        assert window.transcript.composer.field.text() == "Half a"
+async def test_enter_clicks_the_focused_button_instead(window: MainWindow, factory: FakeFactory) -> None:
+    window.dock.duplex.setFocus()
+    key(window, Qt.Key.Key_Return, down=True)
+    assert window.dock.duplex.isChecked()
+    assert ("set_duplex", True) in factory.session.calls
 
 
-async def test_enter_clicks_the_focused_button_instead() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        window.dock.duplex.setFocus()
-        key(window, Qt.Key.Key_Return, down=True)
-        assert window.dock.duplex.isChecked()
-        assert ("set_duplex", True) in factory.session.calls
-
-
-async def test_space_in_a_text_field_is_a_space() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        open_models(window)
-        QTest.keyClicks(window.setup.search, "a")
-        key(window, SPACE, down=True)
-        key(window, SPACE, down=False)
-        assert factory.session.calls == []
-        assert window.setup.search.text() == "a "
-
-
-async def test_space_with_the_focus_in_the_transcript_talks() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        window.transcript.view.setFocus()
-        key(window, SPACE, down=True)
-        assert factory.session.calls == [("press",)]
+async def test_space_with_the_focus_in_the_transcript_talks(window: MainWindow, factory: FakeFactory) -> None:
+    window.transcript.view.setFocus()
+    key(window, SPACE, down=True)
+    assert factory.session.calls == [("press",)]
 
 
 async def test_losing_the_focus_lets_go() -> None:
@@ -109,36 +89,34 @@ async def test_losing_the_focus_lets_go() -> None:
         assert factory.session.calls == [("press",), ("release",)]
 
 
-async def test_the_mouse_holds_and_both_together_count_once() -> None:
-    async with window_and_factory() as (window, factory):
-        button = window.dock.button
-        QTest.mousePress(button, Qt.MouseButton.LeftButton)
-        key(window, SPACE, down=True)
-        QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
-        assert factory.session.calls == [("press",)]
-        key(window, SPACE, down=False)
-        await until(lambda: factory.session.calls == [("press",), ("release",)])
+async def test_the_mouse_holds_and_both_together_count_once(window: MainWindow, factory: FakeFactory) -> None:
+    button = window.dock.button
+    QTest.mousePress(button, Qt.MouseButton.LeftButton)
+    key(window, SPACE, down=True)
+    QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
+    assert factory.session.calls == [("press",)]
+    key(window, SPACE, down=False)
+    await until(lambda: factory.session.calls == [("press",), ("release",)])
 
 
-async def test_a_mouse_that_slips_off_holds_on_and_lets_go_anywhere() -> None:
-    async with window_and_factory() as (window, factory):
-        button = window.dock.button
-        QTest.mousePress(button, Qt.MouseButton.LeftButton)
-        outside = QPoint(-40, -40)
-        move = QMouseEvent(
-            QEvent.Type.MouseMove,
-            QPointF(outside),
-            QPointF(button.mapToGlobal(outside)),
-            Qt.MouseButton.NoButton,
-            Qt.MouseButton.LeftButton,
-            Qt.KeyboardModifier.NoModifier,
-        )
-        QApplication.sendEvent(button, move)
-        assert factory.session.calls == [("press",)]
-        QTest.mouseRelease(button, Qt.MouseButton.LeftButton, pos=outside)
-        assert factory.session.calls == [("press",), ("release",)] and not button.isDown()
-        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-        assert factory.session.calls == [("press",), ("release",)] * 2
+async def test_a_mouse_that_slips_off_holds_on_and_lets_go_anywhere(window: MainWindow, factory: FakeFactory) -> None:
+    button = window.dock.button
+    QTest.mousePress(button, Qt.MouseButton.LeftButton)
+    outside = QPoint(-40, -40)
+    move = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(outside),
+        QPointF(button.mapToGlobal(outside)),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(button, move)
+    assert factory.session.calls == [("press",)]
+    QTest.mouseRelease(button, Qt.MouseButton.LeftButton, pos=outside)
+    assert factory.session.calls == [("press",), ("release",)] and not button.isDown()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert factory.session.calls == [("press",), ("release",)] * 2
 
 
 async def test_nothing_is_pressed_while_loading_or_hands_free() -> None:
@@ -154,18 +132,16 @@ async def test_nothing_is_pressed_while_loading_or_hands_free() -> None:
         assert factory.session.calls == [("set_duplex", True)]
 
 
-async def test_switching_to_hands_free_while_held_lets_go_first() -> None:
-    async with window_and_factory() as (window, factory):
-        key(window, SPACE, down=True)
-        window.dock.duplex.setChecked(True)
-        assert factory.session.calls == [("press",), ("release",), ("set_duplex", True)]
+async def test_switching_to_hands_free_while_held_lets_go_first(window: MainWindow, factory: FakeFactory) -> None:
+    key(window, SPACE, down=True)
+    window.dock.duplex.setChecked(True)
+    assert factory.session.calls == [("press",), ("release",), ("set_duplex", True)]
 
 
-async def test_closing_while_held_lets_go() -> None:
-    async with window_and_factory() as (window, factory):
-        key(window, SPACE, down=True)
-        window.close()
-        assert factory.session.calls == [("press",), ("release",)]
+async def test_closing_while_held_lets_go(window: MainWindow, factory: FakeFactory) -> None:
+    key(window, SPACE, down=True)
+    window.close()
+    assert factory.session.calls == [("press",), ("release",)]
 
 
 class Button:
@@ -353,38 +329,14 @@ async def test_a_command_holds_for_as_long_as_it_takes(monkeypatch: pytest.Monke
     assert button.words == ["pressed", "released"]
 
 
-async def test_toggled_the_space_bar_repeats_without_effect() -> None:
-    async with window_and_factory(Settings(talk_mode="toggle")) as (window, factory):
-        key(window, SPACE, down=True)
-        for _ in range(5):
-            key(window, SPACE, down=False, repeat=True)
-            key(window, SPACE, down=True, repeat=True)
-            key(window, SPACE, down=False)
-            key(window, SPACE, down=True)
-        key(window, SPACE, down=False)
-        await asyncio.sleep(3 * push_to_talk.REPEAT_MS / 1000)
-        assert factory.session.calls == [("press",)]
-        key(window, SPACE, down=True)
-        assert factory.session.calls == [("press",), ("release",)]
-
-
-async def test_toggled_the_mouse_clicks() -> None:
-    async with window_and_factory(Settings(talk_mode="toggle")) as (window, factory):
-        QTest.mouseClick(window.dock.button, Qt.MouseButton.LeftButton)
-        assert factory.session.calls == [("press",)]
-        QTest.mouseClick(window.dock.button, Qt.MouseButton.LeftButton)
-        assert factory.session.calls == [("press",), ("release",)]
-
-
-async def test_the_button_says_how_to_talk_while_the_space_bar_types() -> None:
-    async with shown(FakeFactory()) as window:
-        field, button = window.transcript.composer.field, window.dock.button
-        await until(lambda: button.hint == "or hold the space bar")
-        await until(window.isActiveWindow)
-        field.setFocus()
-        QTest.keyClicks(field, "a b")
-        assert field.text() == "a b" and button.hint == "Enter sends your message"
-        QTest.keyClick(field, Qt.Key.Key_Escape)
-        assert field.hasFocus() and button.hint == "Enter sends your message"
-        field.setText(" ")
-        assert button.hint == "or hold the space bar"
+async def test_the_button_says_how_to_talk_while_the_space_bar_types(window: MainWindow) -> None:
+    field, button = window.transcript.composer.field, window.dock.button
+    await until(lambda: button.hint == "or hold the space bar")
+    await until(window.isActiveWindow)
+    field.setFocus()
+    QTest.keyClicks(field, "a b")
+    assert field.text() == "a b" and button.hint == "Enter sends your message"
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert field.hasFocus() and button.hint == "Enter sends your message"
+    field.setText(" ")
+    assert button.hint == "or hold the space bar"

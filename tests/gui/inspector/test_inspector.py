@@ -17,12 +17,11 @@ from app.gui.design.model_colours import model_colour
 from app.gui.inspector.latency import LatencyWords
 from app.gui.inspector.requests import RequestsPage
 from app.gui.logs.view import LogPage
-from app.gui.widgets.formats import seconds_words
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import dark_theme, open_dialog, press, say, shown, spoken, until, window_and_factory
+from tests.gui.helpers import dark_theme, open_dialog, press, say, shown, spoken, until
 from tests.gui.window.test_accessibility import controls, tabbed
 
 
@@ -40,7 +39,6 @@ def some_log() -> Log:
 
 async def test_the_tabs_are_gone_through_by_mouse_and_keyboard() -> None:
     async with shown(FakeFactory(), Settings(), log=some_log()) as window:
-        await until(window.isActiveWindow)
         inspector = window.inspector
         words = [inspector.tabs.tabText(place) for place in range(inspector.tabs.count())]
         assert words == ["Timeline", "Latency", "Requests", "Log"]
@@ -58,7 +56,6 @@ async def test_the_tabs_are_gone_through_by_mouse_and_keyboard() -> None:
 
 async def test_pages_are_built_when_they_are_looked_at() -> None:
     async with shown(FakeFactory(), Settings(), everything=False) as window:
-        await until(window.isActiveWindow)
         assert not window.inspector.isVisible() and not window.inspector.timeline.isVisible()
         window.inspector.tabs.setCurrentIndex(1)
         assert window.inspector.latency is None and window.inspector.requests is None
@@ -69,10 +66,9 @@ async def test_pages_are_built_when_they_are_looked_at() -> None:
 
 
 async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
-    async with window_and_factory(Settings(), everything=False) as (window, factory):
+    async with shown(FakeFactory(), Settings(), everything=False) as window:
         window.resize(1200, 900)
-        await until(window.isActiveWindow)
-        say(window, factory, *spoken(1, "How long?", "So long."))
+        say(window, *spoken(1, "How long?", "So long."))
         window.status.response.click()
         view = window.inspector.latency
         assert view is not None and view.isVisible() and view.strip.hasFocus()
@@ -87,9 +83,8 @@ async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
 
 
 async def test_every_page_is_named_and_reached_by_tab() -> None:
-    async with window_and_factory(Settings(), log=some_log()) as (window, factory):
-        await until(window.isActiveWindow)
-        say(window, factory, *spoken(1, "How long?", "So long."))
+    async with shown(FakeFactory(), Settings(), log=some_log()) as window:
+        say(window, *spoken(1, "How long?", "So long."))
         for words in ("Latency", "Requests", "Log"):
             click_tab(window, words)
             page = window.inspector.pages.currentWidget()
@@ -110,7 +105,6 @@ async def test_the_log_is_followed_and_opened_as_a_whole() -> None:
 
     log = some_log()
     async with shown(FakeFactory(), Settings(), log=log) as window:
-        await until(window.isActiveWindow)
         click_tab(window, "Log")
         page = window.inspector.pages.currentWidget()
         assert isinstance(page, LogPage) and page.table.rowCount() == 1
@@ -123,21 +117,20 @@ async def test_the_log_is_followed_and_opened_as_a_whole() -> None:
         assert open_dialog(window, LogPanel).table.rowCount() == 2
 
 
-async def test_the_latency_has_two_columns_where_there_is_room() -> None:
-    async with window_and_factory(Settings()) as (window, factory):
-        window.resize(1600, 1000)
-        say(window, factory, *spoken(1, "How long?", "So long."))
-        window.inspector.open_latency()
-        view = window.inspector.latency
-        assert view is not None
+async def test_the_latency_has_two_columns_where_there_is_room(window: MainWindow) -> None:
+    window.resize(1600, 1000)
+    say(window, *spoken(1, "How long?", "So long."))
+    window.inspector.open_latency()
+    view = window.inspector.latency
+    assert view is not None
 
-        def beside() -> bool:
-            return view.table.mapTo(view.widget(), QPoint()).x() > view.strip.geometry().right()
+    def beside() -> bool:
+        return view.table.mapTo(view.widget(), QPoint()).x() > view.strip.geometry().right()
 
-        await until(beside)
-        window.resize(700, 1000)
-        await until(lambda: not beside())
-        assert view.widget().width() <= view.viewport().width()
+    await until(beside)
+    window.resize(700, 1000)
+    await until(lambda: not beside())
+    assert view.widget().width() <= view.viewport().width()
 
 
 SMALL, LARGE = ("Embedded", "small"), ("OpenAI", "gpt-4.1")
@@ -178,89 +171,83 @@ def open_requests(window: MainWindow) -> RequestsPage:
     return window.inspector.requests
 
 
-async def test_every_request_has_a_line_the_newest_first() -> None:
-    async with window_and_factory() as (window, factory):
-        page = open_requests(window)
-        assert page is not None and page.empty.isVisible() and not page.copy_button.isEnabled()
-        say(window, factory, *turn_with_four())
-        assert lines(page) == [], "not for every batch"
-        await until(lambda: len(lines(page)) == 4)
-        assert lines(page) == [
-            ["4", "1", "small", "5", "2.2 s", "3", "≈ 900", "≈ 12", "–", "spoken"],
-            ["3", "1", "small", "4", "–", "0", "–", "–", "–", "failed"],
-            ["2", "1", "gpt-4.1", "4", "1.0 s", "2", "1,200", "30", "$0.042", "compared"],
-            ["1", "1", "small", "2", "400 ms", "3", "–", "–", "–", "replaced"],
-        ]
-        assert page.count.text() == "4 requests" and not page.empty.isVisible()
-        say(window, factory, e.OracleRequested(9.0, 5, 2, *SMALL, "And", False))
-        await until(lambda: len(lines(page)) == 5)
-        assert lines(page)[0] == ["5", "2", "small", "1", "–", "0", "–", "–", "–", "waiting"]
-        say(window, factory, e.OracleDelta(9.5, 5, "Well then"))
-        await until(lambda: lines(page)[0][4:6] == ["500 ms", "2"] and lines(page)[0][-1] == "writing")
+async def test_every_request_has_a_line_the_newest_first(window: MainWindow) -> None:
+    page = open_requests(window)
+    assert page is not None and page.empty.isVisible() and not page.copy_button.isEnabled()
+    say(window, *turn_with_four())
+    assert lines(page) == [], "not for every batch"
+    await until(lambda: len(lines(page)) == 4)
+    assert lines(page) == [
+        ["4", "1", "small", "5", "2.2 s", "3", "≈ 900", "≈ 12", "–", "spoken"],
+        ["3", "1", "small", "4", "–", "0", "–", "–", "–", "failed"],
+        ["2", "1", "gpt-4.1", "4", "1.0 s", "2", "1,200", "30", "$0.042", "compared"],
+        ["1", "1", "small", "2", "400 ms", "3", "–", "–", "–", "replaced"],
+    ]
+    assert page.count.text() == "4 requests" and not page.empty.isVisible()
+    say(window, e.OracleRequested(9.0, 5, 2, *SMALL, "And", False))
+    await until(lambda: len(lines(page)) == 5)
+    assert lines(page)[0] == ["5", "2", "small", "1", "–", "0", "–", "–", "–", "waiting"]
+    say(window, e.OracleDelta(9.5, 5, "Well then"))
+    await until(lambda: lines(page)[0][4:6] == ["500 ms", "2"] and lines(page)[0][-1] == "writing")
 
 
-async def test_it_is_sorted_by_a_click_and_by_value() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, *turn_with_four())
-        page = open_requests(window)
+async def test_it_is_sorted_by_a_click_and_by_value(window: MainWindow) -> None:
+    say(window, *turn_with_four())
+    page = open_requests(window)
 
-        def click(column: int) -> list[str]:
-            """Clicks the title of a column, and returns what stands below it."""
-            heads = page.view.horizontalHeader()
-            place = QPoint(heads.sectionViewportPosition(column) + 12, heads.height() // 2)
-            QTest.mouseClick(heads.viewport(), Qt.MouseButton.LeftButton, pos=place)
-            return [line[column] for line in lines(page)]
+    def click(column: int) -> list[str]:
+        """Clicks the title of a column, and returns what stands below it."""
+        heads = page.view.horizontalHeader()
+        place = QPoint(heads.sectionViewportPosition(column) + 12, heads.height() // 2)
+        QTest.mouseClick(heads.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        return [line[column] for line in lines(page)]
 
-        assert click(6) == ["–", "–", "≈ 900", "1,200"]
-        assert click(6) == ["1,200", "≈ 900", "–", "–"]
-        assert click(4) == ["–", "400 ms", "1.0 s", "2.2 s"]
-        assert click(0) == ["1", "2", "3", "4"]
-
-
-async def test_the_models_have_their_colours_in_light_and_dark() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, *turn_with_four())
-        page = open_requests(window)
-
-        def colours() -> list[QColor]:
-            model = page.view.model()
-            return [model.index(row, 2).data(Qt.ItemDataRole.DecorationRole) for row in range(model.rowCount())]
-
-        assert colours()[0] == model_colour(*SMALL, dark=False) != colours()[2]
-        with dark_theme():
-            assert colours()[0] == model_colour(*SMALL, dark=True)
+    assert click(6) == ["–", "–", "≈ 900", "1,200"]
+    assert click(6) == ["1,200", "≈ 900", "–", "–"]
+    assert click(4) == ["–", "400 ms", "1.0 s", "2.2 s"]
+    assert click(0) == ["1", "2", "3", "4"]
 
 
-async def test_it_is_copied_as_text() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        say(window, factory, *turn_with_four())
-        page = open_requests(window)
-        page.copy_button.click()
-        copied = QGuiApplication.clipboard().text().splitlines()
-        assert copied[0].split("\t")[:4] == ["No.", "Turn", "Model", "Asked"]
-        assert [line.split("\t") for line in copied[1:]] == lines(page)
-        page.view.selectRow(1)
-        page.view.setFocus()
-        QTest.keyClick(page.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-        assert QGuiApplication.clipboard().text().splitlines()[1:] == ["\t".join(lines(page)[1])]
+async def test_the_models_have_their_colours_in_light_and_dark(window: MainWindow) -> None:
+    say(window, *turn_with_four())
+    page = open_requests(window)
+
+    def colours() -> list[QColor]:
+        model = page.view.model()
+        return [model.index(row, 2).data(Qt.ItemDataRole.DecorationRole) for row in range(model.rowCount())]
+
+    assert colours()[0] == model_colour(*SMALL, dark=False) != colours()[2]
+    with dark_theme():
+        assert colours()[0] == model_colour(*SMALL, dark=True)
 
 
-async def test_what_is_not_seen_is_not_read() -> None:
-    async with window_and_factory() as (window, factory):
-        page = open_requests(window)
-        window.inspector.open_at("timeline")
-        say(window, factory, *turn_with_four())
-        await asyncio.sleep(0.4)
-        assert lines(page) == []
-        window.inspector.open_at("requests")
-        assert len(lines(page)) == 4
+async def test_it_is_copied_as_text(window: MainWindow) -> None:
+    say(window, *turn_with_four())
+    page = open_requests(window)
+    page.copy_button.click()
+    copied = QGuiApplication.clipboard().text().splitlines()
+    assert copied[0].split("\t")[:4] == ["No.", "Turn", "Model", "Asked"]
+    assert [line.split("\t") for line in copied[1:]] == lines(page)
+    page.view.selectRow(1)
+    page.view.setFocus()
+    QTest.keyClick(page.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text().splitlines()[1:] == ["\t".join(lines(page)[1])]
+
+
+async def test_what_is_not_seen_is_not_read(window: MainWindow) -> None:
+    page = open_requests(window)
+    window.inspector.open_at("timeline")
+    say(window, *turn_with_four())
+    await asyncio.sleep(0.4)
+    assert lines(page) == []
+    window.inspector.open_at("requests")
+    assert len(lines(page)) == 4
 
 
 async def test_it_holds_the_conversation_that_is_shown() -> None:
     factory, history = FakeFactory(), FakeHistory()
     async with shown(factory, history=history) as window:
-        say(window, factory, *spoken(1, "What is it?", "A test."))
+        say(window, *spoken(1, "What is it?", "A test."))
         old = window.talks.key
         page = open_requests(window)
         assert page is not None and len(lines(page)) == 1
@@ -270,19 +257,18 @@ async def test_it_holds_the_conversation_that_is_shown() -> None:
         window.talks.open(history.views[old])
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is factory.session)
         await until(lambda: len(lines(page)) == 1)
-        say(window, factory, *spoken(1, "And then?", "Another one."))
+        say(window, *spoken(1, "And then?", "Another one."))
         await until(lambda: len(lines(page)) == 2)
         assert [line[0] for line in lines(page)] == ["1", "1"], "each session counts from 1"
 
 
-async def test_it_grows_with_the_text() -> None:
-    async with shown(FakeFactory(), Settings()) as window:
-        page = open_requests(window)
-        before = page.view.verticalHeader().defaultSectionSize()
-        font = page.font()
-        font.setPointSizeF(font.pointSizeF() * 2)
-        page.setFont(font)
-        assert page.view.verticalHeader().defaultSectionSize() > 1.5 * before
+async def test_it_grows_with_the_text(window: MainWindow) -> None:
+    page = open_requests(window)
+    before = page.view.verticalHeader().defaultSectionSize()
+    font = page.font()
+    font.setPointSizeF(font.pointSizeF() * 2)
+    page.setFont(font)
+    assert page.view.verticalHeader().defaultSectionSize() > 1.5 * before
 
 
 SLOW = Answer(1, 2.0, "words", {}, dict.fromkeys(PIECES, 0.4))
@@ -350,19 +336,3 @@ def test_what_was_not_slow_is_said_to_be_so() -> None:
     assert LatencyWords().why(None, answer, "voice") == (
         "It was not slow. The longest part was “The voice's first sound”, 0.50 s."
     )
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.0, "0.00 s"),
-        (-0.001, "0.00 s"),
-        (0.454, "0.45 s"),
-        (-0.1, "\u22120.10 s"),
-        (9.994, "9.99 s"),
-        (9.996, "10.0 s"),
-        (61.04, "61.0 s"),
-    ],
-)
-def test_times_in_few_letters(seconds: float, text: str) -> None:
-    assert seconds_words(seconds) == text

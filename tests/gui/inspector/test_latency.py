@@ -16,7 +16,7 @@ from app.gui.inspector.latency_charts import BAR_PX, MOST_BARS, PIECE_COLOURS
 from app.gui.inspector.pane import InspectorPane
 from app.gui.shell.status_line import StatusLine
 from app.gui.state.talk_state import TalkState
-from tests.gui.helpers import dark_theme
+from tests.gui.helpers import dark_theme, heard
 from tests.gui.window.test_accessibility import tabbed
 from tests.unit.conversation.test_latency import AFTER, GPT, THINKING, asked, turn_of
 
@@ -124,8 +124,7 @@ def test_the_line_gives_way_where_there_is_no_room(place: Place) -> None:
 
 
 def test_the_line_is_a_button_for_mouse_and_keyboard(place: Place) -> None:
-    response, wanted = place.status.response, []
-    place.status.latency_wanted.connect(lambda: wanted.append(True))
+    response, wanted = place.status.response, heard(place.status.latency_wanted)
     QTest.mouseClick(response, Qt.MouseButton.LeftButton)
     assert len(wanted) == 1
     place.window.activateWindow()

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QColor, QFont, QImage, QKeyEvent, QWheelEvent
+from PySide6.QtGui import QAccessible, QColor, QFont, QImage, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -20,7 +20,8 @@ from app.gui.inspector.timeline import TimelineView
 from app.gui.inspector.timeline_page import TimelinePage
 from app.gui.inspector.view_range import LAG_SECONDS, USUAL_SECONDS
 from app.research.window import ManualClock
-from tests.gui.helpers import dark_theme
+from tests.gui.design.test_look import contrast
+from tests.gui.helpers import dark_theme, wheel
 from tests.gui.pictures.timeline import CLAUDE, GPT, QWEN, long_talk, talk
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -207,15 +208,6 @@ def test_it_follows_the_systems_colours(full: Shown) -> None:
         assert all(contrast(colour, look.ground) >= 4.5 for colour in (look.text, look.dim))
         assert all(contrast(look.on(colour), colour) >= 4.5 for colour in models)
         assert contrast(look.warn, look.ground) >= 3
-
-
-def contrast(one: QColor, other: QColor) -> float:
-    def light(colour: QColor) -> float:
-        parts = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in colour.getRgbF()[:3]]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-    bright, dim = sorted((light(one), light(other)), reverse=True)
-    return (bright + 0.05) / (dim + 0.05)
 
 
 def test_no_word_covers_another_and_none_is_far_from_its_sound() -> None:
@@ -409,14 +401,6 @@ def test_dragging_scrolls_back_and_pauses(full: Shown) -> None:
     assert not view.range.following and full.page.follow_button.text() == "Follow"
     assert right - view.range.right == pytest.approx(180 / view.scale, rel=0.1)
     assert view.range.seconds == pytest.approx(USUAL_SECONDS)
-
-
-def wheel(view: TimelineView, notches: int, keys: Qt.KeyboardModifier = NO_KEYS) -> None:
-    place, buttons = QPointF(view.rect().center()), Qt.MouseButton.NoButton
-    turn, phase = QPoint(0, 120 * notches), Qt.ScrollPhase.NoScrollPhase
-    QApplication.sendEvent(
-        view, QWheelEvent(place, view.mapToGlobal(place), QPoint(), turn, buttons, keys, phase, False)
-    )
 
 
 def test_the_wheel_scrolls_and_with_ctrl_zooms_about_the_mouse(full: Shown) -> None:

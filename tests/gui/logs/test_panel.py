@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, QUrl, qCritical, qVersion, qWarning
+from PySide6.QtCore import Qt, QUrl, qCritical, qVersion, qWarning
 from PySide6.QtGui import QDesktopServices, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -21,7 +21,7 @@ from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE
 from app.gui.logs.window_facts import window_facts
 from app.gui.state.background_tasks import BackgroundTasks
 from app.session.errors import UserError
-from tests.gui.helpers import until
+from tests.gui.helpers import nothing_left, until
 from tests.gui.pictures.window import dark_palette
 from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
@@ -70,22 +70,25 @@ class Place:
 @asynccontextmanager
 async def opened(kept: int = 2_000, *lines: str) -> AsyncIterator[Place]:
     """The panel on screen. Checks that no task is left behind."""
-    before = asyncio.all_tasks()
-    place = Place(kept)
-    for line in lines:
-        place.note(line)
-    try:
-        place.panel.open_log()
-        await until(place.panel.isActiveWindow)
+    async with nothing_left():
+        place = Place(kept)
+        for line in lines:
+            place.note(line)
+        try:
+            place.panel.open_log()
+            await until(place.panel.isActiveWindow)
+            yield place
+        finally:
+            place.panel.close()
+            await place.background.close()
+            await asyncio.sleep(0)
+            place.parent.deleteLater()
+
+
+@pytest.fixture
+async def place() -> AsyncIterator[Place]:
+    async with opened() as place:
         yield place
-    finally:
-        place.panel.close()
-        await place.background.close()
-        await asyncio.sleep(0)
-        left = {task for task in asyncio.all_tasks() - before if not task.done()}
-        place.parent.deleteLater()
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-    assert not left, f"tasks left behind: {left}"
 
 
 async def test_entries_are_shown_while_the_dialog_is_open() -> None:
@@ -109,63 +112,61 @@ async def test_entries_are_shown_while_the_dialog_is_open() -> None:
         assert place.rows()[-1] == "unseen"
 
 
-async def test_levels_and_words_filter_the_entries() -> None:
-    async with opened() as place:
-        panel = place.panel
-        assert panel.empty.isVisible() and panel.empty.text() == "Nothing has been logged yet."
-        place.note("The Card is here")
-        place.note("the card got hot", logging.WARNING)
-        place.note("it failed", logging.ERROR, "app.main", TRACE)
-        place.note("aborted", logging.CRITICAL, "qt")
-        panel.catch_up()
-        assert not panel.empty.isVisible()
-        QTest.keyClicks(panel.search, "CARD")
-        await until(lambda: len(place.rows()) == 3)
-        assert place.rows() == ["The Card is here", "the card got hot", "it failed"], "the traceback counts, too"
-        assert panel.count.text() == "3 of 4 entries"
-        QTest.keyClicks(panel.search, " hot")
-        QTest.keyClick(panel.search, Qt.Key.Key_Return)
-        assert place.rows() == ["the card got hot"] and panel.isVisible()
-        place.note("the card is hot again", logging.WARNING)
-        place.note("all is well")
-        panel.catch_up()
-        assert place.rows() == ["the card got hot", "the card is hot again"]
-        panel.search.clear()
-        await until(lambda: len(place.rows()) == 6)
-        panel.level.setFocus()
-        QTest.keyClick(panel.level, Qt.Key.Key_Down)
-        assert panel.level.currentText() == "Warnings and worse"
-        assert place.rows() == ["the card got hot", "it failed", "aborted", "the card is hot again"]
-        QTest.keyClick(panel.level, Qt.Key.Key_Down)
-        assert place.rows(LEVEL) == ["Error", "Bug"]
-        panel.search.setText("nowhere")
-        await until(lambda: panel.empty.isVisible())
-        assert panel.empty.text().startswith("No entry matches.")
+async def test_levels_and_words_filter_the_entries(place: Place) -> None:
+    panel = place.panel
+    assert panel.empty.isVisible() and panel.empty.text() == "Nothing has been logged yet."
+    place.note("The Card is here")
+    place.note("the card got hot", logging.WARNING)
+    place.note("it failed", logging.ERROR, "app.main", TRACE)
+    place.note("aborted", logging.CRITICAL, "qt")
+    panel.catch_up()
+    assert not panel.empty.isVisible()
+    QTest.keyClicks(panel.search, "CARD")
+    await until(lambda: len(place.rows()) == 3)
+    assert place.rows() == ["The Card is here", "the card got hot", "it failed"], "the traceback counts, too"
+    assert panel.count.text() == "3 of 4 entries"
+    QTest.keyClicks(panel.search, " hot")
+    QTest.keyClick(panel.search, Qt.Key.Key_Return)
+    assert place.rows() == ["the card got hot"] and panel.isVisible()
+    place.note("the card is hot again", logging.WARNING)
+    place.note("all is well")
+    panel.catch_up()
+    assert place.rows() == ["the card got hot", "the card is hot again"]
+    panel.search.clear()
+    await until(lambda: len(place.rows()) == 6)
+    panel.level.setFocus()
+    QTest.keyClick(panel.level, Qt.Key.Key_Down)
+    assert panel.level.currentText() == "Warnings and worse"
+    assert place.rows() == ["the card got hot", "it failed", "aborted", "the card is hot again"]
+    QTest.keyClick(panel.level, Qt.Key.Key_Down)
+    assert place.rows(LEVEL) == ["Error", "Bug"]
+    panel.search.setText("nowhere")
+    await until(lambda: panel.empty.isVisible())
+    assert panel.empty.text().startswith("No entry matches.")
 
 
-async def test_an_entry_is_shown_in_full_and_entries_are_copied() -> None:
-    async with opened() as place:
-        panel = place.panel
-        place.note("loaded")
-        place.note("it failed", logging.ERROR, "app.main", TRACE)
-        place.note("went on")
-        panel.catch_up()
-        assert not panel.copy_button.isEnabled() and panel.details.toPlainText() == ""
-        place.choose(1)
-        text = panel.details.toPlainText()
-        assert text.startswith(time.strftime("%Y-%m-%d", time.localtime(NOON))) and text.endswith(TRACE)
-        assert "Error  app.main  [MainThread]\nit failed" in text
-        QTest.keyClick(panel.view, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
-        QTest.keySequence(panel.view, QKeySequence(QKeySequence.StandardKey.Copy))
-        copied = QApplication.clipboard().text()
-        assert TRACE in copied and copied.rstrip().endswith("went on") and "loaded" not in copied
-        assert panel.answer.text() == "Copied 2 entries."
-        place.choose(0)
-        panel.copy_button.click()
-        assert QApplication.clipboard().text().endswith("\nloaded\n") and panel.answer.text() == "Copied 1 entry."
-        place.note("newer")
-        panel.catch_up()
-        assert panel.details.toPlainText().endswith("loaded"), "what is read stays"
+async def test_an_entry_is_shown_in_full_and_entries_are_copied(place: Place) -> None:
+    panel = place.panel
+    place.note("loaded")
+    place.note("it failed", logging.ERROR, "app.main", TRACE)
+    place.note("went on")
+    panel.catch_up()
+    assert not panel.copy_button.isEnabled() and panel.details.toPlainText() == ""
+    place.choose(1)
+    text = panel.details.toPlainText()
+    assert text.startswith(time.strftime("%Y-%m-%d", time.localtime(NOON))) and text.endswith(TRACE)
+    assert "Error  app.main  [MainThread]\nit failed" in text
+    QTest.keyClick(panel.view, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keySequence(panel.view, QKeySequence(QKeySequence.StandardKey.Copy))
+    copied = QApplication.clipboard().text()
+    assert TRACE in copied and copied.rstrip().endswith("went on") and "loaded" not in copied
+    assert panel.answer.text() == "Copied 2 entries."
+    place.choose(0)
+    panel.copy_button.click()
+    assert QApplication.clipboard().text().endswith("\nloaded\n") and panel.answer.text() == "Copied 1 entry."
+    place.note("newer")
+    panel.catch_up()
+    assert panel.details.toPlainText().endswith("loaded"), "what is read stays"
 
 
 async def test_the_log_is_cleared_and_goes_on() -> None:
@@ -206,42 +207,24 @@ async def test_the_newest_entry_is_followed_until_the_user_scrolls() -> None:
         assert place.rows()[0] == "flood 700" and place.rows()[-1] == "flood 999"
 
 
-async def test_two_thousand_entries_are_shown_and_filtered() -> None:
-    async with opened() as place:
-        for number in range(2_000):
-            place.note(f"line {number}", logging.WARNING if number % 7 else logging.INFO, details=TRACE)
-        panel = place.panel
-
-        panel.catch_up()
-        panel.table.set_filter(logging.WARNING, "line 19")
-        assert place.rows()[0] == "line 19" and all("19" in row for row in place.rows())
-        panel.table.set_filter(0, "")
-        assert len(place.rows()) == 2_000
-        for number in range(50):
-            place.note(f"more {number}")
-        panel.catch_up()
-        assert len(place.rows()) == 2_000 and place.rows()[-1] == "more 49"
-
-
-async def test_diagnostics_are_copied_without_words_unless_asked() -> None:
-    async with opened() as place:
-        panel = place.panel
-        assert not panel.words.isChecked()
-        place.gate.clear()
-        panel.diagnostics_button.click()
-        assert not panel.diagnostics_button.isEnabled() and panel.answer.text() == "Writing …"
-        place.gate.set()
-        await until(panel.diagnostics_button.isEnabled)
-        assert QApplication.clipboard().text() == "diagnostics, words: False"
-        assert panel.answer.text() == "Copied, without keys and without what was said."
-        QTest.keyClick(panel.words, Qt.Key.Key_Space)
-        panel.diagnostics_button.click()
-        await until(lambda: "with what was said" in panel.answer.text())
-        assert place.asked == [False, True] and QApplication.clipboard().text() == "diagnostics, words: True"
-        place.refusal = UserError("The disk is gone.")
-        panel.diagnostics_button.click()
-        await until(lambda: panel.answer.text() == "The disk is gone.")
-        assert panel.diagnostics_button.isEnabled()
+async def test_diagnostics_are_copied_without_words_unless_asked(place: Place) -> None:
+    panel = place.panel
+    assert not panel.words.isChecked()
+    place.gate.clear()
+    panel.diagnostics_button.click()
+    assert not panel.diagnostics_button.isEnabled() and panel.answer.text() == "Writing …"
+    place.gate.set()
+    await until(panel.diagnostics_button.isEnabled)
+    assert QApplication.clipboard().text() == "diagnostics, words: False"
+    assert panel.answer.text() == "Copied, without keys and without what was said."
+    QTest.keyClick(panel.words, Qt.Key.Key_Space)
+    panel.diagnostics_button.click()
+    await until(lambda: "with what was said" in panel.answer.text())
+    assert place.asked == [False, True] and QApplication.clipboard().text() == "diagnostics, words: True"
+    place.refusal = UserError("The disk is gone.")
+    panel.diagnostics_button.click()
+    await until(lambda: panel.answer.text() == "The disk is gone.")
+    assert panel.diagnostics_button.isEnabled()
 
 
 async def test_the_folder_of_the_files_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

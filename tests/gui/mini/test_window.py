@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
@@ -25,6 +26,11 @@ async def opened(window: MainWindow) -> MiniWindow:
     mini = window.mini_mode.mini
     await until(mini.isActiveWindow)
     return mini
+
+
+@pytest.fixture
+async def mini(window: MainWindow) -> MiniWindow:
+    return await opened(window)
 
 
 def press_key(mini: MiniWindow, code: Qt.Key) -> None:
@@ -62,103 +68,82 @@ async def test_it_takes_the_windows_place_and_gives_it_back() -> None:
     assert window.mini_mode.mini is None, "it goes with the window"
 
 
-async def test_it_shows_the_words_as_they_are_said_as_plain_text() -> None:
-    async with window_and_factory() as (window, factory):
-        mini = await opened(window)
-        assert mini.words.text() == "Hold to talk, or hold the space bar"
-        say(window, factory, e.UserStarted(1.0, 1), e.TranscriptPartial(1.5, 1, "Is it <b>bold", "or", 1.4))
-        assert mini.words.text() == "Is it <b>bold or" and mini.words.dim
-        assert mini.button.word == "hearing" and mini.words.lines() == ["Is it <b>bold or"]
-        say(window, factory, *spoken(1, "Is it <b>bold</b>?", " ".join(f"word{n}" for n in range(60)))[1:-1])
-        assert mini.button.word == "speaking" and not mini.words.dim
-        lines = mini.words.lines()
-        assert len(lines) >= 2 and lines[0].startswith("…") and lines[-1].endswith("word59")
-        high = mini.words.fontMetrics().lineSpacing() * len(lines)
-        assert high <= mini.words.height()
-        for line in lines:
-            assert mini.words.fontMetrics().horizontalAdvance(line) <= mini.words.width()
+async def test_it_shows_the_words_as_they_are_said_as_plain_text(window: MainWindow, mini: MiniWindow) -> None:
+    assert mini.words.text() == "Hold to talk, or hold the space bar"
+    say(window, e.UserStarted(1.0, 1), e.TranscriptPartial(1.5, 1, "Is it <b>bold", "or", 1.4))
+    assert mini.words.text() == "Is it <b>bold or" and mini.words.dim
+    assert mini.button.word == "hearing" and mini.words.lines() == ["Is it <b>bold or"]
+    say(window, *spoken(1, "Is it <b>bold</b>?", " ".join(f"word{n}" for n in range(60)))[1:-1])
+    assert mini.button.word == "speaking" and not mini.words.dim
+    lines = mini.words.lines()
+    assert len(lines) >= 2 and lines[0].startswith("…") and lines[-1].endswith("word59")
+    high = mini.words.fontMetrics().lineSpacing() * len(lines)
+    assert high <= mini.words.height()
+    for line in lines:
+        assert mini.words.fontMetrics().horizontalAdvance(line) <= mini.words.width()
 
 
-async def test_a_new_conversation_begins_without_the_old_ones_words() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, *spoken(1, "What is it?", "A secret."))
-        mini = await opened(window)
-        assert mini.words.text() == "A secret."
-        window.starter.start_fresh()
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session is factory.session)
-        window.pump.flush()
-        assert "secret" not in mini.words.text()
+async def test_a_new_conversation_begins_without_the_old_ones_words(window: MainWindow, factory: FakeFactory) -> None:
+    say(window, *spoken(1, "What is it?", "A secret."))
+    mini = await opened(window)
+    assert mini.words.text() == "A secret."
+    window.starter.start_fresh()
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session is factory.session)
+    window.pump.flush()
+    assert "secret" not in mini.words.text()
 
 
-async def test_the_space_bar_and_the_ring_talk() -> None:
-    async with window_and_factory() as (window, factory):
-        mini = await opened(window)
-        calls = factory.session.calls
-        calls.clear()
-        key(mini, Qt.Key.Key_Space, down=True)  # type: ignore[arg-type]
-        assert calls == [("press",)] and mini.button.word == "listening"
-        key(mini, Qt.Key.Key_Space, down=False)  # type: ignore[arg-type]
-        await until(lambda: calls == [("press",), ("release",)])
-        calls.clear()
-        QTest.mousePress(mini.button, Qt.MouseButton.LeftButton)
-        assert calls == [("press",)]
-        QTest.mouseRelease(mini.button, Qt.MouseButton.LeftButton)
-        assert calls == [("press",), ("release",)]
-        calls.clear()
-        key(mini, Qt.Key.Key_Space, down=True)  # type: ignore[arg-type]
-        window.come_forward()
-        await until(lambda: calls == [("press",), ("release",)])  # it has lost the keyboard
+async def test_the_space_bar_and_the_ring_talk(window: MainWindow, factory: FakeFactory, mini: MiniWindow) -> None:
+    calls = factory.session.calls
+    calls.clear()
+    key(mini, Qt.Key.Key_Space, down=True)  # type: ignore[arg-type]
+    assert calls == [("press",)] and mini.button.word == "listening"
+    key(mini, Qt.Key.Key_Space, down=False)  # type: ignore[arg-type]
+    await until(lambda: calls == [("press",), ("release",)])
+    calls.clear()
+    QTest.mousePress(mini.button, Qt.MouseButton.LeftButton)
+    assert calls == [("press",)]
+    QTest.mouseRelease(mini.button, Qt.MouseButton.LeftButton)
+    assert calls == [("press",), ("release",)]
+    calls.clear()
+    key(mini, Qt.Key.Key_Space, down=True)  # type: ignore[arg-type]
+    window.come_forward()
+    await until(lambda: calls == [("press",), ("release",)])  # it has lost the keyboard
 
 
-async def test_pressed_once_to_talk_and_once_to_end() -> None:
-    async with window_and_factory(Settings(talk_mode="toggle")) as (window, factory):
-        mini = await opened(window)
-        calls = factory.session.calls
-        calls.clear()
-        press_key(mini, Qt.Key.Key_Space)
-        await until(lambda: not window.push._holders)
-        assert calls == [("press",)]
-        press_key(mini, Qt.Key.Key_Space)
-        assert calls == [("press",), ("release",)]
+async def test_escape_and_the_square_silence_what_is_spoken(window, factory, mini) -> None:
+    calls = factory.session.calls
+    assert not mini.silence.isVisible()
+    press_key(mini, Qt.Key.Key_Escape)
+    assert ("silence",) not in calls and mini.isVisible()
+    say(window, *spoken(1, "What?", "This and that.")[:-1])
+    assert mini.silence.isVisible()
+    press_key(mini, Qt.Key.Key_Escape)
+    QTest.mouseClick(mini.silence, Qt.MouseButton.LeftButton)
+    assert calls.count(("silence",)) == 2
 
 
-async def test_escape_and_the_square_silence_what_is_spoken() -> None:
-    async with window_and_factory() as (window, factory):
-        mini = await opened(window)
-        calls = factory.session.calls
-        assert not mini.silence.isVisible()
-        press_key(mini, Qt.Key.Key_Escape)
-        assert ("silence",) not in calls and mini.isVisible()
-        say(window, factory, *spoken(1, "What?", "This and that.")[:-1])
-        assert mini.silence.isVisible()
-        press_key(mini, Qt.Key.Key_Escape)
-        QTest.mouseClick(mini.silence, Qt.MouseButton.LeftButton)
-        assert calls.count(("silence",)) == 2
-
-
-async def test_it_mutes_with_the_main_window() -> None:
-    async with window_and_factory() as (window, factory):
-        mini = await opened(window)
-        QTest.mouseClick(mini.mute, Qt.MouseButton.LeftButton)
-        assert window.manager.wanted.muted and window.dock.mute.isChecked()
-        say(window, factory, e.MicrophoneMuted(1.0, True))
-        assert mini.mute.confirmed and mini.button.word == "muted"
-        QTest.keySequence(mini, QKeySequence("Ctrl+M"))
-        assert not window.manager.wanted.muted and not mini.mute.isChecked()
+async def test_it_mutes_with_the_main_window(window: MainWindow, mini: MiniWindow) -> None:
+    QTest.mouseClick(mini.mute, Qt.MouseButton.LeftButton)
+    assert window.manager.wanted.muted and window.dock.mute.isChecked()
+    say(window, e.MicrophoneMuted(1.0, True))
+    assert mini.mute.confirmed and mini.button.word == "muted"
+    QTest.keySequence(mini, QKeySequence("Ctrl+M"))
+    assert not window.manager.wanted.muted and not mini.mute.isChecked()
 
 
 async def test_it_names_the_model_in_its_colour_and_moves_its_ring() -> None:
-    async with window_and_factory(Settings(provider="ollama")) as (window, factory):
+    async with shown(FakeFactory(), Settings(provider="ollama")) as window:
         mini = await opened(window)
         pill = window.top_bar.pill
         assert mini.model.text() == pill.text() and mini.model.colour() == pill.colour()
         dot = mini.model.grab().toImage().pixelColor(4, mini.model.height() // 2)
         assert dot == pill.colour()
-        say(window, factory, e.LevelMeasured(1.0, -6.0, -80.0, 3.0))
+        say(window, e.LevelMeasured(1.0, -6.0, -80.0, 3.0))
         assert mini.button.level > 0.5
         window.come_forward()
         mini.button.level = 0.0
-        say(window, factory, e.LevelMeasured(2.0, -6.0, -80.0, 3.0))
+        say(window, e.LevelMeasured(2.0, -6.0, -80.0, 3.0))
         assert mini.button.level == 0.0, "what is not seen costs nothing"
 
 
@@ -191,38 +176,29 @@ async def test_a_place_on_a_screen_that_is_gone_is_not_used(tmp_path: Path) -> N
         assert QGuiApplication.primaryScreen().availableGeometry().contains(mini.geometry())
 
 
-async def test_everything_is_named_and_reached_with_tab() -> None:
-    async with window_and_factory() as (window, factory):
-        mini = await opened(window)
-        say(window, factory, *spoken(1, "What?", "This.")[:-1])
-        for widget in controls(mini):
-            assert widget.accessibleName(), widget
-        QTest.keyClick(mini, Qt.Key.Key_Tab)
-        assert {mini.button, mini.mute, mini.silence, mini.back} <= set(tabbed())
-        mini.mute.setFocus()
-        press_key(mini, Qt.Key.Key_Return)
-        assert mini.isVisible() and mini.mute.isChecked(), "Enter presses the button that has the focus"
+async def test_everything_is_named_and_reached_with_tab(window: MainWindow, mini: MiniWindow) -> None:
+    say(window, *spoken(1, "What?", "This.")[:-1])
+    for widget in controls(mini):
+        assert widget.accessibleName(), widget
+    QTest.keyClick(mini, Qt.Key.Key_Tab)
+    assert {mini.button, mini.mute, mini.silence, mini.back} <= set(tabbed())
+    mini.mute.setFocus()
+    press_key(mini, Qt.Key.Key_Return)
+    assert mini.isVisible() and mini.mute.isChecked(), "Enter presses the button that has the focus"
 
 
-async def test_it_grows_with_the_text_and_follows_the_theme() -> None:
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    async with shown(FakeFactory()) as window:
-        mini = await opened(window)
-        ground = mini.grab().toImage().pixelColor(200, 6)
-        with dark_theme():
-            assert mini.grab().toImage().pixelColor(200, 6).lightnessF() < 0.3 < ground.lightnessF()
-        apply_theme(app, "light", 200)
-        try:
-            app.processEvents()
-            assert mini.width() > 1.5 * WIDTH_PX
-            assert mini.screen().availableGeometry().contains(mini.geometry())
-            assert len(mini.words.lines()) >= 1
-            assert mini.words.font().pointSizeF() > mini.model.font().pointSizeF()
-            assert mini.words.height() >= 2 * mini.words.fontMetrics().lineSpacing()
-            assert control(mini, "Back to the window").geometry().right() < mini.width()
-        finally:
-            apply_theme(app, "light", 100)
+async def test_it_grows_with_the_text_and_follows_the_theme(qapp: QApplication, mini: MiniWindow) -> None:
+    ground = mini.grab().toImage().pixelColor(200, 6)
+    with dark_theme():
+        assert mini.grab().toImage().pixelColor(200, 6).lightnessF() < 0.3 < ground.lightnessF()
+    apply_theme(qapp, "light", 200)
+    qapp.processEvents()
+    assert mini.width() > 1.5 * WIDTH_PX
+    assert mini.screen().availableGeometry().contains(mini.geometry())
+    assert len(mini.words.lines()) >= 1
+    assert mini.words.font().pointSizeF() > mini.model.font().pointSizeF()
+    assert mini.words.height() >= 2 * mini.words.fontMetrics().lineSpacing()
+    assert control(mini, "Back to the window").geometry().right() < mini.width()
 
 
 def test_the_user_then_the_answer_as_it_is_spoken_then_the_user_again() -> None:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -40,6 +41,11 @@ def service() -> FakeBackendService:
     return FakeBackendService(lists={"openai": ("gpt",), "anthropic": ("claude",), "google": ("gemini",)})
 
 
+@pytest.fixture
+def given() -> dict[str, Any]:
+    return {"service": service()}
+
+
 async def pick_model(window: MainWindow, name: str) -> ModelQuestion:
     """Picks a model in the question that is open, once it is listed."""
     question = open_dialog(window, ModelQuestion)
@@ -68,7 +74,7 @@ async def compare(window: MainWindow, factory: FakeFactory) -> None:
     await pick_model(window, "gpt")
     await until(lambda: ("set_secondary", SECONDARY) in factory.session.calls)
     await until(lambda: window.settings.secondary_provider == "openai")
-    say(window, factory, e.SessionStarted(0, "c", "w", *CLAUDE, "thinking"), e.SecondaryChanged(1, *GPT))
+    say(window, e.SessionStarted(0, "c", "w", *CLAUDE, "thinking"), e.SecondaryChanged(1, *GPT))
 
 
 async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> None:
@@ -82,7 +88,7 @@ async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> 
         assert header.switch.accessibleName() == "End comparison"
         header.switch.click()
         await until(lambda: factory.session.calls[-1] == ("set_secondary", None))
-        say(window, factory, e.SecondaryChanged(2, "", ""))
+        say(window, e.SecondaryChanged(2, "", ""))
         assert header.switch.accessibleName() == "Compare" and not header.who.isVisible()
         header.switch.click()  # the last one is proposed again
         assert proposed(window) == SECONDARY
@@ -91,12 +97,11 @@ async def test_a_second_backend_is_asked_for_shown_and_ended(tmp_path: Path) -> 
 async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> None:
     factory, path = FakeFactory(), tmp_path / "settings.json"
     async with shown(factory, Settings(path=path), service=service()) as window:
-        await until(window.isActiveWindow)
         await compare(window, factory)
         window.oracle.header.hand_button.click()
         assert factory.session.calls[-1] == ("hand_over",)
         assert window.setup.choice.provider == "embedded"  # it isn't so before the session says so
-        say(window, factory, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE))
+        say(window, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE))
         assert window.oracle.header.who.text() == "gpt (OpenAI) answers; claude (Anthropic) is the comparison."
         assert window.setup.choice == SECONDARY
         assert window.manager.wanted.backend == SECONDARY and window.manager.wanted.secondary == BackendChoice(
@@ -114,41 +119,33 @@ async def test_the_voice_is_handed_over_by_button_and_by_key(tmp_path: Path) -> 
     assert (kept.provider, kept.openai_model, kept.secondary_provider) == ("openai", "gpt", "embedded")
 
 
-async def test_a_second_backend_that_is_refused_is_told() -> None:
-    async with window_and_factory(service=service()) as (window, factory):
-        factory.session.refusal = UserError("There is no key for OpenAI.")
-        window.oracle.header.switch.click()
-        await pick_model(window, "gpt")
-        await until(lambda: window.messages.sentences() == ["The comparison model: There is no key for OpenAI."])
-        assert window.manager.wanted.secondary is None and window.settings.secondary_provider == ""
-        assert window.oracle.header.switch.accessibleName() == "Compare"
-
-
-async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_to_the_side() -> None:
-    async with window_and_factory(service=service()) as (window, factory):
-        factory.session.refusal = UserError("There is no key for Anthropic.")
-        choose(window, "anthropic")
-        await until(lambda: len(window.messages.rows) == 1)
-        factory.session.refusal = UserError("There is no key for OpenAI.")
-        window.oracle.header.switch.click()
-        await pick_model(window, "gpt")
-        await until(lambda: len(window.messages.rows) == 2)
-        driver, secondary = window.messages.rows
-        assert secondary.backend_button.isVisible() and not secondary.retry_button.isVisible()
-        assert secondary.backend_button.accessibleName() == "Key and server of the comparison model"
-        form = leads_to(window, 1)
-        assert form.key_box.field.isVisible() and form.fields.choice == SECONDARY
-        assert form.use_button.accessibleName() == "Compare with it"
-        factory.session.refusal = None
-        form.use_button.click()
-        await until(lambda: window.settings.secondary_provider == "openai")
-        assert factory.session.calls[-1] == ("set_secondary", SECONDARY)
-        assert window.setup.choice.provider == "embedded", "who drives has not changed"
-        assert window.messages.rows == [driver], "the other refusal stands"
-        assert leads_to(window).fields.choice == BackendChoice("anthropic")
-        assert form.use_button.accessibleName() == "Use this model"
-        choose(window, "google")
-        await until(lambda: window.messages.rows == [])
+async def test_a_refusal_at_the_side_leads_to_the_backend_that_refused_and_back_to_the_side(window, factory) -> None:
+    factory.session.refusal = UserError("There is no key for Anthropic.")
+    choose(window, "anthropic")
+    await until(lambda: len(window.messages.rows) == 1)
+    factory.session.refusal = UserError("There is no key for OpenAI.")
+    window.oracle.header.switch.click()
+    await pick_model(window, "gpt")
+    await until(lambda: len(window.messages.rows) == 2)
+    driver, secondary = window.messages.rows
+    assert secondary.sentence == "The comparison model: There is no key for OpenAI."
+    assert window.manager.wanted.secondary is None and window.settings.secondary_provider == ""
+    assert window.oracle.header.switch.accessibleName() == "Compare"
+    assert secondary.backend_button.isVisible() and not secondary.retry_button.isVisible()
+    assert secondary.backend_button.accessibleName() == "Key and server of the comparison model"
+    form = leads_to(window, 1)
+    assert form.key_box.field.isVisible() and form.fields.choice == SECONDARY
+    assert form.use_button.accessibleName() == "Compare with it"
+    factory.session.refusal = None
+    form.use_button.click()
+    await until(lambda: window.settings.secondary_provider == "openai")
+    assert factory.session.calls[-1] == ("set_secondary", SECONDARY)
+    assert window.setup.choice.provider == "embedded", "who drives has not changed"
+    assert window.messages.rows == [driver], "the other refusal stands"
+    assert leads_to(window).fields.choice == BackendChoice("anthropic")
+    assert form.use_button.accessibleName() == "Use this model"
+    choose(window, "google")
+    await until(lambda: window.messages.rows == [])
 
 
 async def test_a_model_that_is_not_listed_is_compared_by_way_of_its_server(tmp_path: Path) -> None:
@@ -174,21 +171,20 @@ async def test_a_model_that_is_not_listed_is_compared_by_way_of_its_server(tmp_p
         factory.session.refusal = None
         await pick_model(window, "qwen")
         await until(lambda: window.settings.secondary_provider == "compatible")
-        say(window, factory, e.SecondaryChanged(2, "127.0.0.1:8080", "qwen"))
+        say(window, e.SecondaryChanged(2, "127.0.0.1:8080", "qwen"))
         window.oracle.header.hand_button.click()
-        say(window, factory, e.BackendChanged(3, "127.0.0.1:8080", "qwen", "handed"), e.SecondaryChanged(3, *CLAUDE))
+        say(window, e.BackendChanged(3, "127.0.0.1:8080", "qwen", "handed"), e.SecondaryChanged(3, *CLAUDE))
         switch.click()
-        say(window, factory, e.SecondaryChanged(4, "", ""))
+        say(window, e.SecondaryChanged(4, "", ""))
         switch.click()  # the last one that was accepted
         assert proposed(window) == BackendChoice("embedded")
 
 
-async def test_a_driver_that_is_taken_leaves_the_refusal_at_the_side_standing() -> None:
-    async with window_and_factory(service=service()) as (window, factory):
-        say(window, factory, e.Failure(1, "backend", "No key.", provider="openai", secondary=True))
-        choose(window, "google")
-        await until(lambda: window.settings.provider == "google")
-        assert window.messages.sentences() == ["No key."]
+async def test_a_driver_that_is_taken_leaves_the_refusal_at_the_side_standing(window: MainWindow) -> None:
+    say(window, e.Failure(1, "backend", "No key.", provider="openai", secondary=True))
+    choose(window, "google")
+    await until(lambda: window.settings.provider == "google")
+    assert window.messages.sentences() == ["No key."]
 
 
 @pytest.mark.parametrize("secondary", [False, True])
@@ -203,7 +199,7 @@ async def test_a_backend_that_fails_in_mid_talk_is_led_to_as_the_user_chose_it(s
         told = e.Failure(
             2, "backend", "It refuses the key.", False, "compatible", "qwen", "https://server.example/v1", secondary
         )
-        say(window, factory, told)
+        say(window, told)
         assert len(window.messages.rows) == 1
         form = leads_to(window)
         assert form.fields.choice == chosen
@@ -213,28 +209,22 @@ async def test_a_backend_that_fails_in_mid_talk_is_led_to_as_the_user_chose_it(s
         await until(lambda: window.messages.rows == [])
 
 
-async def test_a_failure_that_no_key_mends_leads_nowhere() -> None:
-    async with window_and_factory(service=service()) as (window, factory):
-        say(
-            window,
-            factory,
-            e.Failure(1, "backend", "It was silent."),
-            e.Failure(1, "backend", "It was silent, too.", secondary=True),
-            e.Failure(1, "backend", "The model is damaged.", provider="embedded"),
-        )
-        assert len(window.messages.rows) == 3
-        assert not [row for row in window.messages.rows if row.backend_button.isVisible()]
+async def test_a_failure_that_no_key_mends_leads_nowhere(window: MainWindow) -> None:
+    say(
+        window,
+        e.Failure(1, "backend", "It was silent."),
+        e.Failure(1, "backend", "It was silent, too.", secondary=True),
+        e.Failure(1, "backend", "The model is damaged.", provider="embedded"),
+    )
+    assert len(window.messages.rows) == 3
+    assert not [row for row in window.messages.rows if row.backend_button.isVisible()]
 
 
 async def test_a_backend_of_the_routers_table_is_led_to() -> None:
-    factory = FakeFactory()
     stem = {"provider": "compatible", "model": "qwen", "base_url": "http://ann:secret@127.0.0.1:8080/v1"}
-    async with shown(
-        factory, Settings(provider="router", routes=json.dumps({"stem": stem})), service=service()
-    ) as window:
-        say(
-            window, factory, e.Failure(1, "backend", "No key.", False, "compatible", "qwen", "http://127.0.0.1:8080/v1")
-        )
+    settings = Settings(provider="router", routes=json.dumps({"stem": stem}))
+    async with shown(FakeFactory(), settings, service=service()) as window:
+        say(window, e.Failure(1, "backend", "No key.", False, "compatible", "qwen", "http://127.0.0.1:8080/v1"))
         assert leads_to(window).fields.choice == BackendChoice("compatible", "qwen", stem["base_url"])
 
 
@@ -250,9 +240,9 @@ async def test_a_backend_of_the_routers_table_is_put_right_for_the_router(fallen
         for choice in (STEM, router):
             window.manager.want(backend=choice)
             await until(lambda choice=choice: window.setup.choice == choice)
-        say(window, factory, NO_KEY)
+        say(window, NO_KEY)
         if fallen_back:
-            say(window, factory, e.BackendChanged(1, "Embedded", "small", "fallback", "embedded"))
+            say(window, e.BackendChanged(1, "Embedded", "small", "fallback", "embedded"))
             await until(lambda: window.setup.choice == BackendChoice("embedded"))
         form = leads_to(window)
         assert form.fields.choice == STEM
@@ -275,7 +265,7 @@ async def test_a_router_at_the_side_stays_at_the_side() -> None:
     async with shown(factory, Settings(routes=ROUTES), service=service()) as window:
         window.manager.want(secondary=router)
         await until(lambda: window.settings.secondary_provider == "router")
-        say(window, factory, replace(NO_KEY, secondary=True))
+        say(window, replace(NO_KEY, secondary=True))
         form = leads_to(window)
         assert form.use_button.accessibleName() == "Use the router again"
         factory.session.calls.clear()
@@ -293,51 +283,47 @@ async def test_a_backend_that_was_wanted_itself_is_used_itself_though_the_table_
         factory.session.refusal = None
         form.use_button.click()
         await until(lambda: window.settings.provider == STEM.provider and window.messages.rows == [])
-        say(window, factory, NO_KEY)
+        say(window, NO_KEY)
         window.messages.rows[0].backend_button.click()
         assert form.use_button.accessibleName() == "Use this model", "it drives itself"
 
 
-async def test_a_second_backend_that_failed_is_not_there_in_the_next_talk() -> None:
-    async with window_and_factory(service=service()) as (window, factory):
-        await compare(window, factory)
-        say(window, factory, e.SecondaryChanged(2, "", ""))
-        assert window.manager.wanted.secondary is None
+async def test_a_second_backend_that_failed_is_not_there_in_the_next_talk(window, factory) -> None:
+    await compare(window, factory)
+    say(window, e.SecondaryChanged(2, "", ""))
+    assert window.manager.wanted.secondary is None
 
 
-async def test_its_revisions_are_marked_calm_and_never_struck_through() -> None:
-    async with window_and_factory() as (window, factory):
-        view = window.oracle.view
-        say(
-            window,
-            factory,
-            e.OracleRequested(1, 1, 1, *CLAUDE, "what is", False),
-            e.OracleRequested(1, 2, 1, *GPT, "what is", False, True),
-            e.OracleDelta(1.3, 1, "Mine."),
-            e.OracleDelta(1.4, 2, "Its own."),
-            e.OracleRequested(2, 3, 1, *CLAUDE, "what is the time", True),
-            e.OracleSuperseded(2.2, 1, 3),
-            e.OracleEnded(2.2, 2, "superseded", 2),
-        )
-        newest, secondary, old = oracle(window)
-        assert secondary.startswith("2   comparison   earlier   gpt (OpenAI) · on 2 words")
-        assert old.startswith("1   replaced by 3") and newest.startswith("3   asked")
-        assert [card.style for card in view.cards] == ["plain", "beside", "plain"]
-        assert [view.card_formats(place)[0][1].fontStrikeOut() for place in (1, 0)] == [False, True]
+async def test_its_revisions_are_marked_calm_and_never_struck_through(window: MainWindow) -> None:
+    view = window.oracle.view
+    say(
+        window,
+        e.OracleRequested(1, 1, 1, *CLAUDE, "what is", False),
+        e.OracleRequested(1, 2, 1, *GPT, "what is", False, True),
+        e.OracleDelta(1.3, 1, "Mine."),
+        e.OracleDelta(1.4, 2, "Its own."),
+        e.OracleRequested(2, 3, 1, *CLAUDE, "what is the time", True),
+        e.OracleSuperseded(2.2, 1, 3),
+        e.OracleEnded(2.2, 2, "superseded", 2),
+    )
+    newest, secondary, old = oracle(window)
+    assert secondary.startswith("2   comparison   earlier   gpt (OpenAI) · on 2 words")
+    assert old.startswith("1   replaced by 3") and newest.startswith("3   asked")
+    assert [card.style for card in view.cards] == ["plain", "beside", "plain"]
+    assert [view.card_formats(place)[0][1].fontStrikeOut() for place in (1, 0)] == [False, True]
 
 
-async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, *talk(), *side_by_side(12.0))
-        view = window.oracle.columns[1].view
-        taken = view.card_text(len(view.cards) - 1)
-        assert taken.startswith("9   took over   speaking   gpt-4.1-mini")
-        assert view.cards[-1].style == "live"
-        dividers = [text for text in transcript(window) if text.endswith("\n")]
-        assert dividers == ["Now answering: claude-opus-4-1 (Anthropic)\n", "Switched to gpt-4.1-mini (OpenAI)\n"]
-        assert transcript(window)[-2] == (
-            "KAME   claude-opus-4-1 → gpt-4.1-mini   revised 2×\nOne hundred days, and no: this is not a leap year."
-        )
+async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up(window: MainWindow) -> None:
+    say(window, *talk(), *side_by_side(12.0))
+    view = window.oracle.columns[1].view
+    taken = view.card_text(len(view.cards) - 1)
+    assert taken.startswith("9   took over   speaking   gpt-4.1-mini")
+    assert view.cards[-1].style == "live"
+    dividers = [text for text in transcript(window) if text.endswith("\n")]
+    assert dividers == ["Now answering: claude-opus-4-1 (Anthropic)\n", "Switched to gpt-4.1-mini (OpenAI)\n"]
+    assert transcript(window)[-2] == (
+        "KAME   claude-opus-4-1 → gpt-4.1-mini   revised 2×\nOne hundred days, and no: this is not a leap year."
+    )
 
 
 @pytest.mark.parametrize("last", ["openai", "router"])

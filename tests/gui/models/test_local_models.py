@@ -254,7 +254,7 @@ async def test_it_is_there_for_front_ends_with_weights_and_starts_the_talk_with_
     factory, settings = FakeFactory(), Settings(precision="int8", answer_delay_ms=240, oracle_lead_ms=80)
     async with shown(factory, settings, choices=CHOICES) as window:
         open_models(window)
-        assert not window.frontend_bar.isVisible()
+        assert window.setup.frontend.isVisible() and not window.frontend_bar.isVisible()
         pick(window.setup.frontend, "kame")
         await until(lambda: len(factory.sessions) == 2)
         assert window.frontend_bar.isVisible() and not window.frontend_bar.get_button.isVisible()
@@ -269,7 +269,7 @@ async def test_it_is_there_for_front_ends_with_weights_and_starts_the_talk_with_
 async def test_the_memory_is_shown_as_time() -> None:
     factory, settings = FakeFactory(), Settings(frontend="kame")
     async with shown(factory, settings, choices=CHOICES) as window:
-        say(window, factory, e.ContextMeasured(1.0, 750, 3000))
+        say(window, e.ContextMeasured(1.0, 750, 3000))
         memory = window.frontend_bar.memory
         assert memory.format() == "1:00 of 4:00" and (memory.value(), memory.maximum()) == (750, 3000)
 

@@ -2,10 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
@@ -15,8 +15,8 @@ from app.gui.models.models_dialog import ModelsDialog
 from app.gui.window.main_window import MainWindow
 from app.services.graphics_service import GraphicsOffer
 from app.session.errors import UserError
-from tests.gui.fakes import CARD, FINDINGS, PLAIN, FakeFactory, FakeMachine
-from tests.gui.helpers import WELCOMED, open_dialog, press, shown, until
+from tests.gui.fakes import CARD, FINDINGS, PLAIN, FakeMachine
+from tests.gui.helpers import WELCOMED, heard, open_dialog, press, until
 from tests.gui.window.test_accessibility import controls, cut_off
 
 SENTENCE = (
@@ -53,33 +53,38 @@ class FakeGraphics:
             raise UserError(self.breaks)
 
 
-@asynccontextmanager
-async def checked(machine: FakeMachine, **more: object) -> AsyncIterator[tuple[MainWindow, MachinePage]]:
-    """The window with the page open that checks the machine."""
-    async with shown(
-        FakeFactory(),
-        state=WELCOMED,
-        machine=machine,
-        running=False,
-        **more,  # type: ignore[arg-type]
-    ) as window:
-        window.menu.models_action.trigger()
-        dialog = open_dialog(window, ModelsDialog)
-        page = dialog.machine
-        assert page is not None and page.isVisible()
-        await until(dialog.isActiveWindow)
-        yield window, page
+@pytest.fixture
+def machine() -> FakeMachine:
+    """A machine on which the check finds this offer, unless a test gives it another view."""
+    return FakeMachine(replace(PLAIN, graphics=OFFER))
 
 
-@asynccontextmanager
-async def offered(
-    offer: GraphicsOffer | None, service: FakeGraphics
-) -> AsyncIterator[tuple[MainWindow, GraphicsStrip]]:
-    """The same once the check has found this offer."""
-    view = replace(PLAIN, graphics=offer)
-    async with checked(FakeMachine(view), graphics=service) as (window, page):
-        await until(lambda: page.view is view)
-        yield window, page.graphics
+@pytest.fixture
+def service() -> FakeGraphics:
+    return FakeGraphics()
+
+
+@pytest.fixture
+def given(machine: FakeMachine, service: FakeGraphics) -> dict[str, object]:
+    return {"state": WELCOMED, "machine": machine, "graphics": service}
+
+
+async def opened(window: MainWindow) -> MachinePage:
+    """The page that checks the machine."""
+    window.menu.models_action.trigger()
+    dialog = open_dialog(window, ModelsDialog)
+    page = dialog.machine
+    assert page is not None and page.isVisible()
+    await until(dialog.isActiveWindow)
+    return page
+
+
+@pytest.fixture
+async def strip(window: MainWindow, machine: FakeMachine) -> GraphicsStrip:
+    """The offer on the page, once the check has found it."""
+    page = await opened(window)
+    await until(lambda: page.view is machine.view)
+    return page.graphics
 
 
 def click(button: QAbstractButton) -> None:
@@ -99,39 +104,39 @@ def findings(page: MachinePage) -> list[tuple[str, str]]:
     return found
 
 
-async def test_the_machine_is_checked_once_and_again_on_request() -> None:
-    machine = FakeMachine(gate=asyncio.Event())
-    async with checked(machine) as (_, page):
-        await until(lambda: page.progress.text() == "Looking at the graphics card …")
-        assert page.bar.isVisible() and page.bar.value() == 400 and not page.again.isEnabled()
-        machine.gate.set()  # type: ignore[union-attr]
-        await until(lambda: page.view is PLAIN)
-        marks = {"good": "good", "fair": "all right", "missing": "missing"}
-        assert findings(page) == [(marks[one.state], one.sentence) for one in FINDINGS]
-        assert page.advice.text() == PLAIN.advice and not page.bar.isVisible()
-        machine.view = CARD
-        page.again.setFocus()
-        press(page, "Check this machine again")
-        await until(lambda: page.view is CARD)
-        assert page.advice.text() == "12 GB card: KAME in int8." and len(findings(page)) == 3
-        assert machine.looks == 2 and page.again.hasFocus()
+async def test_the_machine_is_checked_once_and_again_on_request(machine: FakeMachine, window: MainWindow) -> None:
+    machine.view, machine.gate = PLAIN, asyncio.Event()
+    page = await opened(window)
+    await until(lambda: page.progress.text() == "Looking at the graphics card …")
+    assert page.bar.isVisible() and page.bar.value() == 400 and not page.again.isEnabled()
+    machine.gate.set()  # type: ignore[union-attr]
+    await until(lambda: page.view is PLAIN)
+    marks = {"good": "good", "fair": "all right", "missing": "missing"}
+    assert findings(page) == [(marks[one.state], one.sentence) for one in FINDINGS]
+    assert page.advice.text() == PLAIN.advice and not page.bar.isVisible()
+    machine.view = CARD
+    page.again.setFocus()
+    press(page, "Check this machine again")
+    await until(lambda: page.view is CARD)
+    assert page.advice.text() == "12 GB card: KAME in int8." and len(findings(page)) == 3
+    assert machine.looks == 2 and page.again.hasFocus()
 
 
-async def test_a_check_that_fails_says_so_and_can_be_repeated() -> None:
-    machine = FakeMachine(refusal=UserError("The machine could not be checked."))
-    async with checked(machine) as (_, page):
-        await until(lambda: page.progress.text() == "The machine could not be checked.")
-        machine.refusal = None
-        press(page, "Check this machine again")
-        await until(lambda: page.view is PLAIN)
+async def test_a_check_that_fails_says_so_and_can_be_repeated(machine: FakeMachine, window: MainWindow) -> None:
+    machine.refusal = UserError("The machine could not be checked.")
+    page = await opened(window)
+    await until(lambda: page.progress.text() == "The machine could not be checked.")
+    machine.refusal = None
+    press(page, "Check this machine again")
+    await until(lambda: page.view is machine.view)
 
 
-async def test_closing_the_dialog_ends_the_check() -> None:
-    machine = FakeMachine(gate=asyncio.Event())
-    async with checked(machine) as (_, page):
-        await until(lambda: machine.looks == 1)
-        page.window().close()
-        await until(lambda: machine.cancelled == 1)
+async def test_closing_the_dialog_ends_the_check(machine: FakeMachine, window: MainWindow) -> None:
+    machine.gate = asyncio.Event()
+    page = await opened(window)
+    await until(lambda: machine.looks == 1)
+    page.window().close()
+    await until(lambda: machine.cancelled == 1)
 
 
 def visible(strip: GraphicsStrip) -> list[str]:
@@ -139,117 +144,101 @@ def visible(strip: GraphicsStrip) -> list[str]:
     return [button.text().replace("&", "") for button in strip.buttons if button.isVisible()]
 
 
-async def test_nothing_is_offered_where_nothing_is_lacking() -> None:
-    async with offered(None, FakeGraphics()) as (_, strip):
-        assert not strip.isVisible()
+@pytest.mark.parametrize("machine", [FakeMachine(PLAIN)])
+async def test_nothing_is_offered_where_nothing_is_lacking(strip: GraphicsStrip) -> None:
+    assert not strip.isVisible()
 
 
-async def test_the_size_is_shown_before_anything_is_fetched() -> None:
-    service = FakeGraphics()
-    async with offered(OFFER, service) as (_, strip):
-        assert strip.words.text() == (
-            f"{SENTENCE} 4.2 GB have to be downloaded. They take 7.2 GB on the disk; 120.0 GB are free."
-        )
-        assert visible(strip) == ["Download"] and service.asked == []
+async def test_the_size_is_shown_before_anything_is_fetched(service: FakeGraphics, strip: GraphicsStrip) -> None:
+    assert strip.words.text() == (
+        f"{SENTENCE} 4.2 GB have to be downloaded. They take 7.2 GB on the disk; 120.0 GB are free."
+    )
+    assert visible(strip) == ["Download"] and service.asked == []
 
 
-async def test_it_is_fetched_with_progress_and_the_app_restarted() -> None:
-    service = FakeGraphics()
-    async with offered(replace(OFFER, estimated=True), service) as (window, strip):
-        closed: list[bool] = []
-        window.closing.connect(lambda: closed.append(True))
-        assert "About 4.2 GB" in strip.words.text()
-        click(strip.get_button)
-        assert visible(strip) == ["Stop"] and QApplication.focusWidget() is strip.stop_button
-        await until(lambda: strip.words.text() == "Fetching: 1.0 of 7.2 GB")
-        assert (strip.bar.maximum(), strip.bar.value()) == (1000, 140)
-        assert strip.note.text() == "Meanwhile KAME uses the built-in voice."
-        service.come.set()
-        await until(lambda: visible(strip) == ["Restart KAME"])
-        assert strip.words.text() == "What the graphics card needs is installed." and not strip.bar.isVisible()
-        assert QApplication.focusWidget() is strip.restart_button and not closed
-        click(strip.restart_button)
-        assert service.asked == ["install", "restart"] and closed == [True]
+ESTIMATED = replace(OFFER, estimated=True)
 
 
-async def test_it_can_be_stopped_and_continued() -> None:
-    service = FakeGraphics()
-    async with offered(OFFER, service) as (_, strip):
-        click(strip.get_button)
-        await until(lambda: service.asked)
-        click(strip.stop_button)
-        await until(lambda: visible(strip) == ["Download"])
-        assert strip.words.text().startswith("Stopped. What has come is kept")
-        click(strip.get_button)
-        await until(lambda: service.asked == ["install", "install"])
+@pytest.mark.parametrize("machine", [FakeMachine(replace(PLAIN, graphics=ESTIMATED))])
+async def test_it_is_fetched_with_progress_and_the_app_restarted(service, window, strip: GraphicsStrip) -> None:
+    closed = heard(window.closing)
+    assert "About 4.2 GB" in strip.words.text()
+    click(strip.get_button)
+    assert visible(strip) == ["Stop"] and QApplication.focusWidget() is strip.stop_button
+    await until(lambda: strip.words.text() == "Fetching: 1.0 of 7.2 GB")
+    assert (strip.bar.maximum(), strip.bar.value()) == (1000, 140)
+    assert strip.note.text() == "Meanwhile KAME uses the built-in voice."
+    service.come.set()
+    await until(lambda: visible(strip) == ["Restart KAME"])
+    assert strip.words.text() == "What the graphics card needs is installed." and not strip.bar.isVisible()
+    assert QApplication.focusWidget() is strip.restart_button and not closed
+    click(strip.restart_button)
+    assert service.asked == ["install", "restart"] and closed == [()]
 
 
-async def test_what_fails_is_a_sentence() -> None:
-    service = FakeGraphics(breaks="There is not enough room on the disk: 3 GB are free.")
-    async with offered(OFFER, service) as (window, strip):
-        click(strip.get_button)
-        await until(lambda: visible(strip) == ["Download"])
-        assert strip.words.text() == service.breaks and strip.note.text() == "KAME keeps using the built-in voice."
-        strip.show_offer(replace(OFFER, state="waiting"))
-        closed: list[bool] = []
-        window.closing.connect(lambda: closed.append(True))
-        click(strip.restart_button)
-        assert strip.words.text() == service.breaks and not closed
+async def test_it_can_be_stopped_and_continued(service: FakeGraphics, strip: GraphicsStrip) -> None:
+    click(strip.get_button)
+    await until(lambda: service.asked)
+    click(strip.stop_button)
+    await until(lambda: visible(strip) == ["Download"])
+    assert strip.words.text().startswith("Stopped. What has come is kept")
+    click(strip.get_button)
+    await until(lambda: service.asked == ["install", "install"])
 
 
-async def test_where_the_window_can_not_do_it_the_command_is_told() -> None:
-    by_hand = replace(OFFER, state="by hand", command="python3 packaging/bootstrap.py setup")
-    async with offered(by_hand, FakeGraphics()) as (_, strip):
-        assert visible(strip) == [] and "bootstrap.py setup" in strip.note.text()
+async def test_what_fails_is_a_sentence(service: FakeGraphics, window: MainWindow, strip: GraphicsStrip) -> None:
+    service.breaks = "There is not enough room on the disk: 3 GB are free."
+    click(strip.get_button)
+    await until(lambda: visible(strip) == ["Download"])
+    assert strip.words.text() == service.breaks and strip.note.text() == "KAME keeps using the built-in voice."
+    strip.show_offer(replace(OFFER, state="waiting"))
+    closed = heard(window.closing)
+    click(strip.restart_button)
+    assert strip.words.text() == service.breaks and not closed
 
 
-@asynccontextmanager
-async def installing_unseen(service: FakeGraphics) -> AsyncIterator[MainWindow]:
-    """The window with an installation under way and the dialog closed."""
-    async with offered(OFFER, service) as (window, strip):
-        click(strip.get_button)
-        await until(lambda: service.asked)
-        open_dialog(window, ModelsDialog).close()
-        yield window
+BY_HAND = replace(OFFER, state="by hand", command="python3 packaging/bootstrap.py setup")
 
 
-async def test_it_continues_without_the_dialog_and_is_reported_then() -> None:
-    service = FakeGraphics()
-    async with installing_unseen(service) as window:
-        service.come.set()
-        await until(lambda: "used after a restart" in " ".join(row.sentence for row in window.messages.rows))
+@pytest.mark.parametrize("machine", [FakeMachine(replace(PLAIN, graphics=BY_HAND))])
+async def test_where_the_window_can_not_do_it_the_command_is_told(strip: GraphicsStrip) -> None:
+    assert visible(strip) == [] and "bootstrap.py setup" in strip.note.text()
 
 
-async def test_what_fails_while_nobody_watches_is_told_in_the_window() -> None:
-    service = FakeGraphics()
-    async with installing_unseen(service) as window:
+@pytest.mark.parametrize("fails", [False, True])
+async def test_what_becomes_of_it_while_nobody_watches_is_told_in_the_window(
+    service: FakeGraphics, window: MainWindow, strip: GraphicsStrip, fails: bool
+) -> None:
+    click(strip.get_button)
+    await until(lambda: service.asked)
+    open_dialog(window, ModelsDialog).close()
+    if fails:
         service.breaks = "The disk is full."
-        await until(lambda: [row.sentence for row in window.messages.rows] == ["The disk is full."])
-
-
-async def test_closing_the_window_stops_it() -> None:
-    service = FakeGraphics()
-    async with offered(OFFER, service) as (window, strip):
-        click(strip.get_button)
-        await until(lambda: service.asked)
-        window.close()
-        await asyncio.wait_for(window.finish(), 5)
-        assert window.graphics is not None and not window.graphics.busy
-
-
-async def test_all_of_it_has_a_name_and_nothing_is_cut_off() -> None:
-    service = FakeGraphics()
-    async with offered(OFFER, service) as (window, strip):
-        dialog = open_dialog(window, ModelsDialog)
-
-        async def complete() -> None:
-            await until(lambda: not cut_off(dialog), 2.0)
-            assert [control for control in controls(dialog) if not control.accessibleName()] == []
-
-        await complete()
-        click(strip.get_button)
-        await until(lambda: service.asked)
-        await complete()
+        await until(lambda: window.messages.sentences() == ["The disk is full."])
+    else:
         service.come.set()
-        await until(lambda: visible(strip) == ["Restart KAME"])
-        await complete()
+        await until(lambda: "used after a restart" in " ".join(window.messages.sentences()))
+
+
+async def test_closing_the_window_stops_it(service: FakeGraphics, window: MainWindow, strip: GraphicsStrip) -> None:
+    click(strip.get_button)
+    await until(lambda: service.asked)
+    window.close()
+    await asyncio.wait_for(window.finish(), 5)
+    assert window.graphics is not None and not window.graphics.busy
+
+
+async def test_all_of_it_has_a_name_and_nothing_is_cut_off(service, window, strip: GraphicsStrip) -> None:
+    dialog = open_dialog(window, ModelsDialog)
+
+    async def complete() -> None:
+        await until(lambda: not cut_off(dialog), 2.0)
+        assert [control for control in controls(dialog) if not control.accessibleName()] == []
+
+    await complete()
+    click(strip.get_button)
+    await until(lambda: service.asked)
+    await complete()
+    service.come.set()
+    await until(lambda: visible(strip) == ["Restart KAME"])
+    await complete()

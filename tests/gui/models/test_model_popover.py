@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -22,11 +23,16 @@ from app.session.errors import UserError
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
-from tests.gui.helpers import choose, click_model, open_models, say, shown, until, window_and_factory
+from tests.gui.helpers import choose, click_model, heard, open_models, say, shown, until, window_and_factory
 from tests.gui.models.test_server_form import form_of
 
 GPT, GEMMA = BackendChoice("openai", "gpt-5"), BackendChoice("ollama", "gemma3:4b", "http://192.168.1.9:11434")
 LISTS = {"ollama": ("gemma3:4b", "qwen3:8b"), "anthropic": ("claude-haiku-4-5",)}
+
+
+@pytest.fixture
+def given() -> dict[str, Any]:
+    return {"service": FakeBackendService(lists=LISTS)}
 
 
 class Catalogue:
@@ -83,64 +89,56 @@ def test_an_address_of_this_computer_is_told_from_others(url: str, local: bool) 
     assert is_local(url) == local
 
 
-async def test_a_click_changes_the_model_and_the_pill_names_it_in_its_colour() -> None:
-    async with window_and_factory(service=FakeBackendService(lists=LISTS)) as (window, factory):
-        pill = window.top_bar.pill
-        before = pill.colour()
-        open_models(window)
-        await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
-        click_model(window.setup.list, "claude-haiku-4-5")
-        assert not window.setup.isVisible()
-        await until(lambda: ("set_backend", BackendChoice("anthropic", "claude-haiku-4-5")) in factory.session.calls)
-        assert pill.text() == "claude-haiku-4-5" and "Anthropic" in pill.accessibleName()
-        assert pill.colour() != before
-        assert pill.colour() == window.inspector.timeline.view.colours.backend(("Anthropic", "claude-haiku-4-5"))
+async def test_a_click_changes_the_model_and_the_pill_names_it_in_its_colour(window, factory) -> None:
+    pill = window.top_bar.pill
+    before = pill.colour()
+    open_models(window)
+    await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
+    click_model(window.setup.list, "claude-haiku-4-5")
+    assert not window.setup.isVisible()
+    await until(lambda: ("set_backend", BackendChoice("anthropic", "claude-haiku-4-5")) in factory.session.calls)
+    assert pill.text() == "claude-haiku-4-5" and "Anthropic" in pill.accessibleName()
+    assert pill.colour() != before
+    assert pill.colour() == window.inspector.timeline.view.colours.backend(("Anthropic", "claude-haiku-4-5"))
 
 
-async def test_the_pill_names_the_model_that_the_session_has_loaded() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, e.SessionStarted(0, "cascade", "w", "Embedded", "SmolLM2 135M", "thinking"))
-        assert window.top_bar.pill.text() == "SmolLM2 135M"
+async def test_the_pill_names_the_model_that_the_session_has_loaded(window: MainWindow) -> None:
+    say(window, e.SessionStarted(0, "cascade", "w", "Embedded", "SmolLM2 135M", "thinking"))
+    assert window.top_bar.pill.text() == "SmolLM2 135M"
 
 
-async def test_it_is_searched_and_used_by_keyboard_alone() -> None:
-    async with shown(FakeFactory(), service=FakeBackendService(lists=LISTS)) as window:
-        await until(window.isActiveWindow)
-        setup, field = window.setup, window.transcript.composer.field
-        field.setFocus()
-        QTest.keyClick(field, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-        assert setup.isVisible() and setup.search.hasFocus()
-        await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
-        QTest.keyClicks(setup.search, "haiku anth")
-        QTest.keyClick(setup.search, Qt.Key.Key_Return)
-        assert not setup.isVisible() and field.hasFocus()
-        await until(lambda: window.setup.choice.model == "claude-haiku-4-5")
-        QTest.keyClick(field, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-        QTest.keyClicks(setup.search, "no such")
-        await until(lambda: setup.models.empty.isVisible())
-        QTest.keyClick(setup.search, Qt.Key.Key_Escape)
-        assert not setup.isVisible() and field.hasFocus()
+async def test_it_is_searched_and_used_by_keyboard_alone(window: MainWindow) -> None:
+    setup, field = window.setup, window.transcript.composer.field
+    field.setFocus()
+    QTest.keyClick(field, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert setup.isVisible() and setup.search.hasFocus()
+    await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
+    QTest.keyClicks(setup.search, "haiku anth")
+    QTest.keyClick(setup.search, Qt.Key.Key_Return)
+    assert not setup.isVisible() and field.hasFocus()
+    await until(lambda: window.setup.choice.model == "claude-haiku-4-5")
+    QTest.keyClick(field, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(setup.search, "no such")
+    await until(lambda: setup.models.empty.isVisible())
+    QTest.keyClick(setup.search, Qt.Key.Key_Escape)
+    assert not setup.isVisible() and field.hasFocus()
 
 
-async def test_a_click_elsewhere_closes_it_and_does_what_it_says() -> None:
-    async with shown(FakeFactory(), service=FakeBackendService()) as window:
-        await until(window.isActiveWindow)
-        open_models(window)
-        QTest.mouseClick(window.dock.mute, Qt.MouseButton.LeftButton)
-        assert not window.setup.isVisible() and window.dock.mute.isChecked()
-        open_models(window)
-        window.top_bar.pill.click()
-        assert not window.setup.isVisible()
+async def test_a_click_elsewhere_closes_it_and_does_what_it_says(window: MainWindow) -> None:
+    open_models(window)
+    QTest.mouseClick(window.dock.mute, Qt.MouseButton.LeftButton)
+    assert not window.setup.isVisible() and window.dock.mute.isChecked()
+    open_models(window)
+    window.top_bar.pill.click()
+    assert not window.setup.isVisible()
 
 
-async def test_a_model_to_download_is_fetched_and_not_used_yet() -> None:
-    async with window_and_factory(service=FakeBackendService()) as (window, factory):
-        wanted: list[str] = []
-        window.setup.models._catalogue = Catalogue().models
-        window.setup.download_wanted.connect(wanted.append)
-        open_models(window)
-        click_model(window.setup.list, "Large 1.5B")
-        assert wanted == ["large"] and window.setup.isVisible() and factory.session.calls == []
+async def test_a_model_to_download_is_fetched_and_not_used_yet(window: MainWindow, factory: FakeFactory) -> None:
+    window.setup.models._catalogue = Catalogue().models
+    wanted = heard(window.setup.download_wanted)
+    open_models(window)
+    click_model(window.setup.list, "Large 1.5B")
+    assert wanted == ["large"] and window.setup.isVisible() and factory.session.calls == []
 
 
 async def test_all_of_it_is_in_the_window_at_every_size() -> None:
@@ -159,19 +157,18 @@ async def test_all_of_it_is_in_the_window_at_every_size() -> None:
             window.devices.shut()
 
 
-async def test_words_are_asked_again_with_another_model_or_not_at_all() -> None:
-    async with window_and_factory(service=FakeBackendService(lists=LISTS)) as (window, factory):
-        window.transcript.other_model_wanted.emit("How high is it?")
-        QTest.keyClick(window.setup.search, Qt.Key.Key_Escape)
-        await asyncio.sleep(0.01)
-        QApplication.processEvents()
-        window.live.pick_backend(GPT)
-        await until(lambda: window.setup.choice == GPT)
-        assert ("write", "How high is it?") not in factory.session.calls
-        window.transcript.other_model_wanted.emit("How high is it?")
-        await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
-        click_model(window.setup.list, "claude-haiku-4-5")
-        await until(lambda: ("write", "How high is it?") in factory.session.calls)
+async def test_words_are_asked_again_with_another_model_or_not_at_all(window: MainWindow, factory: FakeFactory) -> None:
+    window.transcript.other_model_wanted.emit("How high is it?")
+    QTest.keyClick(window.setup.search, Qt.Key.Key_Escape)
+    await asyncio.sleep(0.01)
+    QApplication.processEvents()
+    window.live.pick_backend(GPT)
+    await until(lambda: window.setup.choice == GPT)
+    assert ("write", "How high is it?") not in factory.session.calls
+    window.transcript.other_model_wanted.emit("How high is it?")
+    await until(lambda: "claude-haiku-4-5" in listed(window)["In the cloud"])
+    click_model(window.setup.list, "claude-haiku-4-5")
+    await until(lambda: ("write", "How high is it?") in factory.session.calls)
 
 
 CHOICES = WindowChoices(backends=PROVIDERS)
@@ -197,7 +194,6 @@ def star(window: MainWindow) -> None:
 async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     async with shown(FakeFactory(), Settings(path=path), choices=CHOICES, service=FakeBackendService()) as window:
-        await until(window.isActiveWindow)
         favourites = window.setup.favourites
         star(window)
         assert [action.text() for action in favourites.picks] == ["Built-in"]
@@ -213,17 +209,13 @@ async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
         "openai",
     ]
     async with shown(FakeFactory(), Settings.load(path), choices=CHOICES, service=FakeBackendService()) as window:
-        assert [action.text() for action in window.setup.favourites.picks] == [
-            "Built-in",
-            "gpt-5 (OpenAI)",
-        ]
+        assert [action.text() for action in window.setup.favourites.picks] == ["Built-in", "gpt-5 (OpenAI)"]
 
 
 async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is() -> None:
     factory = FakeFactory()
     state = WindowState(favourites=kept_as(GPT_5, GEMMA_4B, BUILT_IN))
     async with shown(factory, state=state, choices=CHOICES, service=FakeBackendService()) as window:
-        await until(window.isActiveWindow)
         window.transcript.composer.field.setFocus()
         for keys, backend in (("Alt+1", GPT_5), ("Alt+2", GEMMA_4B), ("Alt+3", BUILT_IN)):
             QTest.keySequence(window.transcript.composer.field, QKeySequence(keys))
@@ -243,7 +235,6 @@ async def test_a_backend_that_refuses_leaves_the_one_before() -> None:
     factory = FakeFactory()
     state = WindowState(favourites=kept_as(GPT_5))
     async with shown(factory, state=state, choices=CHOICES, service=FakeBackendService()) as window:
-        await until(window.isActiveWindow)
         factory.session.refusal = UserError("There is no key for OpenAI.")
         QTest.keySequence(window, QKeySequence("Alt+1"))
         await until(lambda: "There is no key for OpenAI." in window.messages.sentences())
@@ -264,7 +255,6 @@ async def test_no_more_than_there_are_keys_for_and_nothing_that_is_not_understoo
 async def test_swaps_leave_no_actions_behind() -> None:
     state = WindowState(favourites=kept_as(GPT_5, GEMMA_4B))
     async with shown(FakeFactory(), state=state, choices=CHOICES, service=FakeBackendService()) as window:
-        await until(window.isActiveWindow)
         for keys in ("Alt+1", "Alt+2") * 5:
             QTest.keySequence(window, QKeySequence(keys))
             await until(lambda: window.manager.wanted.backend == window.setup.choice)
@@ -272,16 +262,15 @@ async def test_swaps_leave_no_actions_behind() -> None:
         assert len([a for a in window.actions() if a.shortcut().toString().startswith("Alt+")]) == 2
 
 
-async def test_a_backend_that_was_refused_is_tried_again_when_it_is_picked_again(caplog) -> None:
-    async with window_and_factory(service=FakeBackendService()) as (window, factory):
-        factory.session.refusal = UserError("There is no key.")
-        choose(window, "openai")
-        await until(lambda: window.setup.choice.provider == "embedded")
-        assert not [record for record in caplog.records if record.levelno >= logging.WARNING], "it is for the user"
-        factory.session.refusal = None
-        choose(window, "openai")
-        await until(lambda: window.settings.provider == "openai")
-        assert len(factory.session.calls) == 2
+async def test_a_backend_that_was_refused_is_tried_again_when_it_is_picked_again(caplog, window, factory) -> None:
+    factory.session.refusal = UserError("There is no key.")
+    choose(window, "openai")
+    await until(lambda: window.setup.choice.provider == "embedded")
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING], "it is for the user"
+    factory.session.refusal = None
+    choose(window, "openai")
+    await until(lambda: window.settings.provider == "openai")
+    assert len(factory.session.calls) == 2
 
 
 async def test_the_pill_shows_the_backend_that_really_took_over() -> None:
@@ -293,7 +282,7 @@ async def test_the_pill_shows_the_backend_that_really_took_over() -> None:
         for provider in ("openai", "anthropic"):  # the first of them answered nothing, so it is not fallen back on
             choose(window, provider)
             await until(lambda provider=provider: window.settings.provider == provider)
-        say(window, factory, e.BackendChanged(3, "Ollama", "gemma", "fallback", *given))
+        say(window, e.BackendChanged(3, "Ollama", "gemma", "fallback", *given))
         assert window.setup.choice.provider == "ollama"
         assert window.manager.wanted.backend == BackendChoice(*given)
         assert window.settings.provider == "anthropic", "for the next conversation the user's choice stands"
@@ -307,15 +296,15 @@ async def test_messages_make_room_for_newer_ones_and_end_with_their_cause() -> N
 
     async with shown(factory, service=FakeBackendService()) as window:
         said = window.messages.sentences
-        say(window, factory, fails("It wants a key.", "backend"), fails("At the side.", "backend", True))
-        say(window, factory, fails("It refuses the key.", "backend"), e.Failure(3, "audio", "No sound."))
+        say(window, fails("It wants a key.", "backend"), fails("At the side.", "backend", True))
+        say(window, fails("It refuses the key.", "backend"), e.Failure(3, "audio", "No sound."))
         assert said() == ["At the side.", "It refuses the key.", "No sound."]
         window.messages.rows[-1].close_button.click()
-        say(window, factory, fails("Less often.", "cap"))
-        say(window, factory, e.BudgetChanged(4, "stop", 1, 1), fails("No more.", "cap"))
-        say(window, factory, fails("This is not answered.", "unanswered"))
+        say(window, fails("Less often.", "cap"))
+        say(window, e.BudgetChanged(4, "stop", 1, 1), fails("No more.", "cap"))
+        say(window, fails("This is not answered.", "unanswered"))
         assert said() == ["At the side.", "It refuses the key.", "This is not answered."]
-        say(window, factory, e.BudgetChanged(5, "free", 1, 9))
+        say(window, e.BudgetChanged(5, "free", 1, 9))
         assert said() == ["At the side.", "It refuses the key."]
         window.top_bar.new_button.clicked.emit()
         await until(lambda: said() == [])
@@ -339,21 +328,20 @@ async def test_closing_ends_the_fetching_of_lists() -> None:
     assert service.cancelled == 1
 
 
-async def test_a_refused_backend_can_be_given_its_key_though_the_pill_went_back() -> None:
-    async with window_and_factory(service=FakeBackendService()) as (window, factory):
-        factory.session.refusal = UserError("There is no key. Give the app one (“Key…”).")
-        choose(window, "openai")
-        await until(lambda: window.messages.rows)
-        assert window.setup.choice.provider == "embedded"
-        (row,) = window.messages.rows
-        assert row.backend_button.isVisible() and not row.retry_button.isVisible()
-        row.backend_button.click()
-        form = form_of(window)
-        assert form.key_box.field.isVisible() and form.fields.choice == BackendChoice("openai")
-        form.window().close()
-        window.menu.models_action.trigger()
-        assert form.isVisible() and form.fields.choice == BackendChoice("openai")
-        factory.session.refusal = None
-        form.use_button.click()
-        await until(lambda: window.settings.provider == "openai")
-        assert window.messages.sentences() == [] and not form.isVisible()
+async def test_a_refused_backend_can_be_given_its_key_though_the_pill_went_back(window, factory) -> None:
+    factory.session.refusal = UserError("There is no key. Give the app one (“Key…”).")
+    choose(window, "openai")
+    await until(lambda: window.messages.rows)
+    assert window.setup.choice.provider == "embedded"
+    (row,) = window.messages.rows
+    assert row.backend_button.isVisible() and not row.retry_button.isVisible()
+    row.backend_button.click()
+    form = form_of(window)
+    assert form.key_box.field.isVisible() and form.fields.choice == BackendChoice("openai")
+    form.window().close()
+    window.menu.models_action.trigger()
+    assert form.isVisible() and form.fields.choice == BackendChoice("openai")
+    factory.session.refusal = None
+    form.use_button.click()
+    await until(lambda: window.settings.provider == "openai")
+    assert window.messages.sentences() == [] and not form.isVisible()

@@ -3,8 +3,6 @@
 import asyncio
 import dataclasses
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -67,20 +65,26 @@ def form_of(window: MainWindow) -> ServerForm:
     return form
 
 
-@asynccontextmanager
-async def opened(
-    service: BackendService, choice: BackendChoice, settings: Settings | None = None
-) -> AsyncIterator[tuple[MainWindow, ServerForm]]:
-    """A window with “Models and servers” open at a provider."""
-    async with shown(FakeFactory(), settings, service=service) as window:
-        if choice.provider != "compatible":
-            choose(window, choice.provider)
-            window.setup.models_button.click()
-        else:
-            window.dialogs.open_backend(choice)
-        form = form_of(window)
-        await until(dialog_of(form).isActiveWindow)
-        yield window, form
+@pytest.fixture
+def service() -> FakeBackendService:
+    return FakeBackendService()
+
+
+@pytest.fixture
+def given(service: FakeBackendService) -> dict[str, object]:
+    return {"service": service}
+
+
+async def opened(window: MainWindow, choice: BackendChoice) -> ServerForm:
+    """Opens “Models and servers” at a provider."""
+    if choice.provider != "compatible":
+        choose(window, choice.provider)
+        window.setup.models_button.click()
+    else:
+        window.dialogs.open_backend(choice)
+    form = form_of(window)
+    await until(dialog_of(form).isActiveWindow)
+    return form
 
 
 def texts(widget: QWidget) -> list[str]:
@@ -97,7 +101,8 @@ async def test_a_key_is_typed_saved_and_nowhere_else(tmp_path: Path) -> None:
     service, settings = FakeBackendService(), Settings(path=tmp_path / "settings.json")
     said: list[str] = []
     with all_logs() as lines:
-        async with opened(service, BackendChoice("openai"), settings) as (window, form):
+        async with shown(FakeFactory(), settings, service=service) as window:
+            form = await opened(window, BackendChoice("openai"))
             await until(lambda: form.key_box.words.text().startswith("There is no key yet."))
             assert form.key_box.field.echoMode() == QLineEdit.EchoMode.Password and form.key_box.field.hasFocus()
             assert not form.key_box.forget_button.isEnabled()
@@ -118,7 +123,8 @@ async def test_a_key_is_typed_saved_and_nowhere_else(tmp_path: Path) -> None:
 async def test_a_key_that_could_not_be_kept_is_told_without_it() -> None:
     service = FakeBackendService(refusal=RuntimeError(f"no room for {SECRET}"))
     with all_logs() as lines:
-        async with opened(service, BackendChoice("openai")) as (window, form):
+        async with shown(FakeFactory(), service=service) as window:
+            form = await opened(window, BackendChoice("openai"))
             QTest.keyClicks(form.key_box.field, SECRET)
             press(form, "Save key")
             await until(lambda: "RuntimeError" in form.answer.text())
@@ -126,29 +132,28 @@ async def test_a_key_that_could_not_be_kept_is_told_without_it() -> None:
     assert places_with(SECRET, texts=said + lines) == []
 
 
-async def test_what_was_typed_is_gone_when_the_dialog_is_closed() -> None:
-    service = FakeBackendService()
-    async with opened(service, BackendChoice("openai")) as (window, form):
-        QTest.keyClicks(form.key_box.field, SECRET)
-        QTest.keyClick(dialog_of(form), Qt.Key.Key_Escape)
-        assert not dialog_of(form).isVisible() and form.key_box.field.text() == ""
-        window.setup.models_button.click()
-        QTest.keyClicks(form.key_box.field, SECRET)
-        turn(form, "anthropic")  # a key is for one provider
-        assert form.key_box.field.text() == ""
-        QTest.keyClicks(form.key_box.field, SECRET)
-        window.close()
-        assert not dialog_of(form).isVisible() and form.key_box.field.text() == ""
+async def test_what_was_typed_is_gone_when_the_dialog_is_closed(service, window) -> None:
+    form = await opened(window, BackendChoice("openai"))
+    QTest.keyClicks(form.key_box.field, SECRET)
+    QTest.keyClick(dialog_of(form), Qt.Key.Key_Escape)
+    assert not dialog_of(form).isVisible() and form.key_box.field.text() == ""
+    window.setup.models_button.click()
+    QTest.keyClicks(form.key_box.field, SECRET)
+    turn(form, "anthropic")  # a key is for one provider
+    assert form.key_box.field.text() == ""
+    QTest.keyClicks(form.key_box.field, SECRET)
+    window.close()
+    assert not dialog_of(form).isVisible() and form.key_box.field.text() == ""
     assert service.keys == {}
 
 
-async def test_a_key_is_forgotten() -> None:
-    service = FakeBackendService(keys={"openai": SECRET})
-    async with opened(service, BackendChoice("openai")) as (_, form):
-        await until(form.key_box.forget_button.isEnabled)
-        press(form, "Forget key")
-        await until(lambda: form.answer.text() == "The key is forgotten.")
-        await until(lambda: form.key_box.words.text().startswith("There is no key yet."))
+async def test_a_key_is_forgotten(service: FakeBackendService, window: MainWindow) -> None:
+    service.keys = {"openai": SECRET}
+    form = await opened(window, BackendChoice("openai"))
+    await until(form.key_box.forget_button.isEnabled)
+    press(form, "Forget key")
+    await until(lambda: form.answer.text() == "The key is forgotten.")
+    await until(lambda: form.key_box.words.text().startswith("There is no key yet."))
     assert service.keys == {}
 
 
@@ -160,72 +165,71 @@ async def test_a_key_is_forgotten() -> None:
         ("keyring", "in the system's keyring", True),
     ],
 )
-async def test_where_the_key_is_is_told(place, words: str, forgettable: bool) -> None:
-    async with opened(FakeBackendService(places={"openai": place}), BackendChoice("openai")) as (_, form):
-        await until(lambda: words in form.key_box.words.text())
-        assert form.key_box.forget_button.isEnabled() == forgettable
+async def test_where_the_key_is_is_told(place, words: str, forgettable: bool, service, window) -> None:
+    service.places = {"openai": place}
+    form = await opened(window, BackendChoice("openai"))
+    await until(lambda: words in form.key_box.words.text())
+    assert form.key_box.forget_button.isEnabled() == forgettable
 
 
-async def test_the_connection_is_tested_in_words_that_can_be_copied() -> None:
-    service = FakeBackendService(gate=asyncio.Event())
-    async with opened(service, BackendChoice("openai")) as (_, form):
-        enter(form.fields.model, "gpt-5")
-        press(form, "Test connection")
-        assert form.answer.text() == "Testing OpenAI …" and not form.test_button.isEnabled()
-        service.gate.set()
-        await until(lambda: form.answer.text() == "gpt-5 answers: first words after 0.31 s.")
-        assert form.answer.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
-        service.refusal = UserError("OpenAI refused the key. Check it, or make a new one.")
-        press(form, "Test connection")
-        await until(lambda: form.answer.text() == "OpenAI refused the key. Check it, or make a new one.")
-        assert form.isVisible() and form.test_button.isEnabled()
-
-
-async def test_a_model_is_fetched_and_offered_then() -> None:
-    service = FakeBackendService(gate=asyncio.Event())
+async def test_the_connection_is_tested_in_words_that_can_be_copied(service, window) -> None:
+    service.gate = asyncio.Event()
+    form = await opened(window, BackendChoice("openai"))
+    enter(form.fields.model, "gpt-5")
+    press(form, "Test connection")
+    assert form.answer.text() == "Testing OpenAI …" and not form.test_button.isEnabled()
     service.gate.set()
-    async with opened(service, OLLAMA) as (window, form):
-        assert not form.key_box.field.isVisible()
-        assert form.pull.isVisible() and not form.pull.bar.isVisible()
-        service.gate.clear()
-        enter(form.pull.name, "gemma3:4b")
-        await until(lambda: form.pull.bar.value() == 330)
-        assert form.pull.words.text() == "1.1 of 3.3 GB" and form.pull.cancel_button.isVisible()
-        service.gate.set()
-        await until(lambda: form.pull.words.text() == "gemma3:4b is on the server.")
-        assert ("pull", BackendChoice("ollama", "gemma3:4b", OLLAMA.base_url)) in service.calls
-        await until(lambda: models(form.fields.model) == ["gemma3:4b"])
-        assert form.fields.choice == BackendChoice("ollama", "gemma3:4b", OLLAMA.base_url)
-        assert form.pull.words.text() == "gemma3:4b is on the server."
-        form.use_button.click()
-        await until(lambda: window.settings.ollama_model == "gemma3:4b")
+    await until(lambda: form.answer.text() == "gpt-5 answers: first words after 0.31 s.")
+    assert form.answer.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+    service.refusal = UserError("OpenAI refused the key. Check it, or make a new one.")
+    press(form, "Test connection")
+    await until(lambda: form.answer.text() == "OpenAI refused the key. Check it, or make a new one.")
+    assert form.isVisible() and form.test_button.isEnabled()
 
 
-async def test_fetching_goes_on_behind_a_closed_dialog_and_can_be_stopped() -> None:
-    service = FakeBackendService()
-    async with opened(service, OLLAMA) as (window, form):
-        await until(lambda: not window.lists.busy(OLLAMA))
-        service.gate = asyncio.Event()
-        enter(form.pull.name, "gemma3:27b")
-        await until(lambda: form.pull.bar.value() == 330)
-        press(dialog_of(form), "Close this dialog")
-        assert not dialog_of(form).isVisible() and service.cancelled_pulls == 0
-        window.setup.models_button.click()
-        assert form.pull.bar.isVisible() and form.pull.bar.value() == 330
-        press(form, "Stop the download")
-        await until(lambda: service.cancelled_pulls == 1)
-        assert form.pull.words.text().startswith("Stopped.") and not form.pull.bar.isVisible()
-        assert form.pull.name.text() == "gemma3:27b" and form.pull.name.isEnabled()
+async def test_a_model_is_fetched_and_offered_then(service: FakeBackendService, window: MainWindow) -> None:
+    service.gate = asyncio.Event()
+    service.gate.set()
+    form = await opened(window, OLLAMA)
+    assert not form.key_box.field.isVisible()
+    assert form.pull.isVisible() and not form.pull.bar.isVisible()
+    service.gate.clear()
+    enter(form.pull.name, "gemma3:4b")
+    await until(lambda: form.pull.bar.value() == 330)
+    assert form.pull.words.text() == "1.1 of 3.3 GB" and form.pull.cancel_button.isVisible()
+    service.gate.set()
+    await until(lambda: form.pull.words.text() == "gemma3:4b is on the server.")
+    assert ("pull", BackendChoice("ollama", "gemma3:4b", OLLAMA.base_url)) in service.calls
+    await until(lambda: models(form.fields.model) == ["gemma3:4b"])
+    assert form.fields.choice == BackendChoice("ollama", "gemma3:4b", OLLAMA.base_url)
+    assert form.pull.words.text() == "gemma3:4b is on the server."
+    form.use_button.click()
+    await until(lambda: window.settings.ollama_model == "gemma3:4b")
 
 
-async def test_fetching_that_fails_says_why() -> None:
-    service = FakeBackendService()
-    async with opened(service, OLLAMA) as (window, form):
-        await until(lambda: not window.lists.busy(OLLAMA))
-        service.refusal = UserError("Ollama knows no model “gema”. Check its name.")
-        enter(form.pull.name, "gema")
-        await until(lambda: form.pull.words.text() == "Ollama knows no model “gema”. Check its name.")
-        assert window.messages.sentences() == []
+async def test_fetching_goes_on_behind_a_closed_dialog_and_can_be_stopped(service, window) -> None:
+    form = await opened(window, OLLAMA)
+    await until(lambda: not window.lists.busy(OLLAMA))
+    service.gate = asyncio.Event()
+    enter(form.pull.name, "gemma3:27b")
+    await until(lambda: form.pull.bar.value() == 330)
+    press(dialog_of(form), "Close this dialog")
+    assert not dialog_of(form).isVisible() and service.cancelled_pulls == 0
+    window.setup.models_button.click()
+    assert form.pull.bar.isVisible() and form.pull.bar.value() == 330
+    press(form, "Stop the download")
+    await until(lambda: service.cancelled_pulls == 1)
+    assert form.pull.words.text().startswith("Stopped.") and not form.pull.bar.isVisible()
+    assert form.pull.name.text() == "gemma3:27b" and form.pull.name.isEnabled()
+
+
+async def test_fetching_that_fails_says_why(service: FakeBackendService, window: MainWindow) -> None:
+    form = await opened(window, OLLAMA)
+    await until(lambda: not window.lists.busy(OLLAMA))
+    service.refusal = UserError("Ollama knows no model “gema”. Check its name.")
+    enter(form.pull.name, "gema")
+    await until(lambda: form.pull.words.text() == "Ollama knows no model “gema”. Check its name.")
+    assert window.messages.sentences() == []
 
 
 async def test_another_server_is_used_once_it_has_an_address() -> None:
@@ -293,55 +297,48 @@ async def test_every_provider_shows_the_fields_that_it_has() -> None:
         assert form.fields.choice == BackendChoice("ollama", "gemma", OLLAMA.base_url), "the one used last"
 
 
-async def test_suggested_models_are_there_at_once_and_the_servers_own_when_they_arrive() -> None:
-    service = FakeBackendService(lists={"openai": ("gpt-9", "gpt-9-mini")}, gate=asyncio.Event())
-    async with opened(service, BackendChoice("openai")) as (window, form):
-        field = form.fields.model
-        assert models(field) == ["gpt-4.1-mini", "gpt-4.1", "gpt-5"]
-        assert field.edit.placeholderText() == "gpt-4.1-mini" and field.currentText() == ""
-        assert "being fetched" in field.toolTip()
-        field.setFocus()
-        QTest.keyClicks(field, "my-o")  # the user need not wait
-        service.gate.set()  # type: ignore[union-attr]
-        await until(lambda: models(field) == ["gpt-9", "gpt-9-mini"])
-        assert field.currentText() == "my-o"
-        QTest.keyClicks(field, "wn")
-        form.use_button.click()
-        await until(lambda: window.settings.openai_model == "my-own")
+async def test_suggested_models_are_there_at_once_and_the_servers_own_when_they_arrive(service, window) -> None:
+    service.lists = {"openai": ("gpt-9", "gpt-9-mini")}
+    service.gate = asyncio.Event()
+    form = await opened(window, BackendChoice("openai"))
+    field = form.fields.model
+    assert models(field) == ["gpt-4.1-mini", "gpt-4.1", "gpt-5"]
+    assert field.edit.placeholderText() == "gpt-4.1-mini" and field.currentText() == ""
+    assert "being fetched" in field.toolTip()
+    field.setFocus()
+    QTest.keyClicks(field, "my-o")  # the user need not wait
+    service.gate.set()  # type: ignore[union-attr]
+    await until(lambda: models(field) == ["gpt-9", "gpt-9-mini"])
+    assert field.currentText() == "my-o"
+    QTest.keyClicks(field, "wn")
+    form.use_button.click()
+    await until(lambda: window.settings.openai_model == "my-own")
 
 
-async def test_a_list_is_fetched_once_and_again_on_the_refresh_button() -> None:
-    service = FakeBackendService(lists={"ollama": ("gemma3:4b",)})
-    async with opened(service, OLLAMA, Settings(provider="ollama")) as (_, form):
-        await until(lambda: models(form.fields.model) == ["gemma3:4b"])
-        turn(form, "openai")
-        turn(form, "ollama")
-        asked = ("models", "ollama", OLLAMA.base_url)
-        assert [call for call in service.calls if call[:3] == asked] == [(*asked, False)]
-        service.lists["ollama"] = ("gemma3:4b", "qwen3:8b")
-        form.fields.refresh.click()
-        await until(lambda: models(form.fields.model) == ["gemma3:4b", "qwen3:8b"])
+async def test_a_list_is_fetched_once_and_again_on_the_refresh_button(service, window) -> None:
+    service.lists = {"ollama": ("gemma3:4b",)}
+    form = await opened(window, OLLAMA)
+    await until(lambda: models(form.fields.model) == ["gemma3:4b"])
+    turn(form, "openai")
+    turn(form, "ollama")
+    asked = ("models", "ollama", OLLAMA.base_url)
+    assert [call for call in service.calls if call[:3] == asked] == [(*asked, False)]
+    service.lists["ollama"] = ("gemma3:4b", "qwen3:8b")
+    form.fields.refresh.click()
+    await until(lambda: models(form.fields.model) == ["gemma3:4b", "qwen3:8b"])
 
 
-async def test_a_list_that_cannot_be_fetched_says_so_quietly() -> None:
-    service = FakeBackendService(refusal=UserError("Ollama did not answer. Start it."))
-    async with opened(service, OLLAMA, Settings(provider="ollama")) as (window, form):
-        await until(lambda: form.fields.refresh.name == "triangle-alert")
-        assert "Ollama did not answer. Start it." in form.fields.model.toolTip()
-        assert "Ollama did not answer. Start it." in form.fields.model.accessibleDescription()
-        assert window.messages.sentences() == []
-        service.refusal, service.lists = None, {"ollama": ("gemma3:4b",)}
-        form.fields.refresh.click()
-        await until(lambda: form.fields.refresh.name == "refresh-cw")
-        assert "did not answer" not in form.fields.model.toolTip()
-
-
-async def test_a_fault_of_the_service_is_reported_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
-    service = FakeBackendService(refusal=RuntimeError(f"the key is {SECRET}"))
-    async with opened(service, OLLAMA, Settings(provider="ollama")) as (_, form):
-        await until(lambda: "RuntimeError" in form.fields.model.toolTip())
-        assert SECRET not in form.fields.model.toolTip()
-    assert "RuntimeError" in caplog.text and SECRET not in caplog.text
+async def test_a_list_that_cannot_be_fetched_says_so_quietly(service: FakeBackendService, window: MainWindow) -> None:
+    service.refusal = UserError("Ollama did not answer. Start it.")
+    form = await opened(window, OLLAMA)
+    await until(lambda: form.fields.refresh.name == "triangle-alert")
+    assert "Ollama did not answer. Start it." in form.fields.model.toolTip()
+    assert "Ollama did not answer. Start it." in form.fields.model.accessibleDescription()
+    assert window.messages.sentences() == []
+    service.refusal, service.lists = None, {"ollama": ("gemma3:4b",)}
+    form.fields.refresh.click()
+    await until(lambda: form.fields.refresh.name == "refresh-cw")
+    assert "did not answer" not in form.fields.model.toolTip()
 
 
 @pytest.mark.parametrize("how", ["chosen", "beside", "mid-conversation"])
@@ -352,7 +349,7 @@ async def test_a_backend_that_refuses_is_not_said_to_need_no_key(how: str) -> No
         await until(lambda: form.key_box.words.text() == MAYBE)
         if how == "mid-conversation":
             told = (THEIRS.provider, THEIRS.model, THEIRS.base_url)
-            say(window, factory, e.Failure(1, "backend", WANTS_KEY, False, *told))
+            say(window, e.Failure(1, "backend", WANTS_KEY, False, *told))
         else:
             factory.session.refusal = UserError(WANTS_KEY)
             (window.dialogs.secondary_chosen if how == "beside" else window.dialogs.backend_chosen).emit(THEIRS)
@@ -367,26 +364,24 @@ async def test_a_backend_that_refuses_is_not_said_to_need_no_key(how: str) -> No
         await until(lambda: form.key_box.words.text() == MAYBE)
 
 
-async def test_a_test_that_is_refused_is_not_contradicted_above() -> None:
-    service = FakeBackendService()
-    async with opened(service, THEIRS) as (_, form):
-        await until(lambda: form.key_box.words.text() == MAYBE)
-        service.refusal = UserError(WANTS_KEY)
-        press(form, "Test connection")
-        await until(lambda: form.answer.text() == WANTS_KEY and form.key_box.words.text() == NOT_YET)
+async def test_a_test_that_is_refused_is_not_contradicted_above(service, window) -> None:
+    form = await opened(window, THEIRS)
+    await until(lambda: form.key_box.words.text() == MAYBE)
+    service.refusal = UserError(WANTS_KEY)
+    press(form, "Test connection")
+    await until(lambda: form.answer.text() == WANTS_KEY and form.key_box.words.text() == NOT_YET)
 
 
-async def test_a_typed_key_is_saved_before_the_test() -> None:
-    service = FakeBackendService()
-    async with opened(service, BackendChoice("anthropic")) as (_, form):
-        await until(lambda: form.key_box.words.text() == NOT_YET)
-        assert not form.key_box.save_button.isEnabled()
-        QTest.keyClicks(form.key_box.field, SECRET)
-        form.test_button.click()
-        await until(lambda: "answers" in form.answer.text())
-        assert service.keys == {"anthropic": SECRET}
-        assert [call[0] for call in service.calls if call[0] in ("keep_key", "test")] == ["keep_key", "test"]
-        assert ("models", "anthropic", "", True) in service.calls, "the list may be another one with a key"
+async def test_a_typed_key_is_saved_before_the_test(service: FakeBackendService, window: MainWindow) -> None:
+    form = await opened(window, BackendChoice("anthropic"))
+    await until(lambda: form.key_box.words.text() == NOT_YET)
+    assert not form.key_box.save_button.isEnabled()
+    QTest.keyClicks(form.key_box.field, SECRET)
+    form.test_button.click()
+    await until(lambda: "answers" in form.answer.text())
+    assert service.keys == {"anthropic": SECRET}
+    assert [call[0] for call in service.calls if call[0] in ("keep_key", "test")] == ["keep_key", "test"]
+    assert ("models", "anthropic", "", True) in service.calls, "the list may be another one with a key"
 
 
 async def test_no_keyring_is_asked_before_a_provider_is_seen() -> None:
@@ -401,26 +396,26 @@ async def test_no_keyring_is_asked_before_a_provider_is_seen() -> None:
         assert ("key_place", "google") not in service.calls
 
 
-async def test_leaving_drops_what_was_typed_and_a_running_test() -> None:
-    service = FakeBackendService()
-    async with opened(service, BackendChoice("openai")) as (window, form):
-        await until(lambda: form.key_box.words.text() == NOT_YET)
-        service.gate = asyncio.Event()
-        press(form, "Test connection")
-        await until(lambda: ("test", BackendChoice("openai")) in service.calls)
-        QTest.keyClicks(form.key_box.field, SECRET)
-        QTest.keyClick(dialog_of(form), Qt.Key.Key_Escape)
-        await until(lambda: service.cancelled)
-        assert form.key_box.field.text() == "" and service.keys == {}
-        window.setup.models_button.click()
-        assert form.answer.text() == "" and form.test_button.isEnabled()
+async def test_leaving_drops_what_was_typed_and_a_running_test(service: FakeBackendService, window: MainWindow) -> None:
+    form = await opened(window, BackendChoice("openai"))
+    await until(lambda: form.key_box.words.text() == NOT_YET)
+    service.gate = asyncio.Event()
+    press(form, "Test connection")
+    await until(lambda: ("test", BackendChoice("openai")) in service.calls)
+    QTest.keyClicks(form.key_box.field, SECRET)
+    QTest.keyClick(dialog_of(form), Qt.Key.Key_Escape)
+    await until(lambda: service.cancelled)
+    assert form.key_box.field.text() == "" and service.keys == {}
+    window.setup.models_button.click()
+    assert form.answer.text() == "" and form.test_button.isEnabled()
 
 
 async def test_a_real_server_is_tested_by_its_address_with_the_key_that_was_typed() -> None:
     script = Script()
     with peer(script) as server, _generators_closed(asyncio.get_running_loop()):
         service = BackendService(KeyStore(environment={}, open_keyring=lambda: None))
-        async with opened(service, BackendChoice("compatible", "tiny", f"{server}/v1")) as (_, form):
+        async with shown(FakeFactory(), service=service) as window:
+            form = await opened(window, BackendChoice("compatible", "tiny", f"{server}/v1"))
             QTest.keyClicks(form.key_box.field, SECRET)
             press(form, "Test connection")
             await until(lambda: "answers: first words after" in form.answer.text(), 30)

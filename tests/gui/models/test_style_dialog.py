@@ -1,6 +1,5 @@
 """The dialogs “Style and tools” and “Router”: for the open conversation and for new ones; the router's table."""
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -141,73 +140,69 @@ def test_tools_are_kept_by_name_whatever_the_name(names: tuple[str, ...]) -> Non
     assert tool_choice(settings) == tools
 
 
-async def test_what_is_set_while_it_gets_ready_reaches_the_session() -> None:
-    factory = FakeFactory(gate=asyncio.Event())
-    async with shown(factory, running=False) as window:
-        await until(lambda: factory.choices)
-        dialog = opened(window)
-        dialog.lengths["short"].click()
-        dialog.tools.switches["clock"].click()
-        press(dialog, "Use for this conversation")
-        factory.gate.set()
-        await until(lambda: window.manager.session and len(factory.session.calls) == 2)
-        assert factory.session.calls == [("set_style", Style(length="short")), ("set_tools", ToolChoice(("clock",)))]
+async def test_what_is_set_while_it_gets_ready_reaches_the_session(gate, window, factory) -> None:
+    await until(lambda: factory.choices)
+    dialog = opened(window)
+    dialog.lengths["short"].click()
+    dialog.tools.switches["clock"].click()
+    press(dialog, "Use for this conversation")
+    gate.set()
+    await until(lambda: window.manager.session and len(factory.session.calls) == 2)
+    assert factory.session.calls == [("set_style", Style(length="short")), ("set_tools", ToolChoice(("clock",)))]
 
 
-async def test_folders_are_asked_for_without_blocking_and_taken_out() -> None:
-    async with shown(FakeFactory()) as window:
-        dialog = opened(window)
-        tools = dialog.tools
-        assert not tools.folders.isVisible()
-        tools.switches["files"].click()
-        assert tools.folders.isVisible() and not tools.remove_button.isEnabled()
-        press(tools, "Add a folder")
-        (asking,) = tools.findChildren(QFileDialog)
-        asking.fileSelected.emit("/srv/recipes")
-        asking.reject()
-        assert tools.choice.folders == ("/srv/recipes",)
-        tools.folders.setCurrentRow(0)
-        press(tools, "Remove the folder")
-        assert tools.choice.folders == () and not tools.remove_button.isEnabled()
+async def test_folders_are_asked_for_without_blocking_and_taken_out(window: MainWindow) -> None:
+    dialog = opened(window)
+    tools = dialog.tools
+    assert not tools.folders.isVisible()
+    tools.switches["files"].click()
+    assert tools.folders.isVisible() and not tools.remove_button.isEnabled()
+    press(tools, "Add a folder")
+    (asking,) = tools.findChildren(QFileDialog)
+    asking.fileSelected.emit("/srv/recipes")
+    asking.reject()
+    assert tools.choice.folders == ("/srv/recipes",)
+    tools.folders.setCurrentRow(0)
+    press(tools, "Remove the folder")
+    assert tools.choice.folders == () and not tools.remove_button.isEnabled()
 
 
-async def test_the_talk_goes_on_beside_the_dialog() -> None:
-    async with window_and_factory() as (window, factory):
-        dialog = opened(window)
-        assert not dialog.isModal()
-        QTest.mousePress(window.dock.button, Qt.MouseButton.LeftButton)
-        assert factory.session.calls == [("press",)]
-        QTest.mouseRelease(window.dock.button, Qt.MouseButton.LeftButton)
-        window.close()
-        assert not dialog.isVisible()
+async def test_the_talk_goes_on_beside_the_dialog(window: MainWindow, factory: FakeFactory) -> None:
+    dialog = opened(window)
+    assert not dialog.isModal()
+    QTest.mousePress(window.dock.button, Qt.MouseButton.LeftButton)
+    assert factory.session.calls == [("press",)]
+    QTest.mouseRelease(window.dock.button, Qt.MouseButton.LeftButton)
+    window.close()
+    assert not dialog.isVisible()
 
 
 @pytest.mark.parametrize("locale", ["en_US", "de_DE", "C"])
 @pytest.mark.parametrize(
     ("typed", "dollars"), [("0,05", 0.05), ("0.05", 0.05), ("12,5", 12.5), ("$0.5", 0.5), ("3", 3.0)]
 )
-async def test_both_marks_are_the_decimal_point_of_the_cap(locale: str, typed: str, dollars: float) -> None:
-    async with window_and_factory() as (window, factory):
-        dialog = opened(window)
-        dialog.cap.setLocale(QLocale(locale))
-        await until(dialog.isActiveWindow)
-        dialog.cap.setFocus()
-        dialog.cap.selectAll()
-        QTest.keyClicks(dialog.cap, typed)
-        press(dialog, "Use for this conversation")
-        await until(lambda: ("set_cap", dollars) in factory.session.calls)
-        assert opened(window).cap.value() == dollars
+async def test_both_marks_are_the_decimal_point_of_the_cap(
+    locale: str, typed: str, dollars: float, window: MainWindow, factory: FakeFactory
+) -> None:
+    dialog = opened(window)
+    dialog.cap.setLocale(QLocale(locale))
+    await until(dialog.isActiveWindow)
+    dialog.cap.setFocus()
+    dialog.cap.selectAll()
+    QTest.keyClicks(dialog.cap, typed)
+    press(dialog, "Use for this conversation")
+    await until(lambda: ("set_cap", dollars) in factory.session.calls)
+    assert opened(window).cap.value() == dollars
 
 
-async def test_thousands_are_not_marked_in_the_cap() -> None:
-    async with shown(FakeFactory()) as window:
-        cap = opened(window).cap
-        for locale in ("en_US", "de_DE"):
-            cap.setLocale(QLocale(locale))
-            for text in ("1.000,50", "1,000.50", "1,000", "1.000"):
-                assert cap.validate(text, 0)[0] == QValidator.State.Invalid, (locale, text)
-            cap.setValue(1000.0)
-            assert "000" in cap.text() and cap.text()[2] == "0"
+async def test_thousands_are_not_marked_in_the_cap(window: MainWindow) -> None:
+    cap = opened(window).cap
+    for locale in ("en_US", "de_DE"):
+        cap.setLocale(QLocale(locale))
+        for text in ("1.000,50", "1,000.50", "1,000", "1.000"):
+            assert cap.validate(text, 0)[0] == QValidator.State.Invalid, (locale, text)
+        cap.setValue(1000.0)
+        assert "000" in cap.text() and cap.text()[2] == "0"
 
 
 async def test_a_conversations_own_voice_is_chosen_among_those_that_speak_the_language() -> None:
@@ -294,69 +289,49 @@ async def test_a_table_is_made_without_the_router_in_force() -> None:
         assert factory.session.calls == [] and json.loads(window.settings.routes)["stem"]["provider"] == "embedded"
 
 
-async def test_a_card_tells_for_which_kind_it_was_chosen() -> None:
-    async with window_and_factory() as (window, factory):
-        say(
-            window,
-            factory,
-            e.BackendRouted(1, 1, "stem", 0.9, "Anthropic", "claude", "it asks for a number"),
-            e.OracleRequested(1, 1, 1, "Anthropic", "claude", "how far is", False),
-            e.OracleRequested(1, 2, 1, "OpenAI", "gpt", "how far is", False, True),
-        )
-        secondary, routed = oracle(window)
-        assert "for science and maths" in routed and "for science" not in secondary
-        say(
-            window,
-            factory,
-            e.BackendRouted(2, 1, "creative", 0.7, "Ollama", "gemma", "no, a tale"),
-            e.OracleRequested(2, 3, 1, "Ollama", "gemma", "how far is it to", False),
-        )
-        newer, _, older = oracle(window)
-        assert "for creative" in newer and "for science and maths" in older, "that one was chosen for another kind"
+async def test_a_card_tells_for_which_kind_it_was_chosen(window: MainWindow) -> None:
+    say(
+        window,
+        e.BackendRouted(1, 1, "stem", 0.9, "Anthropic", "claude", "it asks for a number"),
+        e.OracleRequested(1, 1, 1, "Anthropic", "claude", "how far is", False),
+        e.OracleRequested(1, 2, 1, "OpenAI", "gpt", "how far is", False, True),
+    )
+    secondary, routed = oracle(window)
+    assert "for science and maths" in routed and "for science" not in secondary
+    say(
+        window,
+        e.BackendRouted(2, 1, "creative", 0.7, "Ollama", "gemma", "no, a tale"),
+        e.OracleRequested(2, 3, 1, "Ollama", "gemma", "how far is it to", False),
+    )
+    newer, _, older = oracle(window)
+    assert "for creative" in newer and "for science and maths" in older, "that one was chosen for another kind"
 
 
 CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
 
 
-async def test_a_router_at_the_side_tells_its_kind_on_its_own_cards() -> None:
-    async with window_and_factory() as (window, factory):
-        say(
-            window,
-            factory,
-            e.BackendRouted(1, 1, "stem", 0.9, *CLAUDE, "a number"),
-            e.OracleRequested(1, 1, 1, *CLAUDE, "how far is", False),
-            e.BackendRouted(1, 1, "creative", 0.6, *GPT, "a tale", True),
-            e.OracleRequested(1, 2, 1, *GPT, "how far is", False, True),
-        )
-        secondary, driver = oracle(window)
-        assert "for creative" in secondary and "for science" not in secondary
-        assert "for science and maths" in driver and "creative" not in driver
-
-
-async def test_a_kind_goes_with_what_is_handed_over_and_not_to_a_backend_that_nobody_routed_to() -> None:
-    async with window_and_factory() as (window, factory):
-        say(
-            window,
-            factory,
-            e.BackendRouted(1, 1, "stem", 0.9, *CLAUDE, "a number"),
-            e.OracleRequested(1, 1, 1, *CLAUDE, "how far is", False),
-            e.BackendRouted(1, 1, "creative", 0.6, *GPT, "a tale", True),
-            e.OracleRequested(1, 2, 1, *GPT, "how far is", False, True),
-            e.BackendChanged(2, *GPT, "handed"),
-            e.OracleHandedOver(2, 2),
-            e.SecondaryChanged(2, *CLAUDE),
-        )
-        taken = window.oracle.columns[1].view
-        assert "for creative" in taken.card_text(len(taken.cards) - 1)
-        say(
-            window,
-            factory,
-            e.BackendChanged(3, "Ollama", "gemma"),
-            e.OracleRequested(3, 3, 1, "Ollama", "gemma", "how far is it", True),
-            e.OracleRequested(3, 4, 1, *CLAUDE, "how far is it", True, True),
-        )
-        newest = [column.view.card_text(len(column.view.cards) - 1) for column in window.oracle.columns]
-        assert not [text for text in newest if " for " in text]
+async def test_each_router_tells_its_kind_which_goes_with_what_is_handed_over_and_with_nothing_else(window) -> None:
+    say(
+        window,
+        e.BackendRouted(1, 1, "stem", 0.9, *CLAUDE, "a number"),
+        e.OracleRequested(1, 1, 1, *CLAUDE, "how far is", False),
+        e.BackendRouted(1, 1, "creative", 0.6, *GPT, "a tale", True),
+        e.OracleRequested(1, 2, 1, *GPT, "how far is", False, True),
+    )
+    secondary, driver = oracle(window)
+    assert "for creative" in secondary and "for science" not in secondary
+    assert "for science and maths" in driver and "creative" not in driver
+    say(window, e.BackendChanged(2, *GPT, "handed"), e.OracleHandedOver(2, 2), e.SecondaryChanged(2, *CLAUDE))
+    taken = window.oracle.columns[1].view
+    assert "for creative" in taken.card_text(len(taken.cards) - 1)
+    say(
+        window,
+        e.BackendChanged(3, "Ollama", "gemma"),
+        e.OracleRequested(3, 3, 1, "Ollama", "gemma", "how far is it", True),
+        e.OracleRequested(3, 4, 1, *CLAUDE, "how far is it", True, True),
+    )
+    newest = [column.view.card_text(len(column.view.cards) - 1) for column in window.oracle.columns]
+    assert not [text for text in newest if " for " in text]
 
 
 async def test_the_servers_of_the_table_can_be_told_apart() -> None:

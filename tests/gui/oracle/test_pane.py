@@ -10,6 +10,7 @@ from app.conversation import events as e
 from app.gui.cards.view import CardView
 from app.gui.design.motion import reduce_motion
 from app.gui.oracle.pane import OraclePane
+from tests.gui.helpers import heard
 
 CLAUDE, GPT, LOCAL = ("Anthropic", "claude"), ("OpenAI", "gpt"), ("Embedded", "small")
 ANSWER = "The highest mountain in Europe is Mount Elbrus."
@@ -168,8 +169,7 @@ def test_a_word_that_is_heard_writes_its_own_card_alone(qtbot: QtBot) -> None:
 def test_the_large_card_shows_the_one_that_counts_and_nothing_is_lost(qtbot: QtBot) -> None:
     pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."), asked(2))
     thought = pane.thought.view
-    before, told = texts(pane.view), []
-    pane.earlier_toggled.connect(told.append)
+    before, told = texts(pane.view), heard(pane.earlier_toggled)
     qtbot.mouseClick(pane.header.earlier, Qt.MouseButton.LeftButton)
     assert told == [False] and not pane.earlier
     assert thought.isVisible() and not pane.view.isVisible()
@@ -187,17 +187,11 @@ def test_the_large_card_shows_the_one_that_counts_and_nothing_is_lost(qtbot: QtB
     assert numbers(pane.view) == ["3", "2", "1"] and texts(pane.view)[2].startswith("1   replaced by 2")
 
 
-def test_thoughts_stand_in_the_transcripts_order(qtbot: QtBot) -> None:
-    pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."), asked(2), e.OracleDelta(2, 2, "One."))
-    assert [card.head[0][0] for card in pane.view.cards] == ["1", "2"]
-
-
 def test_figures_are_shown_on_demand(qtbot: QtBot) -> None:
     counted = e.OracleCounted(3, 1, *CLAUDE, 120, 12, 0, True, 0.001, 250, 30.0, 400)
     pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."), counted, e.OracleEnded(3, 1, "complete", 1))
     pane.set_earlier(False)
-    told = []
-    pane.details_toggled.connect(told.append)
+    told = heard(pane.details_toggled)
     for view in (pane.view, pane.thought.view):
         assert "tokens in" in texts(view)[0] and "first words after" in texts(view)[0] and view.cards[0].quote
     qtbot.mouseClick(pane.header.details, Qt.MouseButton.LeftButton)
@@ -210,17 +204,14 @@ def test_figures_are_shown_on_demand(qtbot: QtBot) -> None:
 @pytest.mark.parametrize("reduced", [False, True])
 def test_another_thought_fades_in_and_one_that_grows_does_not(qtbot: QtBot, reduced: bool) -> None:
     reduce_motion(reduced)
-    try:
-        pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."))
-        pane.set_earlier(False)
-        before = pane.thought._before
-        say(pane, e.OracleDelta(2, 1, " Sharp."))
-        assert not before.isVisible()
-        say(pane, asked(2), e.OracleDelta(3, 2, "One."))
-        assert before.isVisible() != reduced
-        qtbot.waitUntil(lambda: not before.isVisible(), timeout=2000)
-    finally:
-        reduce_motion(False)
+    pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."))
+    pane.set_earlier(False)
+    before = pane.thought._before
+    say(pane, e.OracleDelta(2, 1, " Sharp."))
+    assert not before.isVisible()
+    say(pane, asked(2), e.OracleDelta(3, 2, "One."))
+    assert before.isVisible() != reduced
+    qtbot.waitUntil(lambda: not before.isVisible(), timeout=2000)
 
 
 def test_the_large_text_is_large_and_tells_how_long_is_waited(qtbot: QtBot) -> None:

@@ -254,3 +254,8 @@ SCENES = (
     Scene("small", _talk, (900, 600), settings=LEAVES, forget="Why leaves turn red"),
     Scene("large", _talk, (2560, 1440), settings=LEAVES, forget="Why leaves turn red"),
 )
+
+
+def scene(name: str) -> Scene:
+    """Returns the scene with this name."""
+    return next(scene for scene in SCENES if scene.name == name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -30,7 +30,15 @@ from app.services.model_service import ModelKind, ModelState, ModelView, VoiceVi
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
-from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakePrices, FakeServers, FakeSoundService
+from tests.gui.fakes import (
+    PROVIDERS,
+    FakeBackendService,
+    FakeFactory,
+    FakeMachine,
+    FakePrices,
+    FakeServers,
+    FakeSoundService,
+)
 from tests.gui.helpers import WELCOMED, until
 from tests.support.demo_talk import QUESTIONS, ScriptedDemoService, Voice
 
@@ -63,12 +71,6 @@ _TEXTS = {
 }
 
 
-class _History(FakeHistory):
-    """A history without a notice."""
-
-    notice = ""
-
-
 def history_of_a_year() -> FakeHistory:
     """A history with a dozen conversations."""
     now = NOW.timestamp()
@@ -87,7 +89,7 @@ def history_of_a_year() -> FakeHistory:
     ]
     filed = {"Packing list for Lisbon, with two children": "Journeys", "First words in Georgian": "Journeys"}
     views = [replace(view, folder=filed.get(view.key, ""), pinned=view.key == _PINNED) for view in views]
-    service = _History(*views, now=now)
+    service = FakeHistory(*views, now=now)
     service.texts.update(_TEXTS)
     return service
 
@@ -143,14 +145,6 @@ def demo_service() -> ScriptedDemoService:
             *QUESTIONS[1:],
         ),
     )
-
-
-class _Machine:
-    """Knows the machine already."""
-
-    async def look(self, report: Callable[[str, float], None]) -> MachineView:
-        await asyncio.sleep(0)
-        return MACHINE
 
 
 def _model(key: str, kind: ModelKind, label: str, size: float, state: ModelState, **more: object) -> ModelView:
@@ -271,7 +265,7 @@ async def scripted_window(
                 backend_service=service,
                 sound_service=FakeSoundService(),
                 history=history,
-                machine=_Machine(),
+                machine=FakeMachine(MACHINE),
                 demo=demo_service(),
                 models=_Models(),  # type: ignore[arg-type]
                 choices=WindowChoices(frontends=frontends, weighty=("kame", "moshi"), backends=PROVIDERS),

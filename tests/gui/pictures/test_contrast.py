@@ -10,17 +10,13 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 
 from app.gui.design.theme import apply_theme
 from tests.gui.helpers import spread
-from tests.gui.pictures.scenes import SCENES, Scene
+from tests.gui.pictures.scenes import scene
 from tests.gui.window.test_accessibility import controls
 
 THEMES = ("light", "dark", "contrast")
 SCENES_WITH_TEXTS = tuple("talk empty thoughts models devices settings first-use models-here models-machine".split())
 SCALE = 4
 """Texts are drawn so many times larger for the measurement: thin strokes reach their full colour then."""
-
-
-def scene(name: str) -> Scene:
-    return next(scene for scene in SCENES if scene.name == name)
 
 
 def pixels(image: QImage) -> np.ndarray:

@@ -9,17 +9,13 @@ from PySide6.QtWidgets import QWidget
 from app.gui.cards.document import COLUMN_PX
 from app.gui.design.look import Look
 from tests.gui.helpers import spread, until
-from tests.gui.pictures.scenes import SCENES, Scene
+from tests.gui.pictures.scenes import SCENES, scene
 from tests.gui.pictures.screenshots import FOLDER, named_pictures, take_picture, write
 from tests.gui.window.test_accessibility import cut_off
 
 LIVE = "window.png"
 """The picture of a real conversation, which another command takes."""
 MOST_BYTES = 250_000
-
-
-def scene(name: str) -> Scene:
-    return next(scene for scene in SCENES if scene.name == name)
 
 
 async def _whole(widget: QWidget) -> None:
@@ -58,11 +54,6 @@ async def test_panes_are_hidden_when_window_or_text_leave_no_room() -> None:
     for name, percent, there in cases:
         async with scene(name).opened(percent=percent) as window:
             assert window.conversations.isVisible() == there, (name, percent)
-
-
-async def test_a_device_that_was_replaced_is_no_error() -> None:
-    async with scene("trouble").opened() as window:
-        assert [row.level for row in window.messages.rows] == ["error", "warning"]
 
 
 @pytest.mark.slow

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
@@ -27,6 +26,7 @@ from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.rows import SettingRow
 from app.settings.declarations import Settings, declaration, declarations, page_of
 from app.settings.setting import Setting
+from tests.gui.helpers import heard, wheel
 from tests.gui.window.test_accessibility import controls, cut_off
 
 SHOWN = [one for one in declarations() if one.place == "dialog"]
@@ -87,13 +87,7 @@ def place_with(qtbot: QtBot, **kept: Any) -> Place:
     return place
 
 
-@pytest.fixture(autouse=True)
-def _every_click_counts() -> Iterator[None]:
-    """A list that was opened by a click takes the next one for the second half of a double click."""
-    usual = QApplication.doubleClickInterval()
-    QApplication.setDoubleClickInterval(0)
-    yield
-    QApplication.setDoubleClickInterval(usual)
+pytestmark = pytest.mark.usefixtures("no_double_clicks")
 
 
 @pytest.fixture
@@ -261,14 +255,6 @@ def test_nothing_that_the_app_keeps_for_itself_is_shown(place: Place) -> None:
     assert list(place.dialog.rows) == [one.name for one in SHOWN]
 
 
-def test_letters_say_nothing_before_the_text_is_whole(place: Place) -> None:
-    row = place.row("weights_mirror")
-    QTest.keyClicks(row.editor.line, "http://mirror")
-    assert place.told == [] and not row.reset.isVisible()
-    QTest.keyClick(row.editor.line, Qt.Key.Key_Tab)
-    assert place.told == [("weights_mirror", "http://mirror")]
-
-
 def test_escape_takes_back_what_is_half_typed_and_then_closes(place: Place) -> None:
     for key in ("weights_mirror", "cap_dollars", "persona"):
         row = place.row(key)
@@ -301,17 +287,7 @@ def test_numbers_stay_in_their_range(place: Place) -> None:
 @pytest.mark.parametrize("key", ["font_scale", "cap_dollars", "theme", "speech_volume"])
 def test_the_wheel_scrolls_and_changes_nothing(place: Place, key: str) -> None:
     control = place.row(key).editor.focusProxy()
-    turn = QWheelEvent(
-        QPointF(5, 5),
-        QPointF(5, 5),
-        QPoint(0, 0),
-        QPoint(0, -120),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(control, turn)
+    wheel(control, -1)
     assert place.told == []
 
 
@@ -346,8 +322,7 @@ def test_keys_that_cannot_be_are_refused_in_words(own_place: Place) -> None:
 
 
 def test_the_hotkeys_are_left_alone_while_keys_are_typed(place: Place) -> None:
-    typing: list[bool] = []
-    place.dialog.keys_typed.connect(typing.append)
+    typing = heard(place.dialog.keys_typed)
     place.row("talk_hotkey")
     assert typing == [True]
     place.dialog.search.setFocus()
@@ -403,8 +378,7 @@ def test_what_a_new_user_looks_for_is_seen_at_once(place: Place) -> None:
 
 
 def test_links_lead_to_settings_and_dialogs_and_show_values(place: Place) -> None:
-    dialog, wanted = place.dialog, []
-    dialog.dialog_wanted.connect(wanted.append)
+    dialog, wanted = place.dialog, heard(place.dialog.dialog_wanted)
     links = {(link.link.section, link.link.target): link for link in dialog.area.links}
     place.dialog.show_value("microphone", "Desk")
     link = links["essentials", "microphone"]

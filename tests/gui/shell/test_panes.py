@@ -13,7 +13,7 @@ from app.conversation import events as e
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import say, shown, until, window_and_factory
+from tests.gui.helpers import say, shown, until
 
 
 def seen(window: MainWindow) -> list[bool]:
@@ -35,37 +35,32 @@ def drag(splitter: QSplitter, handle: int, by: int) -> None:
     QTest.mouseRelease(grip, Qt.MouseButton.LeftButton, pos=centre + step)
 
 
-async def test_keys_show_and_hide_the_panes_and_the_menu_says_which_are_there() -> None:
-    async with shown(FakeFactory()) as window:
-        await until(window.isActiveWindow)
-        window.resize(1280, 860)
-        await until(lambda: seen(window) == [True] * 3)
-        for place, keys in enumerate(("Ctrl+1", "Ctrl+2", "Ctrl+3")):
-            press(window, keys)
-            expected = [other > place for other in range(3)]
-            assert seen(window) == expected
-            assert [action.isChecked() for action in window.panes.actions_] == expected
-        assert window.transcript.isVisible(), "the conversation is always there"
-        for keys in ("Ctrl+3", "Ctrl+2", "Ctrl+1"):
-            press(window, keys)
-        assert seen(window) == [True] * 3
+async def test_keys_show_and_hide_the_panes_and_the_menu_says_which_are_there(window: MainWindow) -> None:
+    window.resize(1280, 860)
+    await until(lambda: seen(window) == [True] * 3)
+    for place, keys in enumerate(("Ctrl+1", "Ctrl+2", "Ctrl+3")):
+        press(window, keys)
+        expected = [other > place for other in range(3)]
+        assert seen(window) == expected
+        assert [action.isChecked() for action in window.panes.actions_] == expected
+    assert window.transcript.isVisible(), "the conversation is always there"
+    for keys in ("Ctrl+3", "Ctrl+2", "Ctrl+1"):
+        press(window, keys)
+    assert seen(window) == [True] * 3
 
 
-async def test_hiding_a_pane_gives_the_focus_back() -> None:
-    async with shown(FakeFactory()) as window:
-        await until(window.isActiveWindow)
-        window.resize(1280, 860)
-        window.conversations.search.setFocus()
-        press(window, "Ctrl+1")
-        focus = window.focusWidget()
-        assert focus is not None and focus.isVisible()
-        press(window, "Ctrl+1")
-        assert seen(window)[0]
+async def test_hiding_a_pane_gives_the_focus_back(window: MainWindow) -> None:
+    window.resize(1280, 860)
+    window.conversations.search.setFocus()
+    press(window, "Ctrl+1")
+    focus = window.focusWidget()
+    assert focus is not None and focus.isVisible()
+    press(window, "Ctrl+1")
+    assert seen(window)[0]
 
 
 async def test_at_first_only_the_conversations_and_the_transcript_are_open_and_a_small_window_does_without() -> None:
     async with shown(FakeFactory(), everything=False) as window:
-        await until(window.isActiveWindow)
         window.resize(1280, 860)
         await until(lambda: seen(window) == [True, False, False])
         window.resize(1000, 860)
@@ -82,36 +77,27 @@ async def test_at_first_only_the_conversations_and_the_transcript_are_open_and_a
 
 
 async def test_the_oracle_opens_by_itself_once() -> None:
-    async with window_and_factory(everything=False) as (window, factory):
+    async with shown(FakeFactory(), everything=False) as window:
         window.resize(1280, 860)
-        say(window, factory, e.OracleRequested(1, 1, 1, "Embedded", "small", "how high", False))
+        say(window, e.OracleRequested(1, 1, 1, "Embedded", "small", "how high", False))
         assert window.oracle.isVisible() and window.keep.state.oracle_introduced
         window.top_bar.oracle_button.click()
         assert not window.oracle.isVisible()
-        say(window, factory, e.OracleRequested(2, 2, 1, "Embedded", "small", "how high is", False))
+        say(window, e.OracleRequested(2, 2, 1, "Embedded", "small", "how high is", False))
         assert not window.oracle.isVisible()
 
 
 async def test_the_oracle_does_not_open_by_itself_where_it_leaves_no_room() -> None:
-    async with window_and_factory(everything=False) as (window, factory):
+    async with shown(FakeFactory(), everything=False) as window:
         window.resize(600, 600)
         await until(lambda: window.width() == 600)
-        say(window, factory, e.OracleRequested(1, 1, 1, "Embedded", "small", "how high", False))
+        say(window, e.OracleRequested(1, 1, 1, "Embedded", "small", "how high", False))
         assert not window.oracle.isVisible()
-
-
-async def test_the_line_at_the_foot_opens_the_timeline() -> None:
-    async with shown(FakeFactory(), everything=False) as window:
-        window.status.inspector_button.click()
-        assert window.inspector.timeline.isVisible()
-        window.mini.click()
-        assert not window.inspector.timeline.isVisible()
 
 
 async def test_sizes_place_and_panes_are_found_again(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     async with shown(FakeFactory(), Settings(path=path), everything=False) as window:
-        await until(window.isActiveWindow)
         width = 780  # no larger than the screen of this test, or it would not be given back
         window.resize(width, 730)
         await until(lambda: seen(window) == [False, False, False])

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
 from app.conversation import events as e
-from app.conversation.events import BackendChanged, Event, SecondaryChanged, TalkTapped
+from app.conversation.events import BackendChanged, SecondaryChanged, TalkTapped
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.session_state import SessionState
 from app.gui.state.talk_state import TalkState
@@ -33,10 +32,15 @@ class Told:
         manager.secondary_taken.connect(self.secondary.append)
 
 
-@asynccontextmanager
-async def managed(factory: FakeFactory, choice: SessionChoice) -> AsyncIterator[SessionManager]:
-    events: list[Event] = []
-    manager = SessionManager(factory, events.append)
+@pytest.fixture
+def choice() -> SessionChoice:
+    return SessionChoice(backend=FIRST)
+
+
+@pytest.fixture
+async def manager(factory: FakeFactory, choice: SessionChoice) -> AsyncIterator[SessionManager]:
+    """A manager whose session was started with `choice`."""
+    manager = SessionManager(factory, lambda event: None)
     manager.start(choice)
     await calm()
     yield manager
@@ -60,81 +64,75 @@ def changed(choice: BackendChoice, reason: str) -> BackendChanged:
     )
 
 
-async def test_a_model_that_is_loading_stays_the_wanted_one_when_the_driver_fails() -> None:
-    factory = FakeFactory()
-    async with managed(factory, SessionChoice(backend=FIRST)) as manager:
-        manager.want(backend=SECOND)
-        await calm()
-        told, session = Told(manager), factory.session
-        session.slow = asyncio.Event()
-        manager.want(backend=THIRD)
-        await calm()
-        session.say(changed(FIRST, "fallback"))
-        assert (manager.driving, manager.wanted.backend, told.settled) == (FIRST, THIRD, [])
-        session.slow.set()
-        await calm()
-        assert manager.driving == manager.wanted.backend == THIRD
-        assert told.settled == told.taken == [THIRD]
+async def test_a_model_that_is_loading_stays_the_wanted_one_when_the_driver_fails(manager, factory) -> None:
+    manager.want(backend=SECOND)
+    await calm()
+    told, session = Told(manager), factory.session
+    session.slow = asyncio.Event()
+    manager.want(backend=THIRD)
+    await calm()
+    session.say(changed(FIRST, "fallback"))
+    assert (manager.driving, manager.wanted.backend, told.settled) == (FIRST, THIRD, [])
+    session.slow.set()
+    await calm()
+    assert manager.driving == manager.wanted.backend == THIRD
+    assert told.settled == told.taken == [THIRD]
 
 
-async def test_a_driver_that_fails_while_nothing_is_chosen_gives_way() -> None:
-    factory = FakeFactory()
-    async with managed(factory, SessionChoice(backend=FIRST)) as manager:
-        manager.want(backend=SECOND)
-        await calm()
-        factory.session.say(changed(FIRST, "fallback"))
-        assert manager.driving == manager.wanted.backend == FIRST
+async def test_a_driver_that_fails_while_nothing_is_chosen_gives_way(manager, factory) -> None:
+    manager.want(backend=SECOND)
+    await calm()
+    factory.session.say(changed(FIRST, "fallback"))
+    assert manager.driving == manager.wanted.backend == FIRST
 
 
 def hand_over(session: FakeSession, now: BackendChoice, before: BackendChoice) -> None:
     session.say(changed(now, "handed"), SecondaryChanged(1.0, before.provider, before.model))
 
 
-async def test_the_comparison_model_becomes_the_driver() -> None:
-    factory = FakeFactory()
-    async with managed(factory, SessionChoice(backend=FIRST, secondary=SECOND)) as manager:
-        told = Told(manager)
-        hand_over(factory.session, SECOND, FIRST)
-        assert (manager.driving, manager.secondary) == (SECOND, FIRST)
-        assert (manager.wanted.backend, manager.wanted.secondary) == (SECOND, FIRST)
-        assert told.taken == [SECOND] and told.secondary == [FIRST]
+@pytest.mark.parametrize("choice", [SessionChoice(backend=FIRST, secondary=SECOND)])
+async def test_the_comparison_model_becomes_the_driver(manager: SessionManager, factory: FakeFactory) -> None:
+    told = Told(manager)
+    hand_over(factory.session, SECOND, FIRST)
+    assert (manager.driving, manager.secondary) == (SECOND, FIRST)
+    assert (manager.wanted.backend, manager.wanted.secondary) == (SECOND, FIRST)
+    assert told.taken == [SECOND] and told.secondary == [FIRST]
 
 
-async def test_another_comparison_model_that_is_loading_is_still_wanted_after_a_hand_over() -> None:
-    factory = FakeFactory()
-    async with managed(factory, SessionChoice(backend=FIRST, secondary=SECOND)) as manager:
-        manager.prepare(SessionChoice(backend=SECOND, secondary=THIRD))  # the session has been told, and loads it
-        hand_over(factory.session, SECOND, FIRST)
-        assert (manager.driving, manager.secondary, manager.wanted.secondary) == (SECOND, FIRST, THIRD)
-        factory.session.say(SecondaryChanged(2.0, THIRD.provider, THIRD.model))
-        assert manager.secondary == manager.wanted.secondary == THIRD
+@pytest.mark.parametrize("choice", [SessionChoice(backend=FIRST, secondary=SECOND)])
+async def test_another_comparison_model_that_is_loading_is_still_wanted_after_a_hand_over(manager, factory) -> None:
+    manager.prepare(SessionChoice(backend=SECOND, secondary=THIRD))  # the session has been told, and loads it
+    hand_over(factory.session, SECOND, FIRST)
+    assert (manager.driving, manager.secondary, manager.wanted.secondary) == (SECOND, FIRST, THIRD)
+    factory.session.say(SecondaryChanged(2.0, THIRD.provider, THIRD.model))
+    assert manager.secondary == manager.wanted.secondary == THIRD
 
 
 async def test_a_start_that_failed_is_not_repeated_after_a_stop() -> None:
     """As when the demo has the devices: choosing a model must not start a second session beside it."""
     factory = FakeFactory([UserError("no microphone")])
-    async with managed(factory, SessionChoice(backend=FIRST)) as manager:
-        assert manager.gave_up
-        manager.stop()
-        manager.want(backend=SECOND, microphone="other")
-        await calm()
-        assert manager.phase == "stopped" and len(factory.choices) == 1
+    manager = SessionManager(factory, lambda event: None)
+    manager.start(SessionChoice(backend=FIRST))
+    await calm()
+    assert manager.gave_up
+    manager.stop()
+    manager.want(backend=SECOND, microphone="other")
+    await calm()
+    assert manager.phase == "stopped" and len(factory.choices) == 1
+    await manager.close()
 
 
-async def test_silence_reaches_the_session() -> None:
-    factory = FakeFactory()
-    async with managed(factory, SessionChoice()) as manager:
-        SessionState(manager, Settings()).silence()
-        assert factory.session.calls[-1] == ("silence",)
+async def test_silence_reaches_the_session(manager: SessionManager, factory: FakeFactory) -> None:
+    SessionState(manager, Settings()).silence()
+    assert factory.session.calls[-1] == ("silence",)
 
 
-async def test_pressing_again_takes_the_hint_of_a_tap_back() -> None:
-    async with managed(FakeFactory(), SessionChoice()) as manager:
-        state = SessionState(manager, Settings())
-        state.apply(TalkTapped(1.0))
-        assert state.talk.tapped
-        state.press()
-        assert not state.talk.tapped
+async def test_pressing_again_takes_the_hint_of_a_tap_back(manager: SessionManager) -> None:
+    state = SessionState(manager, Settings())
+    state.apply(TalkTapped(1.0))
+    assert state.talk.tapped
+    state.press()
+    assert not state.talk.tapped
 
 
 async def test_without_a_session_there_is_nothing_to_silence() -> None:

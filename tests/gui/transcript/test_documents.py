@@ -4,8 +4,6 @@ import asyncio
 import itertools
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,7 +22,7 @@ from app.session.control import BackendChoice
 from app.untrusted.limits import DOCUMENT_BYTES
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import press, say, shown, spoken, until, window_and_factory
+from tests.gui.helpers import press, say, shown, spoken, until
 from tests.support.pdf import pdf_of
 
 
@@ -62,19 +60,6 @@ def told(window: MainWindow) -> list[str]:
     return [row.sentence for row in window.messages.rows]
 
 
-@contextmanager
-def large_text(percent: int) -> Iterator[None]:
-    """Text of this size, and later as before."""
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    apply_theme(app, "light", percent)
-    app.processEvents()
-    try:
-        yield
-    finally:
-        apply_theme(app, "light", 100)
-
-
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
     path = tmp_path / "notes.md"
@@ -82,38 +67,38 @@ def notes(tmp_path: Path) -> Path:
     return path
 
 
-async def test_a_dropped_file_becomes_a_chip_and_is_the_sessions_until_it_is_removed(notes: Path) -> None:
-    async with window_and_factory() as (window, factory):
-        assert not window.transcript.documents.isVisible()
-        drop(window.transcript.composer.field.viewport(), notes)
-        await until(lambda: chips(window) == ["notes.md · 5 words"])
-        assert factory.session.choice.documents == (Document("notes.md", "The mill belongs to Ada."),)
-        assert window.transcript.composer.field.text() == "", "no path is typed"
-        window.transcript.composer.field.setFocus()
-        button = window.transcript.documents.chips[0].remove
-        for _ in range(100):
-            if button.hasFocus():
-                break
-            QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Backtab)
-        assert button.hasFocus() and button.accessibleName() == "Remove notes.md"
-        QTest.keyClick(button, Qt.Key.Key_Space)
-        assert chips(window) == [] and factory.session.choice.documents == ()
-        assert not window.transcript.documents.isVisible() and told(window) == []
+async def test_a_dropped_file_becomes_a_chip_and_is_the_sessions_until_it_is_removed(
+    notes: Path, window: MainWindow, factory: FakeFactory
+) -> None:
+    assert not window.transcript.documents.isVisible()
+    drop(window.transcript.composer.field.viewport(), notes)
+    await until(lambda: chips(window) == ["notes.md · 5 words"])
+    assert factory.session.choice.documents == (Document("notes.md", "The mill belongs to Ada."),)
+    assert window.transcript.composer.field.text() == "", "no path is typed"
+    window.transcript.composer.field.setFocus()
+    button = window.transcript.documents.chips[0].remove
+    for _ in range(100):
+        if button.hasFocus():
+            break
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Backtab)
+    assert button.hasFocus() and button.accessibleName() == "Remove notes.md"
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert chips(window) == [] and factory.session.choice.documents == ()
+    assert not window.transcript.documents.isVisible() and told(window) == []
 
 
-async def test_it_may_be_dropped_anywhere_and_the_composer_says_so(notes: Path) -> None:
-    async with shown(FakeFactory()) as window:
-        field = window.transcript.composer.field
-        before = field.placeholderText()
-        for widget in (window.oracle, window.transcript.view.viewport(), field.viewport(), window.top_bar):
-            assert enter(widget, drag(notes))
-            assert field.placeholderText() == "Drop files to add them to the conversation"
-            QApplication.sendEvent(window, QDragLeaveEvent())
-            assert field.placeholderText() == before
-        assert not enter(window.oracle, drag("https://example.org/a.txt")), "a link is no file"
-        text = QMimeData()
-        text.setText("plain words")
-        assert enter(field.viewport(), text), "words can still be dragged into the field"
+async def test_it_may_be_dropped_anywhere_and_the_composer_says_so(notes: Path, window: MainWindow) -> None:
+    field = window.transcript.composer.field
+    before = field.placeholderText()
+    for widget in (window.oracle, window.transcript.view.viewport(), field.viewport(), window.top_bar):
+        assert enter(widget, drag(notes))
+        assert field.placeholderText() == "Drop files to add them to the conversation"
+        QApplication.sendEvent(window, QDragLeaveEvent())
+        assert field.placeholderText() == before
+    assert not enter(window.oracle, drag("https://example.org/a.txt")), "a link is no file"
+    text = QMimeData()
+    text.setText("plain words")
+    assert enter(field.viewport(), text), "words can still be dragged into the field"
 
 
 async def test_what_is_no_text_is_refused_in_a_sentence_and_kept_out_of_the_log(
@@ -166,31 +151,30 @@ async def test_the_chip_says_when_the_model_gets_only_a_part(tmp_path: Path) -> 
         await until(lambda: chips(window) == [f"{path.name} · {window.locale().toString(10_000)} words"])
         chip = window.transcript.documents.chips[0]
         assert "only the first" in chip.toolTip() and "<b>" not in chip.toolTip() + chip.remove.toolTip()
-        say(window, factory, e.ConversationConfigured(1.0, "embedded", "small", "", "", None, "medium", given=(400,)))
+        say(window, e.ConversationConfigured(1.0, "embedded", "small", "", "", None, "medium", given=(400,)))
         assert f"only the first 400 of {window.locale().toString(10_000)} words" in chip.remove.accessibleDescription()
-        say(window, factory, e.ConversationConfigured(1.0, "a", "b", "", "", None, "medium", given=(10_000,)))
+        say(window, e.ConversationConfigured(1.0, "a", "b", "", "", None, "medium", given=(10_000,)))
         assert "gets all of it" in chip.toolTip()
 
 
-async def test_the_paper_clip_asks_for_files(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with shown(FakeFactory()) as window:
-        press(window.transcript.composer, "Add files")
-        dialog = window.documents.asking
-        assert isinstance(dialog, QFileDialog) and dialog.isVisible()
-        dialog.filesSelected.emit([str(notes)])
-        dialog.reject()
-        await until(lambda: chips(window) == ["notes.md · 5 words"])
-        assert window.documents.asking is None
+async def test_the_paper_clip_asks_for_files(notes: Path, monkeypatch: pytest.MonkeyPatch, window: MainWindow) -> None:
+    press(window.transcript.composer, "Add files")
+    dialog = window.documents.asking
+    assert isinstance(dialog, QFileDialog) and dialog.isVisible()
+    dialog.filesSelected.emit([str(notes)])
+    dialog.reject()
+    await until(lambda: chips(window) == ["notes.md · 5 words"])
+    assert window.documents.asking is None
 
 
-async def test_a_file_dropped_while_all_is_being_prepared_belongs_to_the_talk_that_begins(notes: Path) -> None:
-    factory = FakeFactory(gate=asyncio.Event())
-    async with shown(factory, running=False) as window:
-        drop(window, notes)
-        await until(lambda: chips(window))
-        factory.gate.set()
-        await until(lambda: window.manager.session is not None)
-        assert [one.name for one in factory.session.choice.documents] == ["notes.md"]
+async def test_a_file_dropped_while_all_is_being_prepared_belongs_to_the_talk_that_begins(
+    notes: Path, gate: asyncio.Event, window: MainWindow, factory: FakeFactory
+) -> None:
+    drop(window, notes)
+    await until(lambda: chips(window))
+    gate.set()
+    await until(lambda: window.manager.session is not None)
+    assert [one.name for one in factory.session.choice.documents] == ["notes.md"]
 
 
 async def test_documents_are_kept_with_their_conversation(notes: Path, tmp_path: Path) -> None:
@@ -199,7 +183,7 @@ async def test_documents_are_kept_with_their_conversation(notes: Path, tmp_path:
     async with shown(factory, history=history) as window:
         drop(window, notes)
         await until(lambda: chips(window))
-        say(window, factory, *spoken(1, "Whose is the mill?", "Ada's."))
+        say(window, *spoken(1, "Whose is the mill?", "Ada's."))
         window.top_bar.new_button.click()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert chips(window) == [] and factory.session.choice.documents == ()
@@ -232,7 +216,7 @@ async def test_a_removed_conversation_leaves_no_chip(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("percent", [100, 200])
-async def test_chips_fit_a_small_window(percent: int, tmp_path: Path) -> None:
+async def test_chips_fit_a_small_window(qapp: QApplication, percent: int, tmp_path: Path) -> None:
     paths = [tmp_path / f"a rather long name of a file {number}.txt" for number in range(MOST_DOCUMENTS)]
     for path in paths:
         path.write_text("one two", "utf-8")
@@ -240,18 +224,19 @@ async def test_chips_fit_a_small_window(percent: int, tmp_path: Path) -> None:
         drop(window, *paths)
         await until(lambda: len(chips(window)) == MOST_DOCUMENTS)
         window.resize(900, 600)
-        with large_text(percent):
-            row = window.transcript.documents
-            await until(lambda: row.chips[0].height() >= row.chips[0].minimumSizeHint().height())
-            QApplication.processEvents()
-            assert row.width() <= window.transcript.width()
-            places = [chip.geometry() for chip in row.chips]
-            assert not any(one.intersects(other) for one, other in itertools.combinations(places, 2))
-            assert all(row.widget().rect().contains(place) for place in places)
-            row.chips[-1].remove.setFocus()
-            last = row.chips[-1].remove
-            assert row.viewport().rect().contains(last.mapTo(row.viewport(), last.rect().center()))
-            letters = 8 * row.fontMetrics().averageCharWidth()
-            for chip in row.chips:
-                assert chip.rect().contains(chip.remove.geometry()) and chip.name.width() >= letters
-                assert chip.size_label.width() >= chip.size_label.sizeHint().width()
+        apply_theme(qapp, "light", percent)
+        QApplication.processEvents()
+        row = window.transcript.documents
+        await until(lambda: row.chips[0].height() >= row.chips[0].minimumSizeHint().height())
+        QApplication.processEvents()
+        assert row.width() <= window.transcript.width()
+        places = [chip.geometry() for chip in row.chips]
+        assert not any(one.intersects(other) for one, other in itertools.combinations(places, 2))
+        assert all(row.widget().rect().contains(place) for place in places)
+        row.chips[-1].remove.setFocus()
+        last = row.chips[-1].remove
+        assert row.viewport().rect().contains(last.mapTo(row.viewport(), last.rect().center()))
+        letters = 8 * row.fontMetrics().averageCharWidth()
+        for chip in row.chips:
+            assert chip.rect().contains(chip.remove.geometry()) and chip.name.width() >= letters
+            assert chip.size_label.width() >= chip.size_label.sizeHint().width()

@@ -3,8 +3,10 @@ deaf.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
@@ -18,6 +20,16 @@ from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import FakeFactory, FakeSession, FakeSoundService
 from tests.gui.helpers import say, shown, spoken, until
 from tests.gui.transcript.test_typing import choose, menu_at, offered
+
+
+@pytest.fixture
+def service() -> FakeSoundService:
+    return FakeSoundService()
+
+
+@pytest.fixture
+def given(service: FakeSoundService) -> dict[str, Any]:
+    return {"sound_service": service}
 
 
 def mutes(session: FakeSession) -> list[bool]:
@@ -53,8 +65,7 @@ class Kept(FakeHistory):
 async def test_a_turn_of_this_talk_is_heard_from_memory_and_the_talk_is_deaf_meanwhile() -> None:
     factory, service = FakeFactory(), FakeSoundService()
     async with shown(factory, Settings(loudspeaker="Headphones"), sound_service=service) as window:
-        await until(window.isActiveWindow)
-        say(window, factory, *spoken(1, "What is it?", "A test.", at=4.0))
+        say(window, *spoken(1, "What is it?", "A test.", at=4.0))
         hear(window, 0)
         await until(lambda: service.running)
         assert service.calls == [("play", "Headphones")] and isinstance(service.sound, np.ndarray)
@@ -69,42 +80,34 @@ async def test_a_turn_of_this_talk_is_heard_from_memory_and_the_talk_is_deaf_mea
         assert [call for call in factory.session.calls if call[0] == "sound_of"][-1][1] == "assistant"
 
 
-async def test_asked_for_again_it_stops_and_another_one_takes_its_place() -> None:
-    factory, service = FakeFactory(), FakeSoundService()
-    async with shown(factory, sound_service=service) as window:
-        await until(window.isActiveWindow)
-        say(window, factory, *spoken(1, "What is it?", "A test.", at=4.0))
-        hear(window, 0)
-        await until(lambda: service.running == 1)
-        hear(window, 1)
-        await until(lambda: len(service.calls) == 2)
-        assert service.cancelled == 1 and mutes(factory.session)[-1]
-        hear(window, 1)
-        await until(lambda: service.cancelled == 2)
-        assert not mutes(factory.session)[-1] and not window.state.talk.testing
-        assert window.manager.wanted.muted is False, "that was not the user's own wish"
+async def test_asked_for_again_it_stops_and_another_one_takes_its_place(window, factory, service) -> None:
+    say(window, *spoken(1, "What is it?", "A test.", at=4.0))
+    hear(window, 0)
+    await until(lambda: service.running == 1)
+    hear(window, 1)
+    await until(lambda: len(service.calls) == 2)
+    assert service.cancelled == 1 and mutes(factory.session)[-1]
+    hear(window, 1)
+    await until(lambda: service.cancelled == 2)
+    assert not mutes(factory.session)[-1] and not window.state.talk.testing
+    assert window.manager.wanted.muted is False, "that was not the user's own wish"
 
 
-async def test_who_has_muted_the_microphone_stays_muted() -> None:
-    factory, service = FakeFactory(), FakeSoundService()
-    async with shown(factory, sound_service=service) as window:
-        await until(window.isActiveWindow)
-        say(window, factory, *spoken(1, "What is it?", "A test.", at=4.0))
-        window.dock.mute.click()
-        hear(window, 0)
-        await until(lambda: service.running)
-        service.gate.set()
-        await until(lambda: not window.state.talk.testing)
-        assert all(mutes(factory.session)) and window.dock.mute.isChecked()
+async def test_who_has_muted_the_microphone_stays_muted(window, factory, service) -> None:
+    say(window, *spoken(1, "What is it?", "A test.", at=4.0))
+    window.dock.mute.click()
+    hear(window, 0)
+    await until(lambda: service.running)
+    service.gate.set()
+    await until(lambda: not window.state.talk.testing)
+    assert all(mutes(factory.session)) and window.dock.mute.isChecked()
 
 
 async def test_what_makes_no_sound_is_not_offered() -> None:
     factory, service = FakeFactory(), FakeSoundService()
     async with shown(factory, sound_service=service) as window:
-        await until(window.isActiveWindow)
         say(
             window,
-            factory,
             e.UserStarted(0.2, 1),
             e.TranscriptFinal(0.4, 1, "Too long ago.", 0.4),
             e.UserEnded(0.5, 1, 0.4, "words"),
@@ -118,22 +121,18 @@ async def test_what_makes_no_sound_is_not_offered() -> None:
         heard = {window.transcript.view.card_text(card).split("\n")[1]: can_hear(window, card) for card in range(4)}
         assert heard == {"Too long ago.": False, "By voice.": True, "By hand.": False, "Still open": False}
     async with shown(factory) as window:
-        await until(window.isActiveWindow)
-        say(window, factory, *spoken(1, "What is it?", at=4.0))
+        say(window, *spoken(1, "What is it?", at=4.0))
         assert not can_hear(window, 0), "there is nothing to play it with"
 
 
-async def test_a_loudspeaker_that_fails_says_so_and_the_talk_hears_again() -> None:
-    factory, service = FakeFactory(), FakeSoundService()
-    async with shown(factory, sound_service=service) as window:
-        await until(window.isActiveWindow)
-        say(window, factory, *spoken(1, "What is it?", at=4.0))
-        service.refusal = UserError("The loudspeaker is gone.")
-        hear(window, 0)
-        await until(lambda: service.running)
-        service.gate.set()
-        await until(lambda: "The loudspeaker is gone." in window.messages.sentences())
-        assert mutes(factory.session) == [True, False] and not window.state.talk.testing
+async def test_a_loudspeaker_that_fails_says_so_and_the_talk_hears_again(window, factory, service) -> None:
+    say(window, *spoken(1, "What is it?", at=4.0))
+    service.refusal = UserError("The loudspeaker is gone.")
+    hear(window, 0)
+    await until(lambda: service.running)
+    service.gate.set()
+    await until(lambda: "The loudspeaker is gone." in window.messages.sentences())
+    assert mutes(factory.session) == [True, False] and not window.state.talk.testing
 
 
 async def test_an_old_talk_is_heard_from_its_folder(tmp_path: Path) -> None:
@@ -157,8 +156,7 @@ async def test_an_old_talk_is_heard_from_its_folder(tmp_path: Path) -> None:
 async def test_a_talk_that_is_over_is_heard_from_the_folder_that_was_kept() -> None:
     factory, service = FakeFactory(), FakeSoundService()
     async with shown(factory, Settings(keep_recordings=True), sound_service=service) as window:
-        await until(window.isActiveWindow)
-        say(window, factory, *spoken(1, "What is it?", at=4.0))
+        say(window, *spoken(1, "What is it?", at=4.0))
         folder = Path(factory.choices[0].record_folder)
         window.devices.stop_button.click()
         await until(lambda: window.manager.phase == "stopped")
@@ -169,7 +167,7 @@ async def test_a_talk_that_is_over_is_heard_from_the_folder_that_was_kept() -> N
         await until(lambda: not service.running)
         window.starter.go_on()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-        say(window, factory, *spoken(1, "And now?", at=4.0))
+        say(window, *spoken(1, "And now?", at=4.0))
         assert Path(factory.choices[1].record_folder) != folder or not folder.exists()
         hear(window, 0)
         await until(lambda: service.running)

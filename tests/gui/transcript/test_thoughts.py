@@ -12,7 +12,7 @@ from app.gui.window.main_window import MainWindow
 from app.settings.window_state import WindowState
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import say, shown, transcript, until, window_and_factory
+from tests.gui.helpers import say, shown, transcript, until
 from tests.gui.transcript.test_typing import choose, menu_at, offered
 
 
@@ -64,10 +64,10 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 async def test_a_click_on_revised_opens_the_thoughts_of_that_turn(opened: list[object]) -> None:
-    async with window_and_factory(state=WindowState(oracle_introduced=True), everything=False) as (window, factory):
+    async with shown(FakeFactory(), state=WindowState(oracle_introduced=True), everything=False) as window:
         window.resize(1200, 800)
         for turn in (1, 2, 3):
-            say(window, factory, *revised(turn))
+            say(window, *revised(turn))
         assert not window.oracle.isVisible() and not window.oracle.earlier
         view = window.transcript.view
         await until(lambda: window.conversations.isVisible() and view.width() < 1000)
@@ -86,26 +86,25 @@ async def test_a_click_on_revised_opens_the_thoughts_of_that_turn(opened: list[o
     assert opened == []
 
 
-async def test_by_the_keyboard_and_only_where_there_are_thoughts() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, *revised(1), *revised(2, count=1))
-        view = window.transcript.view
-        link_at(view, "revised 2×")
-        QTest.keyClick(view, Qt.Key.Key_Return)
-        await until(lambda: in_view(window, "Thought 10."))
-        cards = transcript(window)
-        once = next(n for n, text in enumerate(cards) if "Thought 20." in text)
-        assert "revised" not in cards[once]
-        menu_at(window, once)
-        assert offered(window, "Show its thoughts")
-        menu_at(window, once - 1)
-        assert not offered(window, "Show its thoughts")
+async def test_by_the_keyboard_and_only_where_there_are_thoughts(window: MainWindow) -> None:
+    say(window, *revised(1), *revised(2, count=1))
+    view = window.transcript.view
+    link_at(view, "revised 2×")
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    await until(lambda: in_view(window, "Thought 10."))
+    cards = transcript(window)
+    once = next(n for n, text in enumerate(cards) if "Thought 20." in text)
+    assert "revised" not in cards[once]
+    menu_at(window, once)
+    assert offered(window, "Show its thoughts")
+    menu_at(window, once - 1)
+    assert not offered(window, "Show its thoughts")
 
 
 async def test_an_opened_talk_has_its_thoughts_too() -> None:
     factory, history = FakeFactory(), FakeHistory()
     async with shown(factory, history=history) as window:
-        say(window, factory, *revised(1), *revised(2))
+        say(window, *revised(1), *revised(2))
         old = window.talks.key
         window.starter.start_fresh()
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is factory.session)
@@ -117,7 +116,7 @@ async def test_an_opened_talk_has_its_thoughts_too() -> None:
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is factory.session)
         answers = [n for n, text in enumerate(transcript(window)) if text.startswith("KAME")]
         assert len(answers) == 2
-        say(window, factory, *revised(1))
+        say(window, *revised(1))
         window.transcript.view.verticalScrollBar().setValue(0)
         choose(menu_at(window, answers[0]), "Show its thoughts")
         await until(lambda: in_view(window, "Thought 10."))
@@ -131,26 +130,24 @@ async def test_an_opened_talk_has_its_thoughts_too() -> None:
         await until(lambda: cursor().position() > first and in_view(window, "Thought 10."))
 
 
-async def test_the_links_of_all_answers_share_a_format() -> None:
+async def test_the_links_of_all_answers_share_a_format(window: MainWindow) -> None:
     """A document never forgets a format, and one that no other answer has would be kept for each."""
-    async with window_and_factory() as (window, factory):
-        formats = window.transcript.view.document().allFormats
-        say(window, factory, *revised(1))
-        before = len(formats())
-        for turn in range(2, 8):
-            say(window, factory, *revised(turn))
-        assert len(formats()) == before
+    formats = window.transcript.view.document().allFormats
+    say(window, *revised(1))
+    before = len(formats())
+    for turn in range(2, 8):
+        say(window, *revised(turn))
+    assert len(formats()) == before
 
 
-async def test_thoughts_that_are_no_longer_kept_are_not_promised() -> None:
-    async with window_and_factory() as (window, factory):
-        window.oracle.log.limit = 4
-        for turn in (1, 2, 3):
-            say(window, factory, *revised(turn))
-        window.transcript.view.verticalScrollBar().setValue(0)
-        first = next(n for n, text in enumerate(transcript(window)) if "Thought 12." in text)
-        choose(menu_at(window, first), "Show its thoughts")
-        await until(lambda: any("no longer here" in words for words in window.messages.sentences()))
+async def test_thoughts_that_are_no_longer_kept_are_not_promised(window: MainWindow) -> None:
+    window.oracle.log.limit = 4
+    for turn in (1, 2, 3):
+        say(window, *revised(turn))
+    window.transcript.view.verticalScrollBar().setValue(0)
+    first = next(n for n, text in enumerate(transcript(window)) if "Thought 12." in text)
+    choose(menu_at(window, first), "Show its thoughts")
+    await until(lambda: any("no longer here" in words for words in window.messages.sentences()))
 
 
 def test_a_model_can_not_make_such_a_link() -> None:

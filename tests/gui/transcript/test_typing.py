@@ -45,59 +45,54 @@ def menu_at(window: MainWindow, card: int) -> QMenu:
     return menu
 
 
-async def test_enter_and_the_button_send_what_was_typed() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        box = window.transcript.composer
-        assert not box.button.isEnabled()
-        typed(window, "  Where is Paris?  ")
-        assert written(factory.session) == ["Where is Paris?"]
-        assert box.field.text() == "" and not box.button.isEnabled()
-        QTest.keyClicks(box.field, "   ")
-        assert not box.button.isEnabled()
-        QTest.keyClick(box.field, Qt.Key.Key_Return)
-        assert written(factory.session) == ["Where is Paris?"], "nothing is no turn"
-        box.field.clear()
-        QTest.keyClicks(box.field, "And Rome?")
-        QTest.mouseClick(box.button, Qt.MouseButton.LeftButton)
-        assert written(factory.session) == ["Where is Paris?", "And Rome?"]
+async def test_enter_and_the_button_send_what_was_typed(window: MainWindow, factory: FakeFactory) -> None:
+    box = window.transcript.composer
+    assert not box.button.isEnabled()
+    typed(window, "  Where is Paris?  ")
+    assert written(factory.session) == ["Where is Paris?"]
+    assert box.field.text() == "" and not box.button.isEnabled()
+    QTest.keyClicks(box.field, "   ")
+    assert not box.button.isEnabled()
+    QTest.keyClick(box.field, Qt.Key.Key_Return)
+    assert written(factory.session) == ["Where is Paris?"], "nothing is no turn"
+    box.field.clear()
+    QTest.keyClicks(box.field, "And Rome?")
+    QTest.mouseClick(box.button, Qt.MouseButton.LeftButton)
+    assert written(factory.session) == ["Where is Paris?", "And Rome?"]
 
 
-async def test_what_waits_is_given_back_when_nothing_will_send_it() -> None:
-    factory = FakeFactory(gate=asyncio.Event(), outcomes=[UserError("Ollama is not running. Start it.")])
-    async with shown(factory, running=False) as window:
-        typed(window, "First.")
-        typed(window, "Second.")
-        window.devices.stop_button.click()
-        field = window.transcript.composer.field
-        assert field.text() == "First. Second." and "continues" in field.placeholderText()
-        field.clear()
-        typed(window, "Third.")  # which starts the conversation again
-        assert factory.gate is not None and field.text() == ""
-        factory.gate.set()
-        await until(lambda: window.messages.rows)
-        assert field.text() == "Third." and "Sent once" not in field.placeholderText()
-        window.messages.rows[0].retry_button.click()
-        await until(lambda: window.manager.session is not None)
-        assert written(factory.session) == [], "it is the user's to send again, or not"
+async def test_what_waits_is_given_back_when_nothing_will_send_it(gate, window, factory) -> None:
+    factory.outcomes = [UserError("Ollama is not running. Start it.")]
+    typed(window, "First.")
+    typed(window, "Second.")
+    window.devices.stop_button.click()
+    field = window.transcript.composer.field
+    assert field.text() == "First. Second." and "continues" in field.placeholderText()
+    field.clear()
+    typed(window, "Third.")  # which starts the conversation again
+    assert field.text() == ""
+    gate.set()
+    await until(lambda: window.messages.rows)
+    assert field.text() == "Third." and "Sent once" not in field.placeholderText()
+    window.messages.rows[0].retry_button.click()
+    await until(lambda: window.manager.session is not None)
+    assert written(factory.session) == [], "it is the user's to send again, or not"
 
 
-async def test_what_is_typed_while_it_loads_waits_and_is_sent_once() -> None:
-    factory = FakeFactory(gate=asyncio.Event())
-    async with shown(factory, running=False) as window:
-        typed(window, "First.")
-        typed(window, "Second.")
-        assert "Sent once" in window.transcript.composer.field.placeholderText()
-        factory.gate.set()
-        await until(lambda: window.manager.session is not None)
-        assert written(factory.session) == ["First.", "Second."]
-        assert window.transcript.composer.field.placeholderText() == "Type a message"
-        window.devices.stop_button.click()
-        typed(window, "Third.")
-        window.manager.restart_wanted.emit()
-        await until(lambda: len(factory.sessions) == 2)
-        await until(lambda: window.manager.session is not None)
-        assert (written(factory.sessions[0]), written(factory.session)) == (["First.", "Second."], ["Third."])
+async def test_what_is_typed_while_it_loads_waits_and_is_sent_once(gate, window, factory) -> None:
+    typed(window, "First.")
+    typed(window, "Second.")
+    assert "Sent once" in window.transcript.composer.field.placeholderText()
+    gate.set()
+    await until(lambda: window.manager.session is not None)
+    assert written(factory.session) == ["First.", "Second."]
+    assert window.transcript.composer.field.placeholderText() == "Type a message"
+    window.devices.stop_button.click()
+    typed(window, "Third.")
+    window.manager.restart_wanted.emit()
+    await until(lambda: len(factory.sessions) == 2)
+    await until(lambda: window.manager.session is not None)
+    assert (written(factory.sessions[0]), written(factory.session)) == (["First.", "Second."], ["Third."])
 
 
 async def test_what_waits_is_not_sent_to_another_conversation() -> None:
@@ -123,137 +118,103 @@ async def test_nothing_typed_reaches_a_session_that_is_being_replaced() -> None:
         assert (written(first), written(factory.session)) == ([], ["For the new one."])
 
 
-async def test_arrows_recall_what_was_sent_and_keep_what_is_being_typed() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        field = window.transcript.composer.field
-        for text in ("one", "two", "two", "three"):
-            typed(window, text)
-        QTest.keyClicks(field, "half")
-        seen = []
-        for code in [Qt.Key.Key_Up] * 4 + [Qt.Key.Key_Down] * 4:
-            QTest.keyClick(field, code)
-            seen.append(field.text())
-        assert seen == ["three", "two", "one", "one", "two", "three", "half", "half"]
-        QTest.keyClick(field, Qt.Key.Key_Up)
-        QTest.keyClick(field, Qt.Key.Key_Return)
-        assert written(factory.session) == ["one", "two", "two", "three", "three"]
+async def test_arrows_recall_what_was_sent_and_keep_what_is_being_typed(window, factory) -> None:
+    field = window.transcript.composer.field
+    for text in ("one", "two", "two", "three"):
+        typed(window, text)
+    QTest.keyClicks(field, "half")
+    seen = []
+    for code in [Qt.Key.Key_Up] * 4 + [Qt.Key.Key_Down] * 4:
+        QTest.keyClick(field, code)
+        seen.append(field.text())
+    assert seen == ["three", "two", "one", "one", "two", "three", "half", "half"]
+    QTest.keyClick(field, Qt.Key.Key_Up)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert written(factory.session) == ["one", "two", "two", "three", "three"]
 
 
-async def test_the_space_bar_talks_in_the_empty_field_and_types_a_space_behind_words() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        field = window.transcript.composer.field
-        field.setFocus()
-        key(window, Qt.Key.Key_Space, down=True)
-        assert ("press",) in factory.session.calls
+async def test_after_a_text_was_sent_the_held_space_bar_talks(window: MainWindow, factory: FakeFactory) -> None:
+    typed(window, "First.")
+    key(window, Qt.Key.Key_Space, down=True)
+    for _ in range(5):
         key(window, Qt.Key.Key_Space, down=True, repeat=True)
-        key(window, Qt.Key.Key_Space, down=False)
-        await until(lambda: ("release",) in factory.session.calls)
-        assert field.text() == ""
-        QTest.keyClicks(field, "One")
-        key(window, Qt.Key.Key_Space, down=True)
-        key(window, Qt.Key.Key_Space, down=False)
-        assert field.text() == "One " and factory.session.calls.count(("press",)) == 1
-        window.dock.button.setFocus()
-        key(window, Qt.Key.Key_Space, down=True)
-        assert factory.session.calls.count(("press",)) == 2
+    assert factory.session.calls.count(("press",)) == 1 and window.transcript.composer.field.text() == ""
 
 
-async def test_after_a_text_was_sent_the_held_space_bar_talks() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        typed(window, "First.")
-        key(window, Qt.Key.Key_Space, down=True)
-        for _ in range(5):
-            key(window, Qt.Key.Key_Space, down=True, repeat=True)
-        assert factory.session.calls.count(("press",)) == 1 and window.transcript.composer.field.text() == ""
-
-
-async def test_the_field_grows_with_its_lines_and_escape_keeps_it() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        field = window.transcript.composer.field
-        field.setFocus()
-        low = field.height()
-        QTest.keyClicks(field, "One")
+async def test_the_field_grows_with_its_lines_and_escape_keeps_it(window: MainWindow, factory: FakeFactory) -> None:
+    field = window.transcript.composer.field
+    field.setFocus()
+    low = field.height()
+    QTest.keyClicks(field, "One")
+    QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(field, "Two")
+    await until(lambda: field.height() > low)
+    assert written(factory.session) == []
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert field.hasFocus() and field.text() == "One\nTwo"
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert written(factory.session) == ["One\nTwo"]
+    await until(lambda: field.height() == low)
+    for _ in range(20):
+        QTest.keyClicks(field, "line")
         QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-        QTest.keyClicks(field, "Two")
-        await until(lambda: field.height() > low)
-        assert written(factory.session) == []
-        QTest.keyClick(field, Qt.Key.Key_Escape)
-        assert field.hasFocus() and field.text() == "One\nTwo"
-        QTest.keyClick(field, Qt.Key.Key_Return)
-        assert written(factory.session) == ["One\nTwo"]
-        await until(lambda: field.height() == low)
-        for _ in range(20):
-            QTest.keyClicks(field, "line")
-            QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-        await until(lambda: field.height() > low)
-        assert field.height() < 10 * low
+    await until(lambda: field.height() > low)
+    assert field.height() < 10 * low
 
 
-async def test_a_typed_turn_says_so() -> None:
-    async with window_and_factory() as (window, factory):
-        say(
-            window,
-            factory,
-            e.UserStarted(1, 1),
-            e.TranscriptFinal(1, 1, "Where is Paris?", 1),
-            e.UserEnded(1, 1, 1, "typed"),
-            *spoken(2, "And Rome?", at=5),
-        )
-        assert transcript(window) == ["You   typed\nWhere is Paris?", "You\nAnd Rome?"]
+async def test_a_typed_turn_says_so(window: MainWindow) -> None:
+    say(
+        window,
+        e.UserStarted(1, 1),
+        e.TranscriptFinal(1, 1, "Where is Paris?", 1),
+        e.UserEnded(1, 1, 1, "typed"),
+        *spoken(2, "And Rome?", at=5),
+    )
+    assert transcript(window) == ["You   typed\nWhere is Paris?", "You\nAnd Rome?"]
 
 
-async def test_a_turn_is_asked_again_by_the_mouse() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        say(window, factory, *spoken(1, "What is the time?", "Noon."))
-        window.transcript.composer.field.setText("half typed")
-        choose(menu_at(window, 0), "Ask this again")
-        assert written(factory.session) == ["What is the time?"]
-        assert window.transcript.composer.field.text() == "half typed"
-        menu_at(window, 1)
-        assert not offered(window, "Ask this again") and offered(window, "Copy this turn")
-        window.transcript.menu.close()  # type: ignore[union-attr]
+async def test_a_turn_is_asked_again_by_the_mouse(window: MainWindow, factory: FakeFactory) -> None:
+    say(window, *spoken(1, "What is the time?", "Noon."))
+    window.transcript.composer.field.setText("half typed")
+    choose(menu_at(window, 0), "Ask this again")
+    assert written(factory.session) == ["What is the time?"]
+    assert window.transcript.composer.field.text() == "half typed"
+    menu_at(window, 1)
+    assert not offered(window, "Ask this again") and offered(window, "Copy this turn")
+    window.transcript.menu.close()  # type: ignore[union-attr]
 
 
-async def test_a_turn_is_asked_again_by_the_menu_key() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        for turn in range(1, 60):
-            say(window, factory, *spoken(turn, f"Question {turn}?", f"Answer {turn}.", at=turn * 10.0))
-        say(window, factory, *spoken(60, "The last one?", at=700.0))
-        view = window.transcript.view
-        view.setFocus()
-        view.verticalScrollBar().setValue(0)
-        # As Qt sends it for the Menu key: to the widget with the keyboard, at its text cursor.
-        place = view.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
-        place = place if isinstance(place, QPoint) else place.toPoint()
-        event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, place, view.mapToGlobal(place))
-        QApplication.sendEvent(view, event)
-        menu = window.transcript.menu
-        assert (
-            menu is not None
-            and menu.isVisible()
-            and view.rect().adjusted(-1, -1, 1, 1).contains(view.mapFromGlobal(menu.pos()))
-        ), "where the user looks"
-        assert offered(window, "Ask this again")
-        QTest.keyClick(menu, Qt.Key.Key_A)
-        assert written(factory.session) == ["The last one?"]
+async def test_a_turn_is_asked_again_by_the_menu_key(window: MainWindow, factory: FakeFactory) -> None:
+    for turn in range(1, 60):
+        say(window, *spoken(turn, f"Question {turn}?", f"Answer {turn}.", at=turn * 10.0))
+    say(window, *spoken(60, "The last one?", at=700.0))
+    view = window.transcript.view
+    view.setFocus()
+    view.verticalScrollBar().setValue(0)
+    # As Qt sends it for the Menu key: to the widget with the keyboard, at its text cursor.
+    place = view.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
+    place = place if isinstance(place, QPoint) else place.toPoint()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, place, view.mapToGlobal(place))
+    QApplication.sendEvent(view, event)
+    menu = window.transcript.menu
+    assert (
+        menu is not None
+        and menu.isVisible()
+        and view.rect().adjusted(-1, -1, 1, 1).contains(view.mapFromGlobal(menu.pos()))
+    ), "where the user looks"
+    assert offered(window, "Ask this again")
+    QTest.keyClick(menu, Qt.Key.Key_A)
+    assert written(factory.session) == ["The last one?"]
 
 
-async def test_of_an_endless_text_the_beginning_is_pasted_and_the_rest_told() -> None:
-    async with shown(FakeFactory()) as window:
-        await until(window.isActiveWindow)
-        field = window.transcript.composer.field
-        field.setText("Explain: ")
-        QApplication.clipboard().setText("a" * 900_000)
-        field.paste()
-        assert field.text() == "Explain: " + "a" * (LONGEST_BODY - 9)
-        assert "letters were pasted" in QToolTip.text()
-        field.selectAll()
-        QApplication.clipboard().setText("Hello.")
-        field.paste()
-        assert field.text() == "Hello."
+async def test_of_an_endless_text_the_beginning_is_pasted_and_the_rest_told(window: MainWindow) -> None:
+    field = window.transcript.composer.field
+    field.setText("Explain: ")
+    QApplication.clipboard().setText("a" * 900_000)
+    field.paste()
+    assert field.text() == "Explain: " + "a" * (LONGEST_BODY - 9)
+    assert "letters were pasted" in QToolTip.text()
+    field.selectAll()
+    QApplication.clipboard().setText("Hello.")
+    field.paste()
+    assert field.text() == "Hello."

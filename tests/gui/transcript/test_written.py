@@ -13,8 +13,8 @@ from app.conversation.languages import language
 from app.gui.cards.card import Paragraph, Table
 from app.gui.cards.copying import CodeButton
 from app.gui.transcript.pane import TranscriptPane
-from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import say, shown, spoken, transcript
+from app.gui.window.main_window import MainWindow
+from tests.gui.helpers import say, spoken, transcript
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 
@@ -72,27 +72,22 @@ def test_a_turn_and_the_conversation_are_copied_as_they_were_written(qtbot: QtBo
     assert QApplication.clipboard().text() == ANSWER
 
 
-async def test_the_users_words_are_plain_and_so_is_a_plain_answer() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        say(window, factory, *spoken(1, "Is *this* `so`? # 1", "It is so, 3 of 4."))
-        assert transcript(window) == ["You\nIs *this* `so`? # 1", "KAME   small\nIt is so, 3 of 4."]
-        assert not any(card.written for card in window.transcript.view.cards)
+async def test_the_users_words_are_plain_and_so_is_a_plain_answer(window: MainWindow) -> None:
+    say(window, *spoken(1, "Is *this* `so`? # 1", "It is so, 3 of 4."))
+    assert transcript(window) == ["You\nIs *this* `so`? # 1", "KAME   small\nIt is so, 3 of 4."]
+    assert not any(card.written for card in window.transcript.view.cards)
 
 
-async def test_code_that_still_comes_grows_while_nothing_is_said() -> None:
-    factory = FakeFactory()
+async def test_code_that_still_comes_grows_while_nothing_is_said(window: MainWindow) -> None:
     said = language("en").on_screen["code"]
-    async with shown(factory) as window:
-        say(
-            window,
-            factory,
-            e.TranscriptFinal(1, 1, "Code?", 1),
-            e.OracleRequested(1, 1, 1, "embedded", "small", "Code?", True),
-            e.OracleDelta(2, 1, "```sh\nls"),
-            e.AssistantStarted(2, 1, 1),
-            e.AssistantSaid(3, 1, said, 1),
-        )
-        assert transcript(window)[1] == "KAME   small\nls\n"
-        say(window, factory, e.OracleDelta(4, 1, " -l\necho"))
-        assert transcript(window)[1] == "KAME   small\nls -l\u2028echo\n"
+    say(
+        window,
+        e.TranscriptFinal(1, 1, "Code?", 1),
+        e.OracleRequested(1, 1, 1, "embedded", "small", "Code?", True),
+        e.OracleDelta(2, 1, "```sh\nls"),
+        e.AssistantStarted(2, 1, 1),
+        e.AssistantSaid(3, 1, said, 1),
+    )
+    assert transcript(window)[1] == "KAME   small\nls\n"
+    say(window, e.OracleDelta(4, 1, " -l\necho"))
+    assert transcript(window)[1] == "KAME   small\nls -l\u2028echo\n"

@@ -1,13 +1,12 @@
 """Lists whose choice takes effect at once: keys open them, and Enter picks."""
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.gui.widgets.pick_list import PickList
+from tests.gui.helpers import heard, wheel
 
 
 @pytest.fixture
@@ -20,8 +19,7 @@ def backends(qtbot: QtBot) -> PickList:
 
 
 def test_arrows_choose_nothing_on_their_way(backends: PickList) -> None:
-    picked: list[int] = []
-    backends.activated.connect(picked.append)
+    picked = heard(backends.activated)
     QTest.keyClick(backends, Qt.Key.Key_Down)
     assert backends.view().isVisible() and backends.currentIndex() == 0
     for _ in range(2):
@@ -32,8 +30,7 @@ def test_arrows_choose_nothing_on_their_way(backends: PickList) -> None:
 
 
 def test_letters_search_for_the_whole_word(backends: PickList) -> None:
-    picked: list[int] = []
-    backends.activated.connect(picked.append)
+    picked = heard(backends.activated)
     QTest.keyClick(backends, Qt.Key.Key_A)
     QTest.keyClicks(backends.view(), "no")
     assert picked == [] and backends.view().currentIndex().row() == 3
@@ -42,8 +39,7 @@ def test_letters_search_for_the_whole_word(backends: PickList) -> None:
 
 
 def test_leaving_picks_nothing(backends: PickList) -> None:
-    picked: list[int] = []
-    backends.activated.connect(picked.append)
+    picked = heard(backends.activated)
     QTest.keyClick(backends, Qt.Key.Key_End)
     QTest.keyClick(backends.view(), Qt.Key.Key_Up)
     QTest.keyClick(backends.view(), Qt.Key.Key_Escape)
@@ -51,15 +47,4 @@ def test_leaving_picks_nothing(backends: PickList) -> None:
 
 
 def test_the_wheel_turns_nothing(backends: PickList) -> None:
-    turn = QWheelEvent(
-        QPointF(5, 5),
-        QPointF(5, 5),
-        QPoint(0, 0),
-        QPoint(0, -120),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(backends, turn)
-    assert backends.currentIndex() == 0 and not turn.isAccepted()
+    assert not wheel(backends, -1).isAccepted() and backends.currentIndex() == 0

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
+    QHeaderView,
     QLabel,
     QLineEdit,
     QProgressBar,
@@ -33,6 +34,7 @@ from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import (
+    HERE,
     PROVIDERS,
     FakeBackendService,
     FakeFactory,
@@ -91,8 +93,8 @@ async def test_every_control_has_a_name_of_its_own() -> None:
     async with shown(
         factory, settings, choices=choices, service=FakeBackendService(), sound_service=FakeSoundService()
     ) as window:
-        say(window, factory, e.SecondaryChanged(1, "OpenAI", "gpt"))
-        say(window, factory, e.Failure(1, "backend", "One."), e.Failure(1, "audio", "Two.", fatal=True))
+        say(window, e.SecondaryChanged(1, "OpenAI", "gpt"))
+        say(window, e.Failure(1, "backend", "One."), e.Failure(1, "audio", "Two.", fatal=True))
         found = controls(window)
         nameless = [widget for widget in found if not widget.accessibleName()]
         assert nameless == []
@@ -107,9 +109,8 @@ async def test_tab_reaches_every_control_and_comes_back() -> None:
     async with shown(
         factory, Settings(provider="ollama"), service=FakeBackendService(), sound_service=FakeSoundService()
     ) as window:
-        await until(window.isActiveWindow)
         window.resize(1400, 900)
-        say(window, factory, e.SecondaryChanged(1, "OpenAI", "gpt"))
+        say(window, e.SecondaryChanged(1, "OpenAI", "gpt"))
         bar, dock, status = window.top_bar, window.dock, window.status
         bar.sidebar_button.setFocus()
         seen = tabbed()
@@ -151,7 +152,6 @@ async def test_tab_reaches_every_control_and_comes_back() -> None:
 
 async def test_tab_stays_in_the_popover_of_models_and_reaches_all_of_it() -> None:
     async with shown(FakeFactory(), Settings(provider="ollama"), service=FakeBackendService()) as window:
-        await until(window.isActiveWindow)
         open_models(window)
         setup = window.setup
         setup.search.setFocus()
@@ -208,7 +208,7 @@ async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
     ) as window:
         window.resize(900, 600)
         long = "A sentence that is long enough to need two lines. " * 3
-        say(window, factory, e.Failure(1, "backend", long), *talk(), *side_by_side(12.0))
+        say(window, e.Failure(1, "backend", long), *talk(), *side_by_side(12.0))
         await until(lambda: window.width() == 900 and not cut_off(window))
         assert (window.width(), window.height()) == (900, 600)
         for action in window.panes.actions_:
@@ -216,87 +216,6 @@ async def test_nothing_is_cut_off_at_the_smallest_size(provider: str) -> None:
         await asyncio.sleep(0.01)
         window.resize(window.minimumSize())
         await until(lambda: window.width() < 600 and not cut_off(window))
-
-
-PANELS = (
-    *("settings " + page for page in Settings.pages),
-    "models embedded",
-    "models openai",
-    "models machine",
-    "log",
-    "about",
-    "duplicate",
-)
-
-
-async def panel_of(window: MainWindow, name: str) -> QWidget:
-    """Opens one of the window's panels; with a word behind it, at that page."""
-    kind, _, page = name.rpartition(" ")
-    if kind == "settings":
-        window.panels.open_settings()
-        window.panels.settings.pages.setCurrentRow(list(Settings.pages).index(page))
-        return window.panels.settings
-    if kind == "models":
-        window.dialogs.open_models(page)
-        dialog = window.dialogs.models
-        assert dialog is not None and dialog.place == page
-        machine = dialog.machine
-        if page == "machine":
-            await until(lambda: machine is not None and machine.view is not None)
-        return dialog
-    opened: dict[str, Callable[[], object]] = {
-        "log": window.panels.open_log,
-        "about": window.panels.open_about,
-        "duplicate": lambda: window.dialogs.open_duplicate("c", BackendChoice()),
-    }
-    opened[name]()
-    return {"log": window.panels.log, "about": window.panels.about, "duplicate": window.dialogs.question}[name]  # type: ignore[return-value]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PANELS)
-async def test_every_panel_is_named_and_reached_by_tab(name: str) -> None:
-    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), backends=PROVIDERS)
-    log = Log(10)
-    log.add(1.0, logging.INFO, "app", "A line.", "", "MainThread")
-    async with shown(
-        FakeFactory(),
-        Settings(provider="openai"),
-        choices=choices,
-        service=FakeBackendService(),
-        sound_service=FakeSoundService(),
-        history=FakeHistory(),
-        machine=FakeMachine(),
-        models=FakeModels(),
-        state=WELCOMED,
-        log=log,
-        list_devices=two_devices,
-    ) as window:
-        dialog = await panel_of(window, name)
-        dialog.activateWindow()
-        await until(dialog.isActiveWindow)
-        await asyncio.sleep(0.05)
-        found = controls(dialog)
-        names = [widget.accessibleName() for widget in found]
-        assert all(names) and len(set(names)) == len(names), names
-        assert dialog.accessibleName()
-        QTest.keyClick(dialog, Qt.Key.Key_Tab)
-        reached = set(tabbed())
-        # Of radio buttons Tab reaches the one that is on, the arrows do the rest. A meter, a bar and what only
-        # scrolls what is in it show something, and take no keys of their own.
-        others = [
-            w
-            for w in found
-            if w.isEnabled()
-            and w.focusPolicy() & Qt.FocusPolicy.TabFocus
-            and not isinstance(w, QRadioButton | LevelMeter | QProgressBar | QScrollArea)
-        ]
-        assert others and [w.accessibleName() for w in others if w not in reached] == []
-        for w in found:
-            if isinstance(w, QAbstractButton) and not isinstance(w, QRadioButton):
-                assert w.focusPolicy() & Qt.FocusPolicy.TabFocus, w.accessibleName()
-        QTest.keyClick(dialog, Qt.Key.Key_Escape)
-        assert not dialog.isVisible() and window.isVisible()
 
 
 async def test_the_menus_of_conversations_have_words_and_letters() -> None:
@@ -307,62 +226,83 @@ async def test_the_menus_of_conversations_have_words_and_letters() -> None:
             assert texts and len(set(letters)) == len(letters), texts
 
 
-@pytest.mark.parametrize(
-    "name", ["key", "models", "compatible", "secondary", "routes", "conversation", "servers", "sound"]
-)
+def open_style(window: MainWindow) -> None:
+    tools = ToolChoice(("files", "mcp:weather"), ("/tmp",))
+    window.dialogs.open_conversation(Style(temperature=0.5), tools, 1.0)
+    window.dialogs.conversation.tools.folders.setCurrentRow(0)  # so that it can be removed
+
+
+def open_sound(window: MainWindow) -> None:
+    window.sound.open_dialog()
+    window.sound.dialog.show_hotkey_trouble("These keys belong to another program.")
+
+
+def open_settings(window: MainWindow, page: str) -> None:
+    window.panels.open_settings()
+    window.panels.settings.pages.setCurrentRow(list(Settings.pages).index(page))
+
+
+SERVER = "http://127.0.0.1:8080/v1"
+OPENERS: dict[str, Callable[[MainWindow], object]] = {
+    **{f"settings {page}": lambda w, page=page: open_settings(w, page) for page in Settings.pages},
+    **{f"models {at}": lambda w, at=at: w.dialogs.open_models(at) for at in ("embedded", "openai", "machine")},
+    "log": lambda w: w.panels.open_log(),
+    "about": lambda w: w.panels.open_about(),
+    "duplicate": lambda w: w.dialogs.open_duplicate("c", BackendChoice()),
+    "key": lambda w: w.dialogs.open_backend(BackendChoice("openai")),
+    "ollama": lambda w: w.dialogs.open_backend(BackendChoice("ollama", "", HERE)),
+    "compatible": lambda w: w.dialogs.open_backend(BackendChoice("compatible", "", SERVER)),
+    "secondary": lambda w: w.dialogs.open_secondary(BackendChoice("ollama", "", HERE), BackendChoice()),
+    "routes": lambda w: w.dialogs.open_routes(),
+    "conversation": open_style,
+    "servers": lambda w: w.dialogs.open_servers(),
+    "sound": open_sound,
+}
+
+
+@pytest.mark.parametrize("name", OPENERS)
 async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None:
-    factory, service = FakeFactory(), FakeBackendService(lists={"ollama": ("gemma3:4b",)}, keys={"openai": "k"})
-    service.tool_servers = FakeServers()
-    settings = Settings(compatible_url="http://127.0.0.1:8080/v1", routes=ROUTES)
-    names = ("weather", "a-long-name-of-a-server", "another-name", "sums")
-    choices = WindowChoices(backends=PROVIDERS, mcp_servers=names)
-    async with shown(factory, settings, choices=choices, service=service, sound_service=FakeSoundService()) as window:
-        dialogs = window.dialogs
-        match name:
-            case "key":
-                dialogs.open_backend(BackendChoice("openai"))
-            case "models":
-                dialogs.open_backend(BackendChoice("ollama", "", "http://127.0.0.1:11434"))
-            case "compatible":
-                dialogs.open_backend(BackendChoice("compatible", "", settings.compatible_url))
-            case "secondary":
-                dialogs.open_secondary(BackendChoice("ollama", "", "http://127.0.0.1:11434"), BackendChoice())
-            case "routes":
-                dialogs.open_routes()
-            case "conversation":
-                tools = ToolChoice(("files", "mcp:weather"), ("/tmp",))
-                dialogs.open_conversation(Style(temperature=0.5), tools, 1.0)
-                dialogs.conversation.tools.folders.setCurrentRow(0)  # so that it can be removed
-            case "servers":
-                dialogs.open_servers()
-                await until(lambda: dialogs.servers is not None and dialogs.servers.servers.count())
-            case "sound":
-                window.sound.open_dialog()
-                window.sound.dialog.show_hotkey_trouble("These keys belong to another program.")
-        made = (
-            dialogs.models,
-            dialogs.question,
-            dialogs.routes,
-            dialogs.conversation,
-            dialogs.servers,
-            window.sound.dialog,
-        )
-        dialog = next(one for one in made if one is not None)
+    service = FakeBackendService(lists={"ollama": ("gemma3:4b",)}, keys={"openai": "k"}, tool_servers=FakeServers())
+    servers = ("weather", "a-long-name-of-a-server", "another-name", "sums")
+    frontends = (("cascade", "Cascade"), ("kame", "KAME"))
+    log = Log(10)
+    log.add(1.0, logging.INFO, "app", "A line.", "", "MainThread")
+    async with shown(
+        FakeFactory(),
+        Settings(provider="openai", compatible_url=SERVER, routes=ROUTES),
+        choices=WindowChoices(frontends=frontends, backends=PROVIDERS, mcp_servers=servers),
+        service=service,
+        sound_service=FakeSoundService(),
+        history=FakeHistory(),
+        machine=FakeMachine(),
+        models=FakeModels(),
+        state=WELCOMED,
+        log=log,
+        list_devices=two_devices,
+    ) as window:
+        OPENERS[name](window)
+        (dialog,) = [one for one in QApplication.topLevelWidgets() if one.isVisible() and one is not window]
         await until(dialog.isActiveWindow)
-        if name == "key":
-            await until(lambda: dialogs.models is not None and dialogs.models.form.key_box.forget_button.isEnabled())
+        match name:
+            case "models machine":
+                await until(lambda: dialog.machine.view is not None)
+            case "key":
+                await until(lambda: dialog.form.key_box.forget_button.isEnabled())
+            case "servers":
+                await until(lambda: dialog.servers.count())
         await asyncio.sleep(0.05)
         found = controls(dialog)
         names = [widget.accessibleName() for widget in found]
         assert all(names) and len(set(names)) == len(names), names
         assert dialog.accessibleName()
-        assert {widget for widget in QApplication.topLevelWidgets() if widget.isVisible()} == {window, dialog}
+        QTest.keyClick(dialog, Qt.Key.Key_Tab)
         reached = set(tabbed())
-        # Of radio buttons Tab reaches the one that is on, the arrows do the rest; a meter only shows something, and a
-        # scroll area follows the focus.
-        others = [w for w in found if w.isEnabled() and not isinstance(w, QRadioButton | LevelMeter | QScrollArea)]
-        missing = [w.accessibleName() for w in others if w not in reached]
-        assert missing == []
+        # Of radio buttons Tab reaches the one that is on, the arrows do the rest. A meter, a bar, a table's head
+        # and what only scrolls what is in it show something, and take no keys of their own.
+        passive = QRadioButton | LevelMeter | QProgressBar | QHeaderView | QScrollArea
+        others = [w for w in found if not isinstance(w, passive)]
+        assert others and [w.accessibleName() for w in others if w.isEnabled() and w not in reached] == []
+        assert [w.accessibleName() for w in others if not w.focusPolicy() & Qt.FocusPolicy.TabFocus] == []
         await until(lambda: not cut_off(dialog))
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
         assert not dialog.isVisible() and window.isVisible()

@@ -34,7 +34,7 @@ from tests.gui.fakes import (
     no_devices,
     two_devices,
 )
-from tests.gui.helpers import open_dialog, press, say, shown, spoken, typed, until, window_and_factory
+from tests.gui.helpers import open_dialog, press, say, shown, spoken, typed, until
 from tests.gui.models.test_local_models import FakeModels
 from tests.gui.window.test_accessibility import cut_off
 from tests.gui.window.test_panels import dialogs
@@ -56,6 +56,11 @@ def desk(machine: FakeMachine | None = None, **more: object) -> dict[str, object
     return {**given, **more}
 
 
+@pytest.fixture
+def given() -> dict[str, object]:
+    return desk()
+
+
 def cards_of(window: MainWindow) -> WelcomeCards:
     """The cards, which must be on screen."""
     start = window.panels.first_start
@@ -63,32 +68,31 @@ def cards_of(window: MainWindow) -> WelcomeCards:
     return start.cards
 
 
-def levels(window: MainWindow, factory: FakeFactory, *dbfs: float) -> None:
+def levels(window: MainWindow, *dbfs: float) -> None:
     """The session measures these levels of the microphone, frame by frame."""
     for number, level in enumerate(dbfs):
-        say(window, factory, e.LevelMeasured(0.08 * number, level, -120.0, 0.0, False))
+        say(window, e.LevelMeasured(0.08 * number, level, -120.0, 0.0, False))
 
 
-async def test_the_first_sight_is_the_welcome_with_cards_and_no_dialog() -> None:
-    async with window_and_factory(Settings(), **desk()) as (window, factory):  # type: ignore[arg-type]
-        cards = cards_of(window)
-        assert dialogs(window) == [] and window.transcript.pages.currentWidget() is window.transcript.welcome
-        assert window.focusWidget() is window.transcript.composer.field, "one can type and talk at once"
-        await until(lambda: cards.microphone.picker.findText("Desk microphone") >= 0)
-        assert cards.microphone.words.text() == "Say something."
-        levels(window, factory, *[-58.0] * 20, -12.0, -15.0, *[-58.0] * 20)
-        assert cards.microphone.words.text() == "Say something.", "a click is no speech"
-        assert cards.microphone.level.level_db == -58.0
-        levels(window, factory, *[-25.0] * 6)
-        assert cards.microphone.words.text() == "I hear you."
-        say(window, factory, e.SessionStarted(0.0, "cascade", "w", "embedded", "SmolLM2", "thinking"))
-        assert cards.model.name.text() == "SmolLM2"
-        assert cards.model.cost.text() == "It runs on this machine, and costs nothing."
-        QTest.mouseClick(cards.microphone.picker, Qt.MouseButton.LeftButton)
-        cards.microphone.picker.setCurrentIndex(1)
-        cards.microphone.picker.activated.emit(1)
-        assert window.settings.microphone == "Desk microphone" and factory.session.choice.microphone
-        assert cards.microphone.words.text() == "Say something.", "the other one has to be heard, too"
+async def test_the_first_sight_is_the_welcome_with_cards_and_no_dialog(window, factory) -> None:
+    cards = cards_of(window)
+    assert dialogs(window) == [] and window.transcript.pages.currentWidget() is window.transcript.welcome
+    assert window.focusWidget() is window.transcript.composer.field, "one can type and talk at once"
+    await until(lambda: cards.microphone.picker.findText("Desk microphone") >= 0)
+    assert cards.microphone.words.text() == "Say something."
+    levels(window, *[-58.0] * 20, -12.0, -15.0, *[-58.0] * 20)
+    assert cards.microphone.words.text() == "Say something.", "a click is no speech"
+    assert cards.microphone.level.level_db == -58.0
+    levels(window, *[-25.0] * 6)
+    assert cards.microphone.words.text() == "I hear you."
+    say(window, e.SessionStarted(0.0, "cascade", "w", "embedded", "SmolLM2", "thinking"))
+    assert cards.model.name.text() == "SmolLM2"
+    assert cards.model.cost.text() == "It runs on this machine, and costs nothing."
+    QTest.mouseClick(cards.microphone.picker, Qt.MouseButton.LeftButton)
+    cards.microphone.picker.setCurrentIndex(1)
+    cards.microphone.picker.activated.emit(1)
+    assert window.settings.microphone == "Desk microphone" and factory.session.choice.microphone
+    assert cards.microphone.words.text() == "Say something.", "the other one has to be heard, too"
 
 
 async def test_what_it_says_without_a_microphone_and_before_the_session_runs() -> None:
@@ -99,7 +103,7 @@ async def test_what_it_says_without_a_microphone_and_before_the_session_runs() -
         factory.gate.set()  # type: ignore[union-attr]
         await until(lambda: cards.microphone.words.text() == "Say something.")
         window.sound.set_muted(True)
-        say(window, factory, e.MicrophoneMuted(0.1, True))
+        say(window, e.MicrophoneMuted(0.1, True))
         assert "muted" in cards.microphone.words.text()
     async with shown(FakeFactory(), Settings(), **desk(list_devices=no_devices)) as window:  # type: ignore[arg-type]
         cards = cards_of(window)
@@ -135,7 +139,7 @@ async def test_who_talks_first_finds_the_offer_of_a_better_model_in_the_message_
         assert offer is not None
         if not early:
             await until(offer.isVisible)
-        say(window, factory, *spoken(1, "Hello.", "Hello to you."))
+        say(window, *spoken(1, "Hello.", "Hello to you."))
         assert window.panels.first_start is not None and window.panels.first_start.cards is None
         if early:
             assert window.messages.rows == []
@@ -153,9 +157,9 @@ async def test_who_talks_first_finds_the_offer_of_a_better_model_in_the_message_
 
 
 async def test_an_ollama_that_nobody_has_answered_is_offered_there_too() -> None:
-    async with window_and_factory(Settings(), **desk(FakeMachine(CARD))) as (window, factory):  # type: ignore[arg-type]
+    async with shown(FakeFactory(), Settings(), **desk(FakeMachine(CARD))) as window:  # type: ignore[arg-type]
         await until(lambda: cards_of(window).model.use_button.isVisible())
-        say(window, factory, *spoken(1, "Hello.", "Hello to you."))
+        say(window, *spoken(1, "Hello.", "Hello to you."))
         (row,) = window.messages.rows
         assert "gemma3:4b (Ollama)" in row.sentence
         press(row, "Use it")
@@ -163,20 +167,19 @@ async def test_an_ollama_that_nobody_has_answered_is_offered_there_too() -> None
 
 
 @pytest.mark.parametrize("way", ["done", "another model", "close"])
-async def test_an_answered_offer_does_not_come_again(way: str) -> None:
-    async with window_and_factory(Settings(), **desk()) as (window, factory):  # type: ignore[arg-type]
-        offer = cards_of(window).model.offer
-        await until(offer.isVisible)
-        if way == "done":
-            press(cards_of(window), "Done: hide microphone and model")
-        elif way == "another model":
-            window.live.pick_backend(BackendChoice("openai", "gpt-4.1"))
-        say(window, factory, *spoken(1, "Hello.", "Hello to you."))
-        if way == "close":
-            press(window.messages.rows[0], "Close this message")
-        assert window.messages.rows == []
-        say(window, factory, *spoken(2, "Hello again.", "Hello to you.", at=9.0))
-        assert window.messages.rows == []
+async def test_an_answered_offer_does_not_come_again(way: str, window: MainWindow) -> None:
+    offer = cards_of(window).model.offer
+    await until(offer.isVisible)
+    if way == "done":
+        press(cards_of(window), "Done: hide microphone and model")
+    elif way == "another model":
+        window.live.pick_backend(BackendChoice("openai", "gpt-4.1"))
+    say(window, *spoken(1, "Hello.", "Hello to you."))
+    if way == "close":
+        press(window.messages.rows[0], "Close this message")
+    assert window.messages.rows == []
+    say(window, *spoken(2, "Hello again.", "Hello to you.", at=9.0))
+    assert window.messages.rows == []
 
 
 async def test_a_download_that_the_cards_have_begun_goes_on_without_them(caplog: pytest.LogCaptureFixture) -> None:
@@ -187,7 +190,7 @@ async def test_a_download_that_the_cards_have_begun_goes_on_without_them(caplog:
         await until(offer.isVisible)
         press(offer, "Download the better model")
         await until(lambda: offer.bar.value() == 500)
-        say(window, factory, *spoken(1, "Hello.", "Hello to you."))
+        say(window, *spoken(1, "Hello.", "Hello to you."))
         await until(lambda: not isValid(offer))
         assert window.messages.rows == [], "they have answered"
         window.models_controller.progressed.emit("60%", 0.6)
@@ -228,23 +231,21 @@ async def test_a_card_that_lacks_something_leads_to_its_installation() -> None:
 @pytest.mark.parametrize(
     ("name", "kind"), [("Details about sound", SoundDialog), ("Details about the model", ModelsDialog)]
 )
-async def test_details_open_a_dialog_over_the_window(name: str, kind: type[QDialog]) -> None:
-    async with shown(FakeFactory(), Settings(), **desk()) as window:  # type: ignore[arg-type]
-        press(cards_of(window), name)
-        dialog = open_dialog(window, kind)
-        await until(dialog.isActiveWindow)
-        QTest.keyClick(dialog, Qt.Key.Key_Escape)
-        assert not dialog.isVisible() and not window.keep.state.first_run_done
-        assert cards_of(window).isVisible(), "only a look at details hides nothing"
+async def test_details_open_a_dialog_over_the_window(name: str, kind: type[QDialog], window: MainWindow) -> None:
+    press(cards_of(window), name)
+    dialog = open_dialog(window, kind)
+    await until(dialog.isActiveWindow)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible() and not window.keep.state.first_run_done
+    assert cards_of(window).isVisible(), "only a look at details hides nothing"
 
 
-async def test_another_model_is_chosen_from_the_list() -> None:
-    async with shown(FakeFactory(), Settings(), **desk()) as window:  # type: ignore[arg-type]
-        press(cards_of(window), "Choose another model")
-        assert window.setup.isVisible()
-        window.live.pick_backend(BackendChoice("openai", "gpt-4.1"))
-        model = cards_of(window).model
-        assert model.name.text() == "gpt-4.1" and "billed to your account" in model.cost.text()
+async def test_another_model_is_chosen_from_the_list(window: MainWindow) -> None:
+    press(cards_of(window), "Choose another model")
+    assert window.setup.isVisible()
+    window.live.pick_backend(BackendChoice("openai", "gpt-4.1"))
+    model = cards_of(window).model
+    assert model.name.text() == "gpt-4.1" and "billed to your account" in model.cost.text()
 
 
 @pytest.mark.parametrize("way", ["done", "typed", "spoken", "asked"])
@@ -256,30 +257,28 @@ async def test_they_go_for_good_when_somebody_talks_or_is_done(way: str, tmp_pat
         cards = cards_of(window)
         if way == "spoken":
             cough = e.UserStarted(0.5, 1), e.UserEnded(0.8, 1, 0.7, "words"), e.TranscriptFinal(0.9, 1, "", 1)
-            say(window, factory, *cough)
+            say(window, *cough)
             assert not window.keep.state.first_run_done, "a cough is no conversation"
         if way == "done":
             press(cards, "Done: hide microphone and model")
         elif way == "typed":
             typed(window, "Hello.")
-            say(window, factory, e.TranscriptFinal(2.0, 2, "Hello.", 2.0))
+            say(window, e.TranscriptFinal(2.0, 2, "Hello.", 2.0))
         elif way == "asked":
             window.transcript.welcome.questions[0].click()
             await until(lambda: any(call[0] == "ask_aloud" for call in factory.session.calls))
-            levels(window, factory, *[-20.0] * 8)
+            levels(window, *[-20.0] * 8)
             assert cards.microphone.words.text() != "I hear you.", "that was not the user"
-            say(window, factory, *spoken(2, window.transcript.welcome.questions[0].text()))
+            say(window, *spoken(2, window.transcript.welcome.questions[0].text()))
         else:
-            say(window, factory, *spoken(2, "Hello."))
+            say(window, *spoken(2, "Hello."))
         assert window.keep.state.first_run_done and not cards.isVisible()
         assert window.transcript.welcome.questions[0].isVisibleTo(window.transcript.welcome)
     async with shown(FakeFactory(), Settings.load(path), **given) as window:  # type: ignore[arg-type]
         assert window.panels.first_start is None and dialogs(window) == []
 
 
-async def test_they_are_shown_again_after_an_early_close_and_never_without_a_machine(
-    tmp_path: Path,
-) -> None:
+async def test_they_are_shown_again_after_an_early_close_and_never_without_a_machine(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     async with shown(FakeFactory(), Settings.load(path), **desk()) as window:  # type: ignore[arg-type]
         cards_of(window)

@@ -29,7 +29,7 @@ from tests.gui.fakes import (
     FakeSoundService,
     two_devices,
 )
-from tests.gui.helpers import WELCOMED, say, shown, spoken, until, window_and_factory
+from tests.gui.helpers import WELCOMED, shown, until
 from tests.gui.models.test_local_models import FakeModels
 
 CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
@@ -100,7 +100,6 @@ async def test_each_is_reached_by_keyboard_and_left_by_escape(title: str, entry:
     settings = Settings()
     settings.provider = "openai"
     async with shown(FakeFactory(), settings, **everything()) as window:  # type: ignore[arg-type]
-        await until(window.isActiveWindow)
         choose(window, title, entry)
         await until(lambda: len(dialogs(window)) == 1)
         (dialog,) = dialogs(window)
@@ -117,7 +116,6 @@ async def test_each_is_reached_by_keyboard_and_left_by_escape(title: str, entry:
 
 async def test_the_guide_shows_its_pictures_and_fits_its_dialog() -> None:
     async with shown(FakeFactory(), **everything()) as window:  # type: ignore[arg-type]
-        await until(window.isActiveWindow)
         choose(window, "Help", "Guide")
         await until(lambda: len(dialogs(window)) == 1)
         page = window.panels.guide.page
@@ -164,35 +162,22 @@ async def test_a_fault_leads_to_the_log_and_its_line() -> None:
         await until(lambda: QApplication.clipboard().text() == "diagnostics")
 
 
-async def test_the_latency_of_this_talk_is_shown() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        for turn in range(1, 5):
-            say(window, factory, *spoken(turn, "How long?", "So long.", at=turn * 10.0))
-        QTest.keyClick(window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-        view = window.inspector.latency
-        assert view is not None and view.isVisible() and view.strip.hasFocus()
-        assert window.inspector.isVisible() and window.inspector.current == "latency"
-        assert len(window.inspector.stages.answers) == 4
-
-
-async def test_what_it_is_made_of_can_be_read() -> None:
-    async with shown(FakeFactory()) as window:
-        window.panels.open_about()
-        about = window.panels.about
-        assert about is not None and "Qt" in about.version.text() and installed().version in about.version.text()
-        await until(about.isActiveWindow)
-        assert "Apache License 2.0" in about.licence.text() and about.licence.isVisible()
-        assert not about.licences.isVisible()
-        QTest.mouseClick(about.licences_button, Qt.MouseButton.LeftButton)
-        assert about.licences.isVisible() and about.licences.hasFocus()
-        QTest.keyClick(about, Qt.Key.Key_Escape)
-        assert about.isVisible() and not about.licences.isVisible() and about.licences_button.hasFocus()
-        QTest.mouseClick(about.guide_button, Qt.MouseButton.LeftButton)
-        assert window.panels.guide is not None and window.panels.guide.isVisible()
-        window.panels.guide.close()
-        QTest.mouseClick(about.close_button, Qt.MouseButton.LeftButton)
-        assert not about.isVisible()
+async def test_what_it_is_made_of_can_be_read(window: MainWindow) -> None:
+    window.panels.open_about()
+    about = window.panels.about
+    assert about is not None and "Qt" in about.version.text() and installed().version in about.version.text()
+    await until(about.isActiveWindow)
+    assert "Apache License 2.0" in about.licence.text() and about.licence.isVisible()
+    assert not about.licences.isVisible()
+    QTest.mouseClick(about.licences_button, Qt.MouseButton.LeftButton)
+    assert about.licences.isVisible() and about.licences.hasFocus()
+    QTest.keyClick(about, Qt.Key.Key_Escape)
+    assert about.isVisible() and not about.licences.isVisible() and about.licences_button.hasFocus()
+    QTest.mouseClick(about.guide_button, Qt.MouseButton.LeftButton)
+    assert window.panels.guide is not None and window.panels.guide.isVisible()
+    window.panels.guide.close()
+    QTest.mouseClick(about.close_button, Qt.MouseButton.LeftButton)
+    assert not about.isVisible()
 
 
 async def test_the_parts_of_an_installed_app_are_listed_from_its_bill(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,22 +140,22 @@ async def test_it_is_off_until_it_is_switched_on_in_the_settings(monkeypatch: py
         assert not row.note.isVisible() and not window.settings.check_updates and updates.asked == 1
 
 
-async def test_it_looks_at_the_start_where_it_is_on() -> None:
-    updates = FakeUpdates(answer=UpdateAnswer("This is the newest version, 0.1.0."))
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (UpdateAnswer("This is the newest version, 0.1.0."), "This is the newest version, 0.1.0."),
+        (UserError("The address for new versions can't be reached."), "can't be reached"),
+    ],
+)
+async def test_it_looks_at_the_start_and_tells_in_the_settings_only_what_nobody_needs_at_once(
+    answer: UpdateAnswer | Exception, words: str
+) -> None:
+    updates = FakeUpdates(answer=answer)
     async with shown(FakeFactory(), Settings(check_updates=True), updates=updates) as window:
         await until(lambda: updates.asked == 1)
         window.panels.open_settings("check_updates")
         row = window.panels.settings.rows["check_updates"]
-        await until(lambda: row.note.text() == "This is the newest version, 0.1.0.")
-        assert window.messages.sentences() == [], "nobody needs to know at once that nothing has changed"
-
-
-async def test_a_failure_is_told_in_the_settings_only() -> None:
-    updates = FakeUpdates(answer=UserError("The address for new versions can't be reached."))
-    async with shown(FakeFactory(), Settings(check_updates=True), updates=updates) as window:
-        window.panels.open_settings("check_updates")
-        row = window.panels.settings.rows["check_updates"]
-        await until(lambda: "can't be reached" in row.note.text())
+        await until(lambda: words in row.note.text())
         assert window.messages.sentences() == []
 
 

@@ -6,7 +6,6 @@ say is told in Cyrillic letters, so that it needs no exception.
 
 import asyncio
 import importlib
-import importlib.util
 import json
 import pkgutil
 import re
@@ -15,11 +14,10 @@ import string
 import sys
 import typing
 import xml.etree.ElementTree as ElementTree
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QCoreApplication, QEvent, QLocale, QObject, Qt
@@ -46,6 +44,7 @@ from PySide6.QtWidgets import (
 
 import app.frontend
 import app.gui
+import translations
 from app.conversation import events as e
 from app.demo.base import DemoBackend, DemoFigure, DemoResult
 from app.demo.side import SideState
@@ -54,7 +53,6 @@ from app.gui.demo.screen import DemoScreen
 from app.gui.state.choice import WindowChoices
 from app.gui.widgets.translation import install_translations, use_language
 from app.gui.window.main_window import MainWindow
-from app.gui.window.services import WindowServices
 from app.platform.installation import resource
 from app.services.machine_service import FrontEndFit, MachineFinding, MachineView, Topic
 from app.session.control import BackendChoice, Style, ToolChoice
@@ -65,11 +63,12 @@ from tests.gui.fakes import (
     SERVERS,
     FakeBackendService,
     FakeFactory,
+    FakeMachine,
     FakePrices,
     FakeServers,
     FakeSoundService,
 )
-from tests.gui.helpers import WELCOMED, open_models, until
+from tests.gui.helpers import WELCOMED, open_models, say, shown, until
 from tests.gui.pictures.window import side_by_side, talk
 from tests.gui.window.test_accessibility import cut_off
 from tests.gui.window.test_run_window import start
@@ -120,20 +119,10 @@ def told(event: e.Event) -> e.Event:
     return replace(event, **words)
 
 
-def packaging(name: str) -> ModuleType:
-    """One of the files in `packaging`, which is no package."""
-    spec = importlib.util.spec_from_file_location(f"packaging_{name}", ROOT / "packaging" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def write_language(folder: Path, language: str, longer: float = 0.0) -> None:
     """Makes a translation of all that the source holds."""
-    tools = packaging("translations")
     source = folder / f"kame_{language}.ts"
-    tools.collect(source, language)
+    translations.collect(source, language)
     tree = ElementTree.parse(source)
     for message in tree.getroot().iter("message"):
         translation = message.find("translation")
@@ -141,8 +130,8 @@ def write_language(folder: Path, language: str, longer: float = 0.0) -> None:
         del translation.attrib["type"]
         translation.text = accented(message.findtext("source") or "", longer)
     tree.write(source, encoding="utf-8", xml_declaration=True)
-    assert tools.wrong_in(source) == []
-    tools.compile_into(source, source.with_suffix(".qm"))
+    assert translations.wrong_in(source) == []
+    translations.compile_into(source, source.with_suffix(".qm"))
 
 
 @pytest.fixture(scope="module")
@@ -382,18 +371,6 @@ VIEW = MachineView(
 )
 
 
-class Machine:
-    """A machine that is looked at in no time."""
-
-    async def look(self, report: object) -> MachineView:
-        await asyncio.sleep(0)
-        return VIEW
-
-
-async def diagnose(with_words: bool, sections: Sequence[object]) -> str:
-    return "Ж."
-
-
 def history() -> FakeHistory:
     """Some conversations with titles in Cyrillic letters."""
     service = some(9, NOW)
@@ -406,7 +383,7 @@ def history() -> FakeHistory:
 
 
 @asynccontextmanager
-async def talking(folder: Path, frontend: str = "cascade") -> AsyncIterator[MainWindow]:
+async def talking(frontend: str = "cascade") -> AsyncIterator[MainWindow]:
     """The whole window in the midst of a conversation, with all that it can have."""
     factory = FakeFactory(progress=("ж",))
     providers = tuple(replace(view, suggestions=tuple(map(foreign, view.suggestions))) for view in PROVIDERS)
@@ -433,44 +410,26 @@ async def talking(folder: Path, frontend: str = "cascade") -> AsyncIterator[Main
         frontends=FRONT_ENDS, weighty=("kame", "moshi"), backends=service.providers, mcp_servers=("жук",)
     )
     settings = Settings(
-        path=folder / "settings.json",
-        frontend=frontend,
-        provider="compatible",
-        compatible_model="жук",
-        compatible_url="http://127.0.0.1:8080/v1",
+        frontend=frontend, provider="compatible", compatible_model="жук", compatible_url="http://127.0.0.1:8080/v1"
     )
-    replace(WELCOMED, path=folder / "window.json").save()
-    window = MainWindow(
+    async with shown(
         factory,
         settings,
-        WindowServices(
-            list_devices=lambda: (["Ухо"], ["Рот"]),
-            choices=choices,
-            missing_weights=lambda frontend: "" if frontend == "cascade" else "Ж.",
-            backend_service=service,
-            sound_service=FakeSoundService(),
-            history=history(),
-            machine=Machine(),
-            log=Log(),
-            diagnose=diagnose,
-        ),
-    )
-    try:
+        state=WELCOMED,
+        list_devices=lambda: (["Ухо"], ["Рот"]),
+        choices=choices,
+        missing_weights=lambda frontend: "" if frontend == "cascade" else "Ж.",
+        service=service,
+        sound_service=FakeSoundService(),
+        history=history(),
+        machine=FakeMachine(VIEW),
+        log=Log(),
+        everything=False,
+    ) as window:
         window.resize(1180, 760)
-        window.show()
-        window.activateWindow()
-        window.begin()
-        await until(lambda: window.manager.session is not None)
-        for event in (*talk(), *side_by_side(12.0)):
-            factory.session.say(told(event))
-        window.pump.flush()
+        say(window, *map(told, (*talk(), *side_by_side(12.0))))
         await asyncio.sleep(0.05)
         yield window
-    finally:
-        window.close()
-        await window.finish()
-        window.deleteLater()
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
 def open_all(window: MainWindow) -> list[QWidget]:
@@ -503,9 +462,9 @@ def open_all(window: MainWindow) -> list[QWidget]:
     return [dialog for dialog in made if dialog is not None]
 
 
-async def test_nothing_seen_is_left_in_english(in_english: QApplication, languages: Path, tmp_path: Path) -> None:
+async def test_nothing_seen_is_left_in_english(in_english: QApplication, languages: Path) -> None:
     install_translations(in_english, Tongues("eo"), languages)
-    async with talking(tmp_path) as window:
+    async with talking() as window:
         assert not (left := english(window)), "\n".join(left)
         open_all(window)
         await asyncio.sleep(0.2)
@@ -562,13 +521,13 @@ async def test_the_demo_is_left_in_no_english_either(in_english: QApplication, l
 @pytest.mark.slow
 @pytest.mark.parametrize(("language", "talk_menu"), [("eo", "[&Ĉöñṽéŕšàţîöñ~~~~]"), ("de", "&Gespräch")])
 async def test_there_is_room_for_longer_words(
-    in_english: QApplication, languages: Path, tmp_path: Path, language: str, talk_menu: str
+    in_english: QApplication, languages: Path, language: str, talk_menu: str
 ) -> None:
     if language == "eo":
         install_translations(in_english, Tongues(language), languages / "longer")
     else:
         use_language(in_english, language)
-    async with talking(tmp_path) as window:
+    async with talking() as window:
         assert window.menu.bar.actions()[0].text() == talk_menu
         timeline = window.inspector.timeline
         signs = {timeline.out_button.accessibleName(), timeline.in_button.accessibleName()}  # a sign takes little room
@@ -601,10 +560,10 @@ async def whole(dialog: QWidget) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-async def test_no_two_controls_share_a_letter(in_english: QApplication, tmp_path: Path, language: str) -> None:
+async def test_no_two_controls_share_a_letter(in_english: QApplication, language: str) -> None:
     """With a comparison and the list of models open, and on each page of the dialog: a letter reaches one control."""
     use_language(in_english, language)
-    async with talking(tmp_path, "kame") as window:
+    async with talking("kame") as window:
         open_models(window)
         assert len(letters_of(window)) >= 7
         window.setup.shut()

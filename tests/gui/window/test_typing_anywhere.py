@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QKeyCombination, QPoint, Qt
 from PySide6.QtGui import QAction, QShortcut
 from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QFileDialog, QLineEdit, QMenu, QWidget
 
@@ -77,27 +78,55 @@ def other_text_at(window: MainWindow) -> QPoint:
 # -- acts
 
 
-@act("new conversation by its keys, from an arrow that was clicked")
-async def _(window: MainWindow) -> None:
-    await click(window.status.inspector_button)
-    await press_key(window, Qt.Key.Key_N, CONTROL)
+def clicks(*names: str) -> Act:
+    """Clicks one after the other."""
+
+    async def does(window: MainWindow) -> None:
+        for name in names:
+            await click(attrgetter(name)(window))
+
+    return does
 
 
-@act("new conversation by its keys, from a button that Tab has reached")
-async def _(window: MainWindow) -> None:
-    await tab_to(window, window.status.inspector_button)
-    await press_key(window, Qt.Key.Key_N, CONTROL)
+def tabs_to(name: str) -> Act:
+    return lambda window: tab_to(window, attrgetter(name)(window))
 
 
-@act("new conversation by its button")
-async def _(window: MainWindow) -> None:
-    await click(window.conversations.new_button)
+def keys(code: Qt.Key | QKeyCombination) -> Act:
+    combination = code if isinstance(code, QKeyCombination) else QKeyCombination(code)
+    return lambda window: press_key(window, combination.key(), combination.keyboardModifiers())
 
 
-@act("new conversation by the keyboard on its button")
-async def _(window: MainWindow) -> None:
-    await tab_to(window, window.conversations.new_button)
-    await press_key(window, SPACE)
+async def close_dialog(window: MainWindow) -> None:
+    def opened() -> list[QDialog]:
+        return [one for one in window.findChildren(QDialog) if one.isVisible()]
+
+    await until(opened)
+    (dialog,) = opened()
+    await until(dialog.isActiveWindow)
+    await press_key(dialog, ESCAPE)
+    assert not dialog.isVisible()
+    await in_front(window)
+
+
+NEW, SETTINGS = CONTROL | Qt.Key.Key_N, CONTROL | Qt.Key.Key_Comma
+PANES = ("top_bar.sidebar_button", "top_bar.oracle_button", "status.inspector_button")
+STEPS: dict[str, list[Act]] = {
+    "new conversation by its keys, from an arrow that was clicked": [clicks("status.inspector_button"), keys(NEW)],
+    "new conversation by its keys, from a button that Tab has reached": [tabs_to("status.inspector_button"), keys(NEW)],
+    "new conversation by its button": [clicks("conversations.new_button")],
+    "new conversation by the keyboard on its button": [tabs_to("conversations.new_button"), keys(SPACE)],
+    "mute by mouse": [clicks("dock.mute")],
+    "Tab into the transcript": [tabs_to("transcript.view")],
+    "a click in the timeline": [clicks("inspector.timeline.view")],
+    "the settings opened and closed": [keys(SETTINGS), close_dialog],
+    "the sheet of keys opened and closed": [keys(Qt.Key.Key_F1), close_dialog],
+    "the dialog of the conversation's style opened by its title and closed": [
+        clicks("transcript.header.button"),
+        close_dialog,
+    ],
+    "each pane closed and opened by mouse": [clicks(name, name) for name in PANES],
+}
 
 
 async def _attach(window: MainWindow, paths: list[str]) -> None:
@@ -145,7 +174,7 @@ async def _(window: MainWindow) -> None:
 async def _(window: MainWindow) -> None:
     factory = window.manager.session
     assert factory is not None
-    say_all(window, *spoken(7, "And then?", "A long story.", at=70.0)[:-1])
+    say(window, *spoken(7, "And then?", "A long story.", at=70.0)[:-1])
     await press_key(window, ESCAPE)
     assert ("silence",) in factory.calls  # type: ignore[attr-defined]
     assert field_of(window).hasFocus()
@@ -265,25 +294,10 @@ async def _(window: MainWindow) -> None:
     assert ("press",) in session.calls  # type: ignore[attr-defined]
 
 
-@act("mute by mouse")
-async def _(window: MainWindow) -> None:
-    await click(window.dock.mute)
-
-
 @act("a click in the transcript")
 async def _(window: MainWindow) -> None:
     await click(window.transcript.view.viewport(), other_text_at(window))
     assert window.transcript.view.hasFocus(), "to select and copy"
-
-
-@act("Tab into the transcript")
-async def _(window: MainWindow) -> None:
-    await tab_to(window, window.transcript.view)
-
-
-@act("a click in the timeline")
-async def _(window: MainWindow) -> None:
-    await click(window.inspector.timeline.view)
 
 
 @act("a click on a request")
@@ -299,43 +313,6 @@ async def _(window: MainWindow) -> None:
     await press_key(window, Qt.Key.Key_N, CONTROL)
     await until(lambda: window.transcript.welcome.isVisible() and window.manager.session is not None)
     await click(window.transcript.welcome.questions[0])
-
-
-@act("the settings opened and closed")
-async def _(window: MainWindow) -> None:
-    await press_key(window, Qt.Key.Key_Comma, CONTROL)
-    await _close_dialog(window)
-
-
-@act("the sheet of keys opened and closed")
-async def _(window: MainWindow) -> None:
-    await press_key(window, Qt.Key.Key_F1)
-    await _close_dialog(window)
-
-
-@act("the dialog of the conversation's style opened by its title and closed")
-async def _(window: MainWindow) -> None:
-    await click(window.transcript.header.button)
-    await _close_dialog(window)
-
-
-async def _close_dialog(window: MainWindow) -> None:
-    def opened() -> list[QDialog]:
-        return [one for one in window.findChildren(QDialog) if one.isVisible()]
-
-    await until(opened)
-    (dialog,) = opened()
-    await until(dialog.isActiveWindow)
-    await press_key(dialog, ESCAPE)
-    assert not dialog.isVisible()
-    await in_front(window)
-
-
-@act("each pane closed and opened by mouse")
-async def _(window: MainWindow) -> None:
-    for button in (window.top_bar.sidebar_button, window.top_bar.oracle_button, window.status.inspector_button):
-        await click(button)
-        await click(button)
 
 
 @act("each pane closed by its keys while it has the focus")
@@ -445,13 +422,6 @@ async def _(window: MainWindow) -> None:
     picker.setFocus()
 
 
-def say_all(window: MainWindow, *events: e.Event) -> None:
-    """Has the session say this."""
-    session = window.manager.session
-    session.say(*events)  # type: ignore[attr-defined]
-    window.pump.flush()
-
-
 def kept(window: MainWindow) -> FakeHistory:
     service = window.talks.service
     assert isinstance(service, FakeHistory)
@@ -464,14 +434,14 @@ def around() -> dict[str, object]:
     return given
 
 
-@pytest.mark.parametrize("name", ACTS)
+@pytest.mark.parametrize("name", [*STEPS, *ACTS])
 async def test_a_sentence_that_is_typed_next_is_found_whole(name: str) -> None:
     async with window_and_factory(Settings(), **around()) as (window, factory):  # type: ignore[arg-type]
-        await until(window.isActiveWindow)
         await until(lambda: window.conversations.list.place("c0") >= 0)
-        say(window, factory, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
+        say(window, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
         field_of(window).setFocus()
-        await ACTS[name](window)
+        for does in STEPS.get(name) or [ACTS[name]]:
+            await does(window)
         await settle()
         await in_front(window)
         pressed = [list(one.calls).count(("press",)) for one in factory.sessions]
@@ -513,11 +483,8 @@ async def _new_title(window: MainWindow) -> Callable[[], str]:
 
 
 @pytest.mark.parametrize("reach", [_search, _search_models, _find, _commands, _new_title])
-async def test_another_field_keeps_what_is_typed(
-    reach: Callable[[MainWindow], Awaitable[Callable[[], str]]],
-) -> None:
+async def test_another_field_keeps_what_is_typed(reach: Callable[[MainWindow], Awaitable[Callable[[], str]]]) -> None:
     async with window_and_factory(Settings(), **around()) as (window, factory):  # type: ignore[arg-type]
-        await until(window.isActiveWindow)
         await until(lambda: window.conversations.list.place("c0") >= 0)
         text = await reach(window)
         await type_keys(window, SENTENCE)
@@ -527,7 +494,6 @@ async def test_another_field_keeps_what_is_typed(
 
 async def test_a_list_that_tab_has_reached_keeps_its_letters_and_one_that_was_clicked_does_not() -> None:
     async with shown(FakeFactory(), Settings(), **around()) as window:  # type: ignore[arg-type]
-        await until(window.isActiveWindow)
         pane = window.conversations
         await until(lambda: pane.list.place("c0") >= 0)
         title = kept(window).views["c4"].title
@@ -541,13 +507,10 @@ async def test_a_list_that_tab_has_reached_keeps_its_letters_and_one_that_was_cl
         assert window.transcript.composer.field.text() == title
 
 
-async def test_the_space_bar_talks_in_the_empty_field_after_a_pause(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_the_space_bar_talks_in_the_empty_field_after_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     factory, clock = FakeFactory(), [1_000.0]
     monkeypatch.setattr(key_routing.time, "monotonic", lambda: clock[0])
     async with shown(factory) as window:
-        await until(window.isActiveWindow)
         field, calls = window.transcript.composer.field, factory.session.calls
         await type_keys(window, "a")
         await press_key(window, Qt.Key.Key_Backspace)
@@ -571,53 +534,45 @@ async def test_the_space_bar_talks_in_the_empty_field_after_a_pause(
 
 
 @pytest.mark.parametrize("place", ["transcript", "timeline", "nothing"])
-async def test_the_space_bar_talks_where_it_is_free_and_is_a_blank_in_a_message(
-    place: str,
-) -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        calls = factory.session.calls
-        say(window, factory, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
+async def test_the_space_bar_talks_where_it_is_free_and_is_a_blank_in_a_message(place, window, factory) -> None:
+    calls = factory.session.calls
+    say(window, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
 
-        async def go() -> None:
-            if place == "transcript":
-                await click(window.transcript.view.viewport())
-            elif place == "timeline":
-                await click(window.inspector.timeline.view)
-            else:
-                window.transcript.composer.field.clearFocus()
+    async def go() -> None:
+        if place == "transcript":
+            await click(window.transcript.view.viewport())
+        elif place == "timeline":
+            await click(window.inspector.timeline.view)
+        else:
+            window.transcript.composer.field.clearFocus()
 
-        await go()
-        key(window, SPACE, down=True)
-        key(window, SPACE, down=False)
-        await until(lambda: calls == [("press",), ("release",)])
-        window.transcript.composer.field.setText("Half")
-        await go()
-        await press_key(window, SPACE)
-        assert window.transcript.composer.field.text() == "Half " and len(calls) == 2
+    await go()
+    key(window, SPACE, down=True)
+    key(window, SPACE, down=False)
+    await until(lambda: calls == [("press",), ("release",)])
+    window.transcript.composer.field.setText("Half")
+    await go()
+    await press_key(window, SPACE)
+    assert window.transcript.composer.field.text() == "Half " and len(calls) == 2
 
 
-async def test_what_is_pasted_after_a_click_in_the_transcript_is_in_the_message() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        say(window, factory, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
-        await click(window.transcript.view.viewport())
-        QApplication.clipboard().setText("an address")
-        await press_key(window, Qt.Key.Key_V, CONTROL)
-        assert window.transcript.composer.field.text() == "an address"
+async def test_what_is_pasted_after_a_click_in_the_transcript_is_in_the_message(window: MainWindow) -> None:
+    say(window, *spoken(1, "Why is the sea salty?", "Rivers carry salt into it."))
+    await click(window.transcript.view.viewport())
+    QApplication.clipboard().setText("an address")
+    await press_key(window, Qt.Key.Key_V, CONTROL)
+    assert window.transcript.composer.field.text() == "an address"
 
 
-async def test_without_a_microphone_the_space_bar_opens_no_turn() -> None:
-    async with window_and_factory() as (window, factory):
-        await until(window.isActiveWindow)
-        say(window, factory, e.DeviceChanged(0.5, "microphone", "lost", "", "It is gone."))
-        key(window, SPACE, down=True)
-        key(window, SPACE, down=False)
-        assert factory.session.calls == [] and window.dock.button.text() == "No microphone"
-        assert not window.push.command("press")
-        say(window, factory, e.DeviceChanged(1.0, "microphone", "back", "Desk microphone", "It is back."))
-        key(window, SPACE, down=True)
-        assert factory.session.calls == [("press",)]
+async def test_without_a_microphone_the_space_bar_opens_no_turn(window: MainWindow, factory: FakeFactory) -> None:
+    say(window, e.DeviceChanged(0.5, "microphone", "lost", "", "It is gone."))
+    key(window, SPACE, down=True)
+    key(window, SPACE, down=False)
+    assert factory.session.calls == [] and window.dock.button.text() == "No microphone"
+    assert not window.push.command("press")
+    say(window, e.DeviceChanged(1.0, "microphone", "back", "Desk microphone", "It is back."))
+    key(window, SPACE, down=True)
+    assert factory.session.calls == [("press",)]
 
 
 async def test_no_letter_or_sign_is_a_shortcut_of_the_window() -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from app.conversation import events as e
 from app.gui.window.main_window import MainWindow
-from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import oracle, say, shown
+from tests.gui.helpers import oracle, say
 
 CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
 
@@ -37,120 +36,102 @@ def bodies(window: MainWindow) -> list[str]:
     return [text.split("\n")[1] for text in oracle(window)]
 
 
-async def test_who_is_waited_for_and_how_long_is_told_on_both_sides() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        clock, timer = Clock(window, 1.0), window.oracle.wait_timer
-        say(window, factory, asked(1, 1.0), asked(2, 1.0, GPT, True))
-        assert bodies(window) == ["…", "…"] and timer.isActive(), "nobody needs to hear of less than a second"
-        clock.pass_by(1.0)
-        assert bodies(window) == ["Waiting for gpt … 1 s", "Waiting for claude … 1 s"]
-        clock.pass_by(1.0)
-        say(window, factory, e.OracleDelta(3.0, 1, "It is"))
-        assert bodies(window) == ["Waiting for gpt … 2 s", "It is"] and timer.isActive()
-        clock.pass_by(18.0)
-        assert bodies(window)[0] == "Waiting for gpt … 20 s"
-        say(window, factory, e.OracleDelta(21.0, 2, "Far."))
-        assert bodies(window) == ["Far.", "It is"] and not timer.isActive()
+async def test_who_is_waited_for_and_how_long_is_told_on_both_sides(window: MainWindow) -> None:
+    clock, timer = Clock(window, 1.0), window.oracle.wait_timer
+    say(window, asked(1, 1.0), asked(2, 1.0, GPT, True))
+    assert bodies(window) == ["…", "…"] and timer.isActive(), "nobody needs to hear of less than a second"
+    clock.pass_by(1.0)
+    assert bodies(window) == ["Waiting for gpt … 1 s", "Waiting for claude … 1 s"]
+    clock.pass_by(1.0)
+    say(window, e.OracleDelta(3.0, 1, "It is"))
+    assert bodies(window) == ["Waiting for gpt … 2 s", "It is"] and timer.isActive()
+    clock.pass_by(18.0)
+    assert bodies(window)[0] == "Waiting for gpt … 20 s"
+    say(window, e.OracleDelta(21.0, 2, "Far."))
+    assert bodies(window) == ["Far.", "It is"] and not timer.isActive()
 
 
-async def test_a_pause_of_the_session_is_not_waited_for() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        clock = Clock(window, 1.0)
-        say(window, factory, e.UserStarted(1.0, 1))
-        clock.pass_by(60.0)  # the microphone was unplugged, and the session's time stood still
-        say(window, factory, e.UserStarted(1.08, 1), asked(1, 1.08))
-        clock.pass_by(2.0)
-        assert bodies(window) == ["Waiting for claude … 2 s"]
+async def test_a_pause_of_the_session_is_not_waited_for(window: MainWindow) -> None:
+    clock = Clock(window, 1.0)
+    say(window, e.UserStarted(1.0, 1))
+    clock.pass_by(60.0)  # the microphone was unplugged, and the session's time stood still
+    say(window, e.UserStarted(1.08, 1), asked(1, 1.08))
+    clock.pass_by(2.0)
+    assert bodies(window) == ["Waiting for claude … 2 s"]
 
 
 @pytest.mark.parametrize("reason", ["failed", "superseded", "stopped", "complete"])
-async def test_an_end_without_a_word_ends_the_waiting(reason: e.EndReason) -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        clock = Clock(window, 1.0)
-        say(window, factory, asked(1, 1.0))
-        clock.pass_by(3.0)
-        assert bodies(window) == ["Waiting for claude … 3 s"]
-        say(window, factory, e.OracleEnded(4.0, 1, reason, 0))
-        assert bodies(window) == ["(no words)"] and not window.oracle.wait_timer.isActive()
+async def test_an_end_without_a_word_ends_the_waiting(reason: e.EndReason, window: MainWindow) -> None:
+    clock = Clock(window, 1.0)
+    say(window, asked(1, 1.0))
+    clock.pass_by(3.0)
+    assert bodies(window) == ["Waiting for claude … 3 s"]
+    say(window, e.OracleEnded(4.0, 1, reason, 0))
+    assert bodies(window) == ["(no words)"] and not window.oracle.wait_timer.isActive()
 
 
-async def test_the_end_of_the_talk_ends_it_and_the_next_talk_counts_anew() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        clock = Clock(window, 50.0)
-        say(window, factory, asked(1, 50.0))
-        clock.pass_by(3.0)
-        window.oracle.end()
-        assert bodies(window) == ["(no words)"] and not window.oracle.wait_timer.isActive()
-        window.oracle.begin()
-        say(window, factory, asked(1, 2.0))
-        clock.pass_by(1.0)
-        assert bodies(window)[0] == "Waiting for claude … 1 s"
+async def test_the_end_of_the_talk_ends_it_and_the_next_talk_counts_anew(window: MainWindow) -> None:
+    clock = Clock(window, 50.0)
+    say(window, asked(1, 50.0))
+    clock.pass_by(3.0)
+    window.oracle.end()
+    assert bodies(window) == ["(no words)"] and not window.oracle.wait_timer.isActive()
+    window.oracle.begin()
+    say(window, asked(1, 2.0))
+    clock.pass_by(1.0)
+    assert bodies(window)[0] == "Waiting for claude … 1 s"
 
 
-async def test_it_is_counted_in_the_sessions_time_though_events_come_late() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        clock = Clock(window, 0.08)
-        say(window, factory, e.UserStarted(0.08, 1))
-        clock.pass_by(4.92)
-        say(window, factory, e.LevelMeasured(5.0, -60.0, -90.0))
-        clock.pass_by(4.08)
-        say(window, factory, asked(1, 5.0))  # the window was held up for four seconds
-        assert bodies(window) == ["Waiting for claude … 4 s"]
+async def test_it_is_counted_in_the_sessions_time_though_events_come_late(window: MainWindow) -> None:
+    clock = Clock(window, 0.08)
+    say(window, e.UserStarted(0.08, 1))
+    clock.pass_by(4.92)
+    say(window, e.LevelMeasured(5.0, -60.0, -90.0))
+    clock.pass_by(4.08)
+    say(window, asked(1, 5.0))  # the window was held up for four seconds
+    assert bodies(window) == ["Waiting for claude … 4 s"]
 
 
-async def test_a_session_whose_sound_begins_late_makes_no_wait_longer() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        clock = Clock(window, 0.0)
-        say(window, factory, e.ConversationConfigured(0.0, "openai", "gpt", "", "", None, "medium", ()))
-        clock.pass_by(3.0)  # the microphone gives its first frame now
-        say(window, factory, e.UserStarted(0.08, 1), asked(1, 0.08))
-        clock.pass_by(1.0)
-        assert bodies(window) == ["Waiting for claude … 1 s"]
+async def test_a_session_whose_sound_begins_late_makes_no_wait_longer(window: MainWindow) -> None:
+    clock = Clock(window, 0.0)
+    say(window, e.ConversationConfigured(0.0, "openai", "gpt", "", "", None, "medium", ()))
+    clock.pass_by(3.0)  # the microphone gives its first frame now
+    say(window, e.UserStarted(0.08, 1), asked(1, 0.08))
+    clock.pass_by(1.0)
+    assert bodies(window) == ["Waiting for claude … 1 s"]
 
 
-async def test_nothing_moves_where_nobody_looks() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        clock, timer = Clock(window, 1.0), window.oracle.wait_timer
-        assert not timer.isActive()
-        say(window, factory, asked(1, 1.0))
-        window.oracle.hide()
-        assert not timer.isActive()
-        clock.pass_by(4.0)
-        assert bodies(window) == ["…"]
-        window.oracle.show()
-        assert bodies(window) == ["Waiting for claude … 4 s"] and timer.isActive()
-        window.close()
-        assert not timer.isActive()
+async def test_nothing_moves_where_nobody_looks(window: MainWindow) -> None:
+    clock, timer = Clock(window, 1.0), window.oracle.wait_timer
+    assert not timer.isActive()
+    say(window, asked(1, 1.0))
+    window.oracle.hide()
+    assert not timer.isActive()
+    clock.pass_by(4.0)
+    assert bodies(window) == ["…"]
+    window.oracle.show()
+    assert bodies(window) == ["Waiting for claude … 4 s"] and timer.isActive()
+    window.close()
+    assert not timer.isActive()
 
 
-async def test_while_a_tool_is_at_work_it_is_the_tool_that_is_waited_for() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        clock, timer = Clock(window, 1.0), window.oracle.wait_timer
-        say(window, factory, asked(1, 1.0))
-        clock.pass_by(2.0)
-        say(window, factory, e.ToolCalled(3.0, 1, "clock", "{}"))
-        assert bodies(window) == ["clock …\u2028…"] and not timer.isActive()
-        clock.pass_by(4.0)
-        say(window, factory, e.ToolReturned(7.0, 1, "clock", True, "noon", 4.0))
-        assert bodies(window) == ["clock → noon (4.0 s)\u2028…"]
-        clock.pass_by(2.0)
-        assert bodies(window) == ["clock → noon (4.0 s)\u2028Waiting for claude … 2 s"]
+async def test_while_a_tool_is_at_work_it_is_the_tool_that_is_waited_for(window: MainWindow) -> None:
+    clock, timer = Clock(window, 1.0), window.oracle.wait_timer
+    say(window, asked(1, 1.0))
+    clock.pass_by(2.0)
+    say(window, e.ToolCalled(3.0, 1, "clock", "{}"))
+    assert bodies(window) == ["clock …\u2028…"] and not timer.isActive()
+    clock.pass_by(4.0)
+    say(window, e.ToolReturned(7.0, 1, "clock", True, "noon", 4.0))
+    assert bodies(window) == ["clock → noon (4.0 s)\u2028…"]
+    clock.pass_by(2.0)
+    assert bodies(window) == ["clock → noon (4.0 s)\u2028Waiting for claude … 2 s"]
 
 
-async def test_what_is_handed_over_unsaid_was_waited_for_from_its_first_request() -> None:
-    factory = FakeFactory()
-    async with shown(factory) as window:
-        clock = Clock(window, 1.0)
-        say(window, factory, asked(1, 1.0, GPT, True))
-        clock.pass_by(3.0)
-        say(window, factory, e.OracleHandedOver(4.0, 1))
-        clock.pass_by(1.0)
-        assert bodies(window)[0] == "Waiting for gpt … 4 s"
+async def test_what_is_handed_over_unsaid_was_waited_for_from_its_first_request(window: MainWindow) -> None:
+    clock = Clock(window, 1.0)
+    say(window, asked(1, 1.0, GPT, True))
+    clock.pass_by(3.0)
+    say(window, e.OracleHandedOver(4.0, 1))
+    clock.pass_by(1.0)
+    assert bodies(window)[0] == "Waiting for gpt … 4 s"

@@ -9,12 +9,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.conversation import events as e
-from app.gui.state.choice import WindowChoices
+from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, two_devices
-from tests.gui.helpers import choose, key, open_models, say, shown, transcript, until, window_and_factory
+from tests.gui.helpers import choose, key, say, shown, transcript, until, window_and_factory
+
+
+@pytest.fixture
+def given() -> dict[str, object]:
+    return {"list_devices": two_devices}
 
 
 def pick(picker, key: str) -> None:
@@ -40,32 +45,28 @@ async def test_the_window_is_there_at_once_and_tells_what_it_waits_for() -> None
         assert window.status.state.toolTip() == "Running: cascade · whisper · embedded · small"
 
 
-async def test_progress_may_be_told_from_the_thread_that_loads() -> None:
-    factory = FakeFactory(gate=asyncio.Event(), progress=())
-    async with shown(factory, running=False) as window:
-        await until(lambda: factory.choices)
-        await asyncio.to_thread(factory.reporters[-1], "from afar")
-        await until(lambda: window.dock.button.hint == "from afar")
+async def test_progress_may_be_told_from_the_thread_that_loads(gate, window, factory) -> None:
+    await until(lambda: factory.choices)
+    await asyncio.to_thread(factory.reporters[-1], "from afar")
+    await until(lambda: window.dock.button.hint == "from afar")
 
 
 @pytest.mark.parametrize("way", ["space", "mouse"])
-async def test_who_holds_to_talk_while_it_gets_ready_is_heard_once_it_is(way: str) -> None:
-    factory = FakeFactory(gate=asyncio.Event())
-    async with shown(factory, running=False) as window:
-        await until(window.isActiveWindow)
-        button = window.dock.button
-        if way == "space":
-            key(window, Qt.Key.Key_Space, down=True)
-        else:
-            QTest.mousePress(button, Qt.MouseButton.LeftButton)
-        factory.gate.set()  # type: ignore[union-attr]
-        await until(lambda: bool(factory.sessions) and factory.session.calls == [("press",)])
-        if way == "space":
-            key(window, Qt.Key.Key_Space, down=False)
-        else:
-            QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
-        await until(lambda: factory.session.calls == [("press",), ("release",)])
-        assert window.transcript.composer.field.toPlainText() == ""
+async def test_who_holds_to_talk_while_it_gets_ready_is_heard_once_it_is(way: str, gate, window, factory) -> None:
+    await until(window.isActiveWindow)
+    button = window.dock.button
+    if way == "space":
+        key(window, Qt.Key.Key_Space, down=True)
+    else:
+        QTest.mousePress(button, Qt.MouseButton.LeftButton)
+    gate.set()
+    await until(lambda: bool(factory.sessions) and factory.session.calls == [("press",)])
+    if way == "space":
+        key(window, Qt.Key.Key_Space, down=False)
+    else:
+        QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
+    await until(lambda: factory.session.calls == [("press",), ("release",)])
+    assert window.transcript.composer.field.toPlainText() == ""
 
 
 async def test_the_settings_make_the_session() -> None:
@@ -84,54 +85,24 @@ async def test_the_settings_make_the_session() -> None:
         assert window.top_bar.pill.text() == "gemma"
 
 
-async def test_answer_mode_duplex_and_backend_change_the_running_session_and_are_kept(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    async with window_and_factory(Settings(path=path)) as (window, factory):
-        pick(window.setup.answer_mode, "after")
-        window.dock.duplex.click()
-        choose(window, "ollama")
-        await until(lambda: window.settings.provider == "ollama")
-        backend = BackendChoice("ollama", "", "http://127.0.0.1:11434")
-        assert factory.session.calls == [("set_answer_mode", "after"), ("set_duplex", True), ("set_backend", backend)]
-        assert len(factory.sessions) == 1
-    kept = Settings.load(path)
-    assert (kept.answer_mode, kept.duplex, kept.provider) == ("after", True, "ollama")
+async def test_of_two_backends_picked_in_a_hurry_the_last_one_holds(window: MainWindow, factory: FakeFactory) -> None:
+    factory.session.slow = asyncio.Event()
+    choose(window, "ollama")
+    await until(lambda: factory.session.calls)
+    choose(window, "openai")
+    factory.session.slow.set()
+    await until(lambda: window.settings.provider == "openai")
+    assert [call[1].provider for call in factory.session.calls] == ["ollama", "openai"]
+    assert window.setup.choice.provider == "openai"
 
 
-async def test_a_backend_that_is_refused_shows_why_and_the_picker_goes_back() -> None:
-    async with window_and_factory() as (window, factory):
-        factory.session.refusal = UserError("Ollama is not running. Start it, then pick it again.")
-        choose(window, "ollama")
-        assert window.setup.choice.provider == "ollama"
-        await until(lambda: window.messages.sentences())
-        assert window.messages.sentences() == ["Ollama is not running. Start it, then pick it again."]
-        assert window.setup.choice.provider == "embedded"
-        assert window.settings.provider == "embedded"
-        assert window.manager.phase == "running"
-        assert window.manager.wanted.backend == BackendChoice("embedded")
-
-
-async def test_of_two_backends_picked_in_a_hurry_the_last_one_holds() -> None:
-    async with window_and_factory() as (window, factory):
-        factory.session.slow = asyncio.Event()
-        choose(window, "ollama")
-        await until(lambda: factory.session.calls)
-        choose(window, "openai")
-        factory.session.slow.set()
-        await until(lambda: window.settings.provider == "openai")
-        assert [call[1].provider for call in factory.session.calls] == ["ollama", "openai"]
-        assert window.setup.choice.provider == "openai"
-
-
-async def test_what_changes_while_loading_reaches_the_session() -> None:
-    factory = FakeFactory(gate=asyncio.Event())
-    async with shown(factory, running=False) as window:
-        await until(lambda: factory.choices)
-        pick(window.setup.answer_mode, "after")
-        window.dock.duplex.click()
-        factory.gate.set()
-        await until(lambda: window.manager.session)
-        assert sorted(factory.session.calls) == [("set_answer_mode", "after"), ("set_duplex", True)]
+async def test_what_changes_while_loading_reaches_the_session(gate, window, factory) -> None:
+    await until(lambda: factory.choices)
+    pick(window.setup.answer_mode, "after")
+    window.dock.duplex.click()
+    gate.set()
+    await until(lambda: window.manager.session)
+    assert sorted(factory.session.calls) == [("set_answer_mode", "after"), ("set_duplex", True)]
 
 
 async def test_a_factory_that_fails_shows_its_sentence_and_can_be_tried_again() -> None:
@@ -159,43 +130,41 @@ async def test_a_fault_in_the_factory_is_told_and_logged(caplog: pytest.LogCaptu
     assert "KeyError" in caplog.text
 
 
-async def test_a_fatal_failure_stops_and_keeps_what_was_said() -> None:
-    async with window_and_factory() as (window, factory):
-        say(window, factory, e.TranscriptFinal(1, 1, "Keep this.", 1))
-        session = factory.session
-        session.last_words = [e.SessionEnded(3, 30)]
-        say(window, factory, e.Failure(2, "audio", "The microphone was unplugged. Plug it in.", fatal=True))
-        await until(lambda: session.stopped)
-        window.pump.flush()
-        assert window.dock.button.text() == "Stopped"
-        assert window.status.state.toolTip() == "Stopped"
-        assert transcript(window) == ["You\nKeep this."]
-        (row,) = window.messages.rows
-        row.retry_button.click()
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session)
-        say(window, factory, e.TranscriptFinal(1, 1, "And this.", 1))
-        first, divider, second = transcript(window)
-        assert (first, second) == ("You\nKeep this.", "You\nAnd this.")
-        assert divider.startswith("Continued, ")
-        assert window.messages.sentences() == []
+async def test_a_fatal_failure_stops_and_keeps_what_was_said(window: MainWindow, factory: FakeFactory) -> None:
+    say(window, e.TranscriptFinal(1, 1, "Keep this.", 1))
+    session = factory.session
+    session.last_words = [e.SessionEnded(3, 30)]
+    say(window, e.Failure(2, "audio", "The microphone was unplugged. Plug it in.", fatal=True))
+    await until(lambda: session.stopped)
+    window.pump.flush()
+    assert window.dock.button.text() == "Stopped"
+    assert window.status.state.toolTip() == "Stopped"
+    assert transcript(window) == ["You\nKeep this."]
+    (row,) = window.messages.rows
+    row.retry_button.click()
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session)
+    say(window, e.TranscriptFinal(1, 1, "And this.", 1))
+    first, divider, second = transcript(window)
+    assert (first, second) == ("You\nKeep this.", "You\nAnd this.")
+    assert divider.startswith("Continued, ")
+    assert window.messages.sentences() == []
 
 
-async def test_a_new_talk_ends_the_old_one_and_its_last_words_stay_above() -> None:
-    async with window_and_factory() as (window, factory):
-        old = factory.session
-        say(window, factory, e.AssistantStarted(1, 1, 1), e.AssistantSaid(2, 1, "I was", 1))
-        old.last_words = [e.AssistantSaid(3, 1, "saying", 1), e.AssistantEnded(3, 1, True), e.SessionEnded(3, 9)]
-        window.top_bar.new_button.click()
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session)
-        assert old.stopped == 1
-        factory.session.say(e.TranscriptFinal(1, 1, "Afresh.", 1))
-        old.say(e.TranscriptFinal(9, 9, "A ghost.", 9))
-        window.pump.flush()
-        first, divider, last = transcript(window)
-        assert first == "KAME\nI was saying   interrupted"
-        assert divider.startswith("New conversation, ")
-        assert last == "You\nAfresh."
-        assert window.manager.phase == "running"
+async def test_a_new_talk_ends_the_old_one_and_its_last_words_stay_above(window, factory) -> None:
+    old = factory.session
+    say(window, e.AssistantStarted(1, 1, 1), e.AssistantSaid(2, 1, "I was", 1))
+    old.last_words = [e.AssistantSaid(3, 1, "saying", 1), e.AssistantEnded(3, 1, True), e.SessionEnded(3, 9)]
+    window.top_bar.new_button.click()
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session)
+    assert old.stopped == 1
+    factory.session.say(e.TranscriptFinal(1, 1, "Afresh.", 1))
+    old.say(e.TranscriptFinal(9, 9, "A ghost.", 9))
+    window.pump.flush()
+    first, divider, last = transcript(window)
+    assert first == "KAME\nI was saying   interrupted"
+    assert divider.startswith("New conversation, ")
+    assert last == "You\nAfresh."
+    assert window.manager.phase == "running"
 
 
 async def test_another_device_after_a_failed_start_begins_anew_with_it() -> None:
@@ -207,27 +176,24 @@ async def test_another_device_after_a_failed_start_begins_anew_with_it() -> None
         assert factory.choices[1].loudspeaker == "Headphones"
 
 
-async def test_another_device_while_loading_is_taken_without_loading_anew() -> None:
-    factory = FakeFactory(gate=asyncio.Event())
-    async with shown(factory, list_devices=two_devices, running=False) as window:
-        await until(lambda: factory.choices)
-        pick(window.devices.microphone, "Desk microphone")
-        pick(window.devices.loudspeaker, "Headphones")
-        factory.gate.set()
-        await until(lambda: window.manager.session)
-        assert factory.session.calls == [("set_devices", "Desk microphone", "Headphones")]
-        assert len(factory.choices) == 1 and factory.cancelled == 0
+async def test_another_device_while_loading_is_taken_without_loading_anew(gate, window, factory) -> None:
+    await until(lambda: factory.choices)
+    pick(window.devices.microphone, "Desk microphone")
+    pick(window.devices.loudspeaker, "Headphones")
+    gate.set()
+    await until(lambda: window.manager.session)
+    assert factory.session.calls == [("set_devices", "Desk microphone", "Headphones")]
+    assert len(factory.choices) == 1 and factory.cancelled == 0
 
 
-async def test_another_device_while_loading_rescues_a_start_that_fails_for_the_last_one() -> None:
-    factory = FakeFactory(outcomes=[UserError("That loudspeaker is in use."), None], gate=asyncio.Event())
-    async with shown(factory, list_devices=two_devices, running=False) as window:
-        await until(lambda: factory.choices)
-        pick(window.devices.loudspeaker, "Headphones")
-        factory.gate.set()
-        await until(lambda: window.manager.session)
-        assert [choice.loudspeaker for choice in factory.choices] == ["", "Headphones"]
-        assert window.messages.sentences() == [] and not window.manager.gave_up
+async def test_another_device_while_loading_rescues_a_start_that_fails_for_the_last_one(gate, window, factory) -> None:
+    factory.outcomes = [UserError("That loudspeaker is in use."), None]
+    await until(lambda: factory.choices)
+    pick(window.devices.loudspeaker, "Headphones")
+    gate.set()
+    await until(lambda: window.manager.session)
+    assert [choice.loudspeaker for choice in factory.choices] == ["", "Headphones"]
+    assert window.messages.sentences() == [] and not window.manager.gave_up
 
 
 async def test_a_device_that_is_gone_stays_chosen_and_is_marked() -> None:
@@ -246,44 +212,28 @@ async def test_devices_that_cannot_be_listed_do_not_stop_the_talk(caplog: pytest
     assert "no sound system" in caplog.text
 
 
-async def test_the_newest_of_several_starts_wins() -> None:
-    factory = FakeFactory(gate=asyncio.Event())
-    async with shown(factory, list_devices=two_devices, running=False) as window:
-        await until(lambda: factory.choices)
-        pick(window.devices.microphone, "Desk microphone")
-        pick(window.devices.loudspeaker, "Headphones")
-        choose(window, "ollama")
-        choose(window, "openai")
-        await until(lambda: len(factory.choices) == 2)
-        factory.gate.set()
-        await until(lambda: window.manager.session)
-        assert len(factory.sessions) == 1
-        assert factory.cancelled == 1
-        assert factory.session.choice.backend.provider == "openai"
-        assert (factory.session.choice.microphone, factory.session.choice.loudspeaker) == (
-            "Desk microphone",
-            "Headphones",
-        )
+async def test_the_newest_of_several_starts_wins(gate: asyncio.Event, window: MainWindow, factory: FakeFactory) -> None:
+    await until(lambda: factory.choices)
+    pick(window.devices.microphone, "Desk microphone")
+    pick(window.devices.loudspeaker, "Headphones")
+    choose(window, "ollama")
+    choose(window, "openai")
+    await until(lambda: len(factory.choices) == 2)
+    gate.set()
+    await until(lambda: window.manager.session)
+    assert len(factory.sessions) == 1
+    assert factory.cancelled == 1
+    assert factory.session.choice.backend.provider == "openai"
+    assert (factory.session.choice.microphone, factory.session.choice.loudspeaker) == ("Desk microphone", "Headphones")
 
 
-async def test_stop_ends_the_session_and_a_new_talk_begins_another() -> None:
-    async with window_and_factory() as (window, factory):
-        window.devices.stop_button.click()
-        assert window.dock.button.text() == "Stopped"
-        assert not window.devices.stop_button.isEnabled()
-        await until(lambda: factory.session.stopped)
-        window.menu.new_talk.emit()
-        await until(lambda: len(factory.sessions) == 2 and window.manager.session)
-
-
-async def test_frontends_are_offered_when_there_are_several() -> None:
-    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")))
-    async with window_and_factory(choices=choices) as (window, factory):
-        open_models(window)
-        assert window.setup.frontend.isVisible()
-        pick(window.setup.frontend, "kame")
-        await until(lambda: len(factory.sessions) == 2)
-        assert factory.choices[1].frontend == "kame"
+async def test_stop_ends_the_session_and_a_new_talk_begins_another(window: MainWindow, factory: FakeFactory) -> None:
+    window.devices.stop_button.click()
+    assert window.dock.button.text() == "Stopped"
+    assert not window.devices.stop_button.isEnabled()
+    await until(lambda: factory.session.stopped)
+    window.menu.new_talk.emit()
+    await until(lambda: len(factory.sessions) == 2 and window.manager.session)
 
 
 async def test_settings_that_cannot_be_saved_are_told(tmp_path: Path) -> None:
@@ -295,14 +245,12 @@ async def test_settings_that_cannot_be_saved_are_told(tmp_path: Path) -> None:
         await until(lambda: any(sentence.startswith(saved) for sentence in window.messages.sentences()))
 
 
-async def test_closing_while_loading_ends_the_loading() -> None:
-    factory = FakeFactory(gate=asyncio.Event())
-    async with shown(factory, running=False) as window:
-        await until(lambda: factory.choices)
-        window.close()
-        await window.finish()
-        assert factory.cancelled == 1
-        assert factory.sessions == []
+async def test_closing_while_loading_ends_the_loading(gate, window, factory) -> None:
+    await until(lambda: factory.choices)
+    window.close()
+    await window.finish()
+    assert factory.cancelled == 1
+    assert factory.sessions == []
 
 
 async def test_closing_does_not_wait_for_a_session_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
