@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import math
 import re
-import statistics
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
@@ -94,8 +93,7 @@ def may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
         return False
     if len(before) == 1:
         return True
-    differences = {"": [after[key] - before[key] for key in before]}
-    found = interval(differences, lambda groups: statistics.fmean(groups[""]))
+    found = interval([[after[key] - before[key] for key in before]])
     return found.low <= 0.0 <= found.high
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import jiwer
@@ -18,16 +17,16 @@ import numpy as np
 
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.audio.echo.store import EchoStore
-from app.audio.io.files import read_frames
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, markdown, no_progress
 from app.frontend.cascade import CascadeFrontEnd
-from app.research.benches.recordings import at_level, load_questions, sound_files
+from app.research.benches.recordings import at_level, load_questions
 from app.research.benches.room import Room, random_rooms
 from app.research.benches.timed_parts import SpeechModels, speech_models
+from app.research.results import grouped
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
@@ -137,6 +136,9 @@ def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
     return max(0, missing), sum(piece.ref_end_idx - piece.ref_start_idx for piece in pieces if piece.type == "equal")
 
 
+COUNTS = ("interrupted", "whole", "beginning_lost", "vanished", "sound_whole", "itself")
+
+
 @dataclass(slots=True)
 class OverlapResult:
     """Outcomes of all questions; `alone`: how often the app interrupted itself in each conversation without a
@@ -161,21 +163,14 @@ class OverlapResult:
 
     def figures(self) -> dict[str, dict[str, Any]]:
         """Counts by place, in the order of the table's columns."""
-        groups: dict[str, list[Outcome]] = {}
-        for one in self.over:
-            groups.setdefault(one.place.name, []).append(one)
         return {
             name: {
                 "questions": len(group),
-                "interrupted": sum(one.interrupted for one in group),
-                "whole": sum(one.whole for one in group),
-                "beginning_lost": sum(one.beginning_lost for one in group),
-                "vanished": sum(one.vanished for one in group),
+                **{name: sum(getattr(one, name) for one in group) for name in COUNTS[:4]},
                 "words": round(float(np.mean([one.share for one in group])), 3),
-                "sound_whole": sum(one.sound_whole for one in group),
-                "itself": sum(one.itself for one in group),
+                **{name: sum(getattr(one, name) for one in group) for name in COUNTS[4:]},
             }
-            for name, group in groups.items()
+            for name, group in grouped(self.over, lambda one: one.place.name).items()
         }
 
     def document(self) -> dict[str, Any]:
@@ -204,7 +199,6 @@ FIRST_SECONDS = 20.0
 LEVEL_DBFS = -26.0
 """Root mean square of a question's loud parts: ITU-T P.56's usual active speech level."""
 LONGEST_SECONDS = 10.0
-FEWEST_WORDS = 3
 ANSWER = (
     "Let us begin with the history of the city. It was founded by merchants on the northern bank of the river. "
     "They built a harbour, a market and a long wall of stone. A great fire took most of the wooden houses. "
@@ -323,26 +317,14 @@ def _talk(
     return talk
 
 
-def read_questions(count: int, recordings: Path | None, models: SpeechModels, seed: int) -> list[CleanQuestion]:
-    """`count` questions of at most `LONGEST_SECONDS`: random sound files below the folder `recordings`, or the bench's
-    own in turn. Raises AudioFileError and TranscriberError.
-    """
-    if recordings is None:
-        sounds = ((question.name, question.samples) for question in itertools.cycle(load_questions()))
-    else:
-        files = sound_files(recordings)
-        order = np.random.default_rng((seed, 0)).permutation(len(files))
-        sounds = ((files[n].stem, read_frames(files[n])) for n in order)
+def read_questions(count: int, models: SpeechModels) -> list[CleanQuestion]:
+    """Returns `count` of the benches' questions of at most `LONGEST_SECONDS`, repeating them in turn."""
     out: list[CleanQuestion] = []
-    for name, samples in sounds:
-        trimmed = _at_level(samples)
+    for question in load_questions():
+        trimmed = _at_level(question.samples)
         if len(trimmed) <= LONGEST_SECONDS * SAMPLE_RATE:
-            clean = fold(models.transcribe(trimmed))
-            if len(clean) >= FEWEST_WORDS:
-                out.append(CleanQuestion(name, trimmed, clean))
-        if len(out) == count:
-            break
-    return out
+            out.append(CleanQuestion(question.name, trimmed, fold(models.transcribe(trimmed))))
+    return list(itertools.islice(itertools.cycle(out), count))
 
 
 def _at_level(samples: np.ndarray) -> np.ndarray:
@@ -353,23 +335,20 @@ def _at_level(samples: np.ndarray) -> np.ndarray:
     return at_level(samples[max(0, loud[0] - 2) * hop : (loud[-1] + 3) * hop], LEVEL_DBFS)
 
 
-def run_overlap(
-    questions: int = 30, *, recordings: Path | None = None, seed: int = 0, progress: Progress = no_progress
-) -> OverlapResult:
-    """Asks `questions` of the bench's questions, or of `recordings`, over as many new conversations in each kind of
-    place.
+def run_overlap(questions: int = 30, *, progress: Progress = no_progress) -> OverlapResult:
+    """Asks `questions` of the benches' questions over as many new conversations in each kind of place.
 
-    Raises TranscriberError, VoiceError and AudioFileError.
+    Raises TranscriberError and VoiceError.
     """
     from app.tts.voices import make_voice
 
     result = OverlapResult()
     with speech_models(words=False) as models, make_voice() as embedded:
-        asked = read_questions(questions, recordings, models, seed)
+        asked = read_questions(questions, models)
         voice = CachedVoice(embedded)
-        rng = np.random.default_rng((seed, 1))
+        rng = np.random.default_rng((0, 1))
         moments = rng.uniform(0.5, FIRST_SECONDS, len(asked))
-        rooms = random_rooms(len(asked), seed)
+        rooms = random_rooms(len(asked), 0)
         for number, (one, room, at) in enumerate(zip(asked, rooms, moments, strict=True), 1):
             progress(f"question {number} of {len(asked)}")
             place, echoes = Place("loudspeaker, first conversation", room), EchoStore()

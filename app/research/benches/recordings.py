@@ -6,11 +6,11 @@ transcribes speech for a comparison word by word. Loudness is that of ITU-R BS.1
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jiwer
 import numpy as np
@@ -18,64 +18,48 @@ import soundfile
 import soxr
 
 from app.audio.io.files import read_frames
-from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
 from app.platform.installation import resource
-from app.session.session import Session
+from app.research.results import unreadable
 from app.stt.base import TranscriberError
 from app.stt.streaming import RATE
 from app.stt.whisper_library import faster_whisper
+from app.tts.base import Voice
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
-PATIENCE_SECONDS = 40.0
-"""Maximum wait for an answer."""
-
-MakeSession = Callable[..., Session]
-
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A spoken question: `samples` float32 24 kHz, in which the voice ends at second `end`."""
+class Recording:
+    """A recording (float32 mono, 24 kHz) and its text. `end`: the second at which the voice ends, 0 if unknown; `kind`:
+    the kind of speaker.
+    """
 
     name: str
     text: str
     samples: np.ndarray
-    end: float
+    end: float = 0.0
+    speaker: str = ""
+    kind: str = ""
 
 
-def load_questions(count: int | None = None, *, names: Sequence[str] = ()) -> list[Question]:
-    """Loads the first `count` questions of the bench, or those with the given `names`, in that order."""
-    entries = json.loads(resource("bench", "questions.json").read_text("utf-8"))
-    if names:
-        known = {f"{entry['question']}_{entry['turn']}": entry for entry in entries}
-        entries = [known[name] for name in names]
-    out = []
-    for entry in entries[:count]:
-        samples = read_frames(resource("bench", *entry["file"].split("/")))
-        out.append(Question(f"{entry['question']}_{entry['turn']}", entry["text"], samples, voice_end(samples)))
-    return out
+def clean(name: str, text: str, samples: np.ndarray) -> Recording:
+    """Returns a clean recording, whose voice ends with its last audible sample."""
+    return Recording(name, text, samples, voice_end(samples))
 
 
-async def until_answered(
-    talk: Session,
-    events: Sequence[e.Event],
-    end: float,
-    settle_seconds: float,
-    patience_seconds: float = PATIENCE_SECONDS,
-) -> bool:
-    """Waits until a question that ends at session time `end` and its answer are over for `settle_seconds`, and returns
-    True; False after `patience_seconds`. `events`: the session's events since the question began.
-    """
-    quiet_since = None
-    while talk.clock() - end < patience_seconds:
-        await asyncio.sleep(0.05)
-        asked = any(isinstance(x, e.UserEnded | e.TranscriptFinal) for x in events)
-        quiet_since = (quiet_since or talk.clock()) if asked and talk.quiet else None
-        if quiet_since is not None and talk.clock() - max(quiet_since, end) > settle_seconds:
-            return True
-    return False
+def load_questions(count: int | None = None) -> list[Recording]:
+    """Loads the first `count` spoken questions of the benches, or all ten."""
+    entries = json.loads(resource("bench", "questions.json").read_text("utf-8"))[:count]
+    return [
+        clean(
+            f"{entry['question']}_{entry['turn']}",
+            entry["text"],
+            read_frames(resource("bench", *entry["file"].split("/"))),
+        )
+        for entry in entries
+    ]
 
 
 _SHELF = ((1.53512485958697, -2.69169618940638, 1.19839281085285), (1.0, -1.69065929318241, 0.73248077421585))
@@ -115,26 +99,11 @@ SPEAKER_PARTS = 3
 """Speakers are split into this many parts by their number; the last one is held out from every fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """A recording and its transcription; `samples`: float32 mono 24 kHz."""
-
-    name: str
-    text: str
-    samples: np.ndarray
-    speaker: str = ""
-
-
-def read_sound(file: Path, *, peak: float | None = None) -> np.ndarray:
-    """Reads a sound file as float32 mono 24 kHz, scaled to `peak` if given. Raises TranscriberError."""
-    try:
+def read_sound(file: Path) -> np.ndarray:
+    """Reads a sound file as float32 mono 24 kHz. Raises TranscriberError."""
+    with unreadable(TranscriberError, f"The recording {file} can't be read ({{}}). Leave it out, or replace it."):
         samples, rate = soundfile.read(file, dtype="float32", always_2d=True)
-    except (OSError, soundfile.LibsndfileError) as error:
-        raise TranscriberError(f"The recording {file} can't be read ({error}). Leave it out, or replace it.") from error
-    sound = samples.mean(axis=1)
-    if peak is not None:
-        sound = sound * (peak / max(1e-9, float(np.abs(sound).max())))
-    return soxr.resample(sound, rate, SAMPLE_RATE).astype(np.float32)
+    return soxr.resample(samples.mean(axis=1), rate, SAMPLE_RATE).astype(np.float32)
 
 
 def sound_files(folder: Path) -> list[Path]:
@@ -146,22 +115,25 @@ def sound_files(folder: Path) -> list[Path]:
     return found
 
 
-def load_recordings(folder: Path, *, part: int | None = None, peak: float | None = None) -> list[Recording]:
-    """The recordings that `folder`/manifest.jsonl lists, one object a line with `file`, `session` (the speaker) and
-    `text`. `part`: only the speakers of this part; `peak`: scale all to this. Raises TranscriberError.
+def load_recordings(folder: Path, *, part: int | None = None) -> list[Recording]:
+    """Loads the recordings listed in `folder`/manifest.jsonl, one object per line with `file`, `session` (the speaker)
+    and `text`. `part`: only speakers of this part. Raises TranscriberError.
     """
-    try:
-        entries = read_json_lines(folder / "manifest.jsonl", CORPUS, CORPUS_LINE)
+    sentence = (
+        f"The recordings in {folder} can't be read: {{}}. The folder must hold a manifest.jsonl with one object "
+        'a line: {"file": ..., "session": a number for the speaker, "text": what is said}.'
+    )
+    with unreadable(TranscriberError, sentence):
         return [
-            Recording(entry["file"], entry["text"], read_sound(folder / entry["file"], peak=peak), entry["session"])
-            for entry in entries
+            Recording(entry["file"], entry["text"], read_sound(folder / entry["file"]), speaker=entry["session"])
+            for entry in read_json_lines(folder / "manifest.jsonl", CORPUS, CORPUS_LINE)
             if part is None or speaker_part(entry["session"]) == part
         ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TranscriberError(
-            f"The recordings in {folder} can't be read: {error}. The folder must hold a manifest.jsonl with one object "
-            'a line: {"file": ..., "session": a number for the speaker, "text": what is said}.'
-        ) from error
+
+
+def saying(voice: Voice) -> Callable[[str], np.ndarray]:
+    """Returns a function that speaks a text with `voice`, float32 24 kHz."""
+    return lambda text: voice.synthesize(text).result().samples
 
 
 def speaker_part(speaker: str) -> int:
@@ -180,6 +152,21 @@ def at_level(samples: np.ndarray, dbfs: float, *, peak: float = 1.0) -> np.ndarr
     loud = powers[powers > powers.max(initial=0.0) / 100]
     gain = 10 ** (dbfs / 20) / np.sqrt((loud.mean() if len(loud) else 0.0) + 1e-12)
     return (samples * min(gain, peak / (np.abs(samples).max(initial=0.0) + 1e-9))).astype(np.float32)
+
+
+Span = tuple[float, float]
+"""Start and end in seconds."""
+
+
+def joined(spans: Iterable[Span], gap: float, shortest: float = 0.0) -> list[Span]:
+    """Returns the spans with gaps shorter than `gap` closed, without those that are then shorter than `shortest`."""
+    out: list[Span] = []
+    for begin, end in spans:
+        if out and begin - out[-1][1] < gap:
+            out[-1] = (out[-1][0], end)
+        else:
+            out.append((begin, end))
+    return [(begin, end) for begin, end in out if end - begin >= shortest]
 
 
 def trim(samples: np.ndarray) -> np.ndarray:
@@ -229,32 +216,23 @@ class Reader:
     """A Whisper model for CTranslate2 in `folder`, on `threads` threads (0: all). Raises TranscriberError."""
 
     def __init__(self, folder: Path, threads: int = 1) -> None:
-        try:
-            self._model = faster_whisper().WhisperModel(
-                str(folder), device="cpu", compute_type="int8", cpu_threads=threads
-            )
-        except (RuntimeError, ValueError, OSError) as error:
-            raise TranscriberError(
-                f"There is no model that reads back in {folder} ({error}). Name a folder with a Whisper model that was "
-                "converted for CTranslate2."
-            ) from error
+        sentence = (
+            f"There is no model that reads back in {folder} ({{}}). Name a folder with a Whisper model that was "
+            "converted for CTranslate2."
+        )
+        with unreadable(TranscriberError, sentence):
+            model = faster_whisper().WhisperModel
+            self._model = model(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
 
     def read(self, samples: np.ndarray, language: str = "en") -> str:
         """Returns the words of `samples` (float32, 24 kHz)."""
-        segments, _ = self._model.transcribe(
-            soxr.resample(samples, SAMPLE_RATE, RATE), language=language, beam_size=5, condition_on_previous_text=False
-        )
-        return " ".join(segment.text.strip() for segment in segments)
+        return " ".join(segment.text.strip() for segment in self._segments(samples, language=language))
 
-    def words(
-        self, samples: np.ndarray, language: str, *, beam_size: int = 5, previous_text: bool = False
-    ) -> list[tuple[str, float]]:
+    def words(self, samples: np.ndarray, language: str, **how: Any) -> list[tuple[str, float]]:
         """Returns the words of `samples` (float32, 24 kHz), each with the second at which it ends."""
-        segments, _ = self._model.transcribe(
-            soxr.resample(samples, SAMPLE_RATE, RATE).astype(np.float32),
-            language=language,
-            beam_size=beam_size,
-            word_timestamps=True,
-            condition_on_previous_text=previous_text,
-        )
+        segments = self._segments(samples, language=language, word_timestamps=True, **how)
         return [(word.word.strip(), float(word.end)) for segment in segments for word in segment.words]
+
+    def _segments(self, samples: np.ndarray, **how: Any) -> Iterable[Any]:
+        sound = soxr.resample(samples, SAMPLE_RATE, RATE).astype(np.float32)
+        return self._model.transcribe(sound, **{"beam_size": 5, "condition_on_previous_text": False, **how})[0]

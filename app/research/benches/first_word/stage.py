@@ -71,7 +71,7 @@ def check_programs() -> None:
         )
 
 
-class Recording:
+class MonitorRecording:
     """A recording of the loudspeaker and the microphone, from its creation on."""
 
     def __init__(self, recorder: subprocess.Popen[bytes]) -> None:
@@ -211,11 +211,11 @@ class Stage:
             yield
 
     @contextmanager
-    def recording(self) -> Iterator[Recording]:
+    def recording(self) -> Iterator[MonitorRecording]:
         """Records loudspeaker and microphone inside the block."""
         command = ["parec", "--device=bench.monitor", "--raw", "--format=s16le", "--channels=2", "--latency-msec=10"]
         with _child([*command, f"--rate={SAMPLE_RATE}"], self._environment, stdout=subprocess.PIPE) as recorder:
-            yield Recording(recorder)
+            yield MonitorRecording(recorder)
 
     @contextmanager
     def playing(self, samples: np.ndarray) -> Iterator[None]:

@@ -8,6 +8,7 @@ equal results give equal bytes.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.diagnostics.tables import Progress, machine, paragraphs, progress_bar
+from app.diagnostics.tables import Progress, machine, progress_bar
 from app.platform.files import whole_file, write_json
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
 from app.research.benches.mtbench.judge import Calibration, Judgement, judge_all, judge_request
@@ -38,11 +39,13 @@ from app.research.benches.mtbench.scores import (
     Summary,
     best_routes,
     csv_text,
-    draw,
+    draw_all,
     measure_table,
     score_table,
     summarise,
 )
+from app.research.results import report
+from app.services.backends import write_routes
 from app.untrusted.records import build
 
 
@@ -102,8 +105,12 @@ def write_fastchat(
 
 def _write_lines(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    _write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def _write_text(path: Path, text: str) -> None:
     with whole_file(path) as file:
-        file.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+        file.write(text.encode())
 
 
 @dataclass(slots=True)
@@ -118,17 +125,12 @@ class MtBenchResult:
 
     def table(self) -> str:
         """Returns the result in Markdown."""
-        kind = "simulated" if self.plan.simulated else "real"
-        lines = [
-            f"{len(self.plan.questions)} questions of two turns, {self.plan.runs} runs, in {kind} time, {machine()}",
-            "",
-            *measure_table(self.summaries),
-        ]
+        lines = measure_table(self.summaries)
         if any(one.scores for one in self.summaries):
             lines += ["", "Scores from 1 to 10 by the judge, latencies below 0 counted as 0:", ""]
             lines += score_table(self.summaries)
-        lines += paragraphs([*([self.plan.costs] if self.plan.costs else []), *self.notes, *CHOICES])
-        return "\n".join(lines)
+        title = f"{len(self.plan.questions)} questions of two turns, {self.plan.runs} runs,"
+        return report(title, self.plan.costs, lines, [*self.notes, *CHOICES])
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
@@ -173,7 +175,7 @@ def run_mtbench(plan: Plan, tools: Tools, progress: Progress) -> MtBenchResult:
         names += [(_oracle_name(system), _oracle_name(system), 0.0) for system in plan.systems if system.has_oracle]
     result.summaries = summarise(names, plan.questions, mine, scores)
     result.routes = best_routes(plan.systems, plan.questions, mine, scores)
-    _write(plan, tools, result, mine, scores)
+    _write(plan, result, mine, scores)
     return result
 
 
@@ -218,13 +220,8 @@ def _ask(plan: Plan, tools: Tools, system: System, run: int, question: Question)
 def _wanted(plan: Plan, answers: Sequence[Answer]) -> list[Answer]:
     """Returns the plan's answers, each once, in the plan's order."""
     known = {answer.key: answer for answer in answers}
-    keys = [
-        (system.name, run, question.number, turn)
-        for system in plan.systems
-        for run in range(plan.runs)
-        for question in plan.questions
-        for turn in range(1, TURNS + 1)
-    ]
+    names, numbers = [system.name for system in plan.systems], [question.number for question in plan.questions]
+    keys = itertools.product(names, range(plan.runs), numbers, range(1, TURNS + 1))
     return [known[key] for key in keys if key in known]
 
 
@@ -246,22 +243,15 @@ def _with_last_oracle(plan: Plan, answers: list[Answer]) -> list[Answer]:
 # -- what is written
 
 
-def _write(
-    plan: Plan, tools: Tools, result: MtBenchResult, answers: Sequence[Answer], scores: Sequence[Judgement]
-) -> None:
+def _write(plan: Plan, result: MtBenchResult, answers: Sequence[Answer], scores: Sequence[Judgement]) -> None:
     out = plan.out
     judge_name = name_of(plan.judge) if plan.judge is not None else ""
     write_fastchat(out, plan.questions, answers, scores, runs=plan.runs, judge=judge_name)
-    if missing := draw(result.summaries, out / "figures"):
+    if missing := draw_all(result.summaries, out / "figures"):
         result.notes.append(missing)
     routes = {route.kind: route.backend for route in result.routes}
     if routes:
-        _text(out / "routes.json", tools.write_routes(routes) + "\n")
-    _text(out / "results.md", result.table() + "\n")
-    _text(out / "results.csv", csv_text(result.summaries))
+        _write_text(out / "routes.json", write_routes(routes) + "\n")
+    _write_text(out / "results.md", result.table() + "\n")
+    _write_text(out / "results.csv", csv_text(result.summaries))
     write_json(out / "results.json", result.document(), indent=1)
-
-
-def _text(path: Path, text: str) -> None:
-    with whole_file(path) as file:
-        file.write(text.encode())
