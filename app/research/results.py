@@ -37,12 +37,6 @@ def at_share(values: Iterable[float | None], share: float = 0.5) -> float | None
     return quantile(there, share) if there else None
 
 
-def median(values: Iterable[float]) -> float | None:
-    """Returns the exact median, None without values."""
-    there = list(values)
-    return statistics.median(there) if there else None
-
-
 def grouped(items: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
     """Groups items by key, both in order of first occurrence."""
     out: dict[Key, list[T]] = {}
@@ -67,7 +61,8 @@ def unreadable(kind: type[Exception], sentence: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
-        raise kind(sentence.replace("{}", str(error))) from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise kind(sentence.replace("{}", reason)) from error
 
 
 NOT_DRAWN = "The figures were not drawn: they need matplotlib (the extra “figures” of kame-desktop)."

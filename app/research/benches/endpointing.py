@@ -82,7 +82,6 @@ class Outcome:
     cuts: tuple[Cut, ...]
     delay: float | None
     words: str
-    reason: str = ""
 
     @property
     def audible(self) -> bool:
@@ -101,14 +100,11 @@ class EndpointingResult:
         """Returns the groups of the table, by name."""
         people = [one for one in self.outcomes if one.case.speaker]
         spoken = [one for one in self.outcomes if not one.case.speaker]
-        # After a complete question nobody can know that more follows, so these cases are kept apart.
+        # After a complete question or statement nobody can know that more follows, so these cases are kept apart.
         clear = [one for one in spoken if one.case.kind not in ("phrase", "plain")]
-        named = [(n, one) for one in clear for n in (one.case.voice, one.case.making, f"kind: {one.case.kind}")]
-        groups = {name: [one for _, one in pairs] for name, pairs in grouped(named, lambda pair: pair[0]).items()}
-        out = [("**people**", people), ("**synthetic questions and requests**", clear), *sorted(groups.items())]
-        out.append(("whole before the pause", [one for one in spoken if one.case.kind == "phrase"]))
-        out.append(("plain statements", [one for one in spoken if one.case.kind == "plain"]))
-        return [(name, group) for name, group in out if group]
+        kinds = sorted(grouped(spoken, lambda one: f"kind: {one.case.kind}").items())
+        groups = [("**people**", people), ("**synthetic questions and requests**", clear), *kinds]
+        return [(name, group) for name, group in groups if group]
 
     def table(self) -> str:
         """Returns the result as a Markdown table."""
@@ -148,7 +144,7 @@ SHARES = (("cut_off", "share"), ("audible", "audible_share"))
 
 
 def figures(group: Sequence[Outcome]) -> dict[str, Any]:
-    """Turns, how many were cut off at least once, and audibly, how many never ended, and the delays in seconds."""
+    """Returns the number of turns, of those cut off, audibly or not, and of those never ended, and the delays."""
     delays = [NEVER_SECONDS if one.delay is None else one.delay for one in group]
     cut, audible = sum(bool(one.cuts) for one in group), sum(one.audible for one in group)
     return {
@@ -169,29 +165,25 @@ def follow(
     tracker = TurnTracker(end_weights(), settings, pauses=pauses)
     listener = Listener(models.voice_detector(), models.transcriber(), tracker, answers=True)
     cuts: list[Cut] = []
-    delay, reason, words = None, "", ""
+    delay, words = None, ""
     for _, happened in listener.listen(case.samples):
         for one in happened:
             match one:
                 case e.UserStarted(at) | e.UserResumed(at):
                     if cuts and cuts[-1].silent_at is None:
                         cuts[-1] = replace(cuts[-1], silent_at=at)
-                case e.UserEnded(at, _, speech_end, why):
+                case e.UserEnded(at, _, speech_end):
                     resumed, untold = case.resumes(speech_end), case.is_untold(speech_end)
                     if resumed is not None and not untold:
                         cuts.append(Cut(at, resumed, None))
                     elif delay is None:
                         # At an untold pause the speaker had finished for all that anybody could know.
-                        delay, reason, words = at - (speech_end if untold else case.end), why, listener.words
-    return Outcome(case, tuple(cuts), delay, words, reason)
+                        delay, words = at - (speech_end if untold else case.end), listener.words
+    return Outcome(case, tuple(cuts), delay, words)
 
 
 def run_endpointing(
-    *,
-    cases: int = 0,
-    part: int = 2,
-    people_in: Path | None = None,
-    progress: Progress = no_progress,
+    *, cases: int = 0, part: int = 2, people_in: Path | None = None, progress: Progress = no_progress
 ) -> EndpointingResult:
     """Runs the app's own models on the bench's questions (parts 0 and 1) and on speech by the app's voice.
 
@@ -294,8 +286,7 @@ def react(name: str, samples: np.ndarray, models: SpeechModels) -> Reaction:
                     if held_since is not None:
                         held.append((held_since, at))
                     interrupted, held_since = at, None
-    for _ in alone.listen(samples):
-        pass
+    answered = alone.final_words(samples)
     fate: Fate = "interrupted" if interrupted is not None else "held" if held else "nothing"
     stops = [begin for begin, _ in held] + ([interrupted] if interrupted is not None else [])
     return Reaction(
@@ -304,8 +295,8 @@ def react(name: str, samples: np.ndarray, models: SpeechModels) -> Reaction:
         min(stops) - LEAD_SECONDS if stops else None,
         interrupted - LEAD_SECONDS if interrupted is not None else None,
         sum(end - begin for begin, end in held),
-        " / ".join(words for words in over.finals.values() if words),
-        " / ".join(words for words in alone.finals.values() if words),
+        " / ".join(filter(None, over.finals.values())),
+        " / ".join(filter(None, answered)),
     )
 
 
@@ -328,7 +319,7 @@ class SoundsResult:
                 f = reaction_figures(group)
                 percents = (f"{100 * f[key]:.1f}" for key in ("interrupt", "hold", "answered", "within_300_ms"))
                 shares.append((name, f["recordings"], *percents, f["p50_ms"], f["p95_ms"]))
-        head = ("", "recordings", "interrupt, %", "hold, %", "answered, %", "stop within 300 ms, %")
+        head: tuple[str, ...] = ("", "recordings", "interrupt, %", "hold, %", "answered, %", "stop within 300 ms, %")
         head += ("p50, ms", "p95, ms")
         names = ("recording", "over the assistant", "silent, s", "asked", "in silence, asked")
         return "\n".join([*markdown(names, each, text_columns=5), "", *markdown(head, shares)])

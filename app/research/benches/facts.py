@@ -23,8 +23,7 @@ from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, markdown, rounded
 from app.platform.installation import resource
-from app.research.benches.recordings import Recording, read_sound
-from app.research.benches.talks import Conversation, MakeSession, Turn, Way, heard_in
+from app.research.benches.recordings import Conversation, MakeSession, Recording, Turn, Way, heard_in, read_sound
 from app.research.results import at_share, report, shown
 from app.session.control import BackendChoice, SessionChoice
 
@@ -134,7 +133,7 @@ class FactsResult:
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
-        groups = [
+        groups: list[dict[str, Any]] = [
             {
                 **{"model": model, "way": way},
                 **figures(judged),

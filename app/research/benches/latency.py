@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import statistics
 import subprocess
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -22,8 +21,16 @@ from app.conversation import events as e
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
 from app.platform.children import end_child, python_module_command, quiet_child
-from app.research.benches.recordings import Recording, load_questions, word_distance
-from app.research.benches.talks import SETTLE_SECONDS, Conversation, MakeSession, Turn, heard_in
+from app.research.benches.recordings import (
+    SETTLE_SECONDS,
+    Conversation,
+    MakeSession,
+    Recording,
+    Turn,
+    heard_in,
+    load_questions,
+    word_distance,
+)
 from app.research.results import report, shown
 from app.session.control import SessionChoice
 from app.session.errors import UserError
@@ -134,10 +141,6 @@ class LatencyResult:
                 f"starts taken back, {m.unanswered} unanswered, {m.decodes_skipped} decodes skipped."
             )
             lines += [*markdown((name, *SHARES), rows), "", counts, *dict.fromkeys(m.failures), ""]
-        slow, quick = (self.modes[mode].first_sound for mode in ("after", "thinking"))
-        if slow and quick:
-            ratio = statistics.median(slow) / max(0.001, statistics.median(quick))
-            lines.append(f"`thinking` is heard {ratio:.1f} times sooner than `after`.")
         return report(f"{self.questions} spoken questions", "", lines)
 
 

@@ -23,7 +23,7 @@ from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, markdown, no_progress
 from app.frontend.cascade import CascadeFrontEnd
-from app.research.benches.recordings import at_level, load_questions
+from app.research.benches.recordings import Recording, at_level, load_questions, trim
 from app.research.benches.room import Room, random_rooms
 from app.research.benches.timed_parts import SpeechModels, speech_models
 from app.research.results import grouped
@@ -51,46 +51,29 @@ class Place:
     name: str
     room: dict[str, Any]
 
-    @property
-    def with_headphones(self) -> Place:
-        """The same room without an echo."""
-        return Place("headphones", {**self.room, "attenuation_db": None})
-
-    @property
-    def later(self) -> Place:
-        """Returns the same room in a second conversation."""
-        delay = self.room["delay_seconds"] + LATER_SECONDS
-        return Place("loudspeaker, a conversation before", {**self.room, "delay_seconds": delay})
-
-
-@dataclass(frozen=True, slots=True)
-class CleanQuestion:
-    """A spoken question trimmed of silence: float32 24 kHz, at `LEVEL_DBFS`.
-
-    `clean`: its words as recognised in one pass.
-    """
-
-    name: str
-    samples: np.ndarray
-    clean: tuple[str, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of a question that began at second `at`.
 
+    - `asked`: the question trimmed of silence, at `LEVEL_DBFS`, with its text as recognised in one pass
     - `heard`: the final words of all turns that began with it or later
     - `sound`: one pass over the microphone audio as the recogniser received it
     - `itself`: how often the app mistook another sound for the user before the question
     """
 
     place: Place
-    asked: CleanQuestion
+    asked: Recording
     at: float
     heard: tuple[str, ...]
     sound: tuple[str, ...]
     interrupted: bool
     itself: int
+
+    @property
+    def clean(self) -> tuple[str, ...]:
+        """The words of the clean question as recognised in one pass."""
+        return fold(self.asked.text)
 
     @property
     def vanished(self) -> bool:
@@ -110,19 +93,19 @@ class Outcome:
     @property
     def sound_whole(self) -> bool:
         """Whether the question is complete in the audio that the recogniser received."""
-        return self._is_whole(*_aligned(self.asked.clean, self.sound))
+        return self._is_whole(*_aligned(self.clean, self.sound))
 
     @property
     def share(self) -> float:
         """The share of the clean pass's words that were recognised."""
-        return self._aligned[1] / len(self.asked.clean)
+        return self._aligned[1] / len(self.clean)
 
     @property
     def _aligned(self) -> tuple[int, int]:
-        return _aligned(self.asked.clean, self.heard)
+        return _aligned(self.clean, self.heard)
 
     def _is_whole(self, missing: int, heard: int) -> bool:
-        return missing == 0 and heard >= WHOLE * len(self.asked.clean)
+        return missing == 0 and heard >= WHOLE * len(self.clean)
 
 
 def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
@@ -141,9 +124,7 @@ COUNTS = ("interrupted", "whole", "beginning_lost", "vanished", "sound_whole", "
 
 @dataclass(slots=True)
 class OverlapResult:
-    """Outcomes of all questions; `alone`: how often the app interrupted itself in each conversation without a
-    question.
-    """
+    """Outcomes of all questions; `alone`: the number of self-interruptions in each conversation without a question."""
 
     over: list[Outcome] = field(default_factory=list)
     alone: list[int] = field(default_factory=list)
@@ -180,13 +161,9 @@ class OverlapResult:
             "alone": self.alone,
             "not_whole": [
                 {
-                    "place": one.place.name,
-                    "room": one.place.room,
-                    "question": one.asked.name,
-                    "at": round(one.at, 2),
-                    "clean": " ".join(one.asked.clean),
-                    "heard": " ".join(one.heard),
-                    "sound": " ".join(one.sound),
+                    **{"place": one.place.name, "room": one.place.room, "question": one.asked.name},
+                    **{"at": round(one.at, 2), "clean": " ".join(one.clean)},
+                    **{"heard": " ".join(one.heard), "sound": " ".join(one.sound)},
                 }
                 for one in self.over
                 if not (one.whole and one.sound_whole)
@@ -252,12 +229,7 @@ class _Talk:
 
 
 def speak_over(
-    place: Place,
-    asked: CleanQuestion,
-    at: float,
-    models: SpeechModels,
-    voice: Voice,
-    echoes: EchoStore | None = None,
+    place: Place, asked: Recording, at: float, models: SpeechModels, voice: Voice, echoes: EchoStore | None = None
 ) -> Outcome:
     """Asks a question at second `at` of a new conversation. `echoes`: echo paths learned in earlier conversations."""
     talk = _talk(place, asked, at, models, voice, echoes)
@@ -275,18 +247,8 @@ def speak_over(
     )
 
 
-def speak_alone(place: Place, models: SpeechModels, voice: Voice, echoes: EchoStore) -> int:
-    """Runs a conversation in which the app speaks alone; returns how often it interrupted itself."""
-    return len(_talk(place, None, ALONE_SECONDS, models, voice, echoes).starts)
-
-
 def _talk(
-    place: Place,
-    asked: CleanQuestion | None,
-    at: float,
-    models: SpeechModels,
-    voice: Voice,
-    echoes: EchoStore | None,
+    place: Place, asked: Recording | None, at: float, models: SpeechModels, voice: Voice, echoes: EchoStore | None
 ) -> _Talk:
     seconds = at + TAIL_SECONDS + (len(asked.samples) / SAMPLE_RATE if asked else 0.0)
     room = Room(round(seconds / FRAME_SECONDS), by_hops=True, **place.room)
@@ -317,22 +279,14 @@ def _talk(
     return talk
 
 
-def read_questions(count: int, models: SpeechModels) -> list[CleanQuestion]:
+def read_questions(count: int, models: SpeechModels) -> list[Recording]:
     """Returns `count` of the benches' questions of at most `LONGEST_SECONDS`, repeating them in turn."""
-    out: list[CleanQuestion] = []
+    out: list[Recording] = []
     for question in load_questions():
-        trimmed = _at_level(question.samples)
+        trimmed = at_level(trim(question.samples), LEVEL_DBFS)
         if len(trimmed) <= LONGEST_SECONDS * SAMPLE_RATE:
-            out.append(CleanQuestion(question.name, trimmed, fold(models.transcribe(trimmed))))
+            out.append(Recording(question.name, models.transcribe(trimmed), trimmed))
     return list(itertools.islice(itertools.cycle(out), count))
-
-
-def _at_level(samples: np.ndarray) -> np.ndarray:
-    """Trims to the first and last 20 ms within 30 dB of the loudest; brings the loud parts to `LEVEL_DBFS`."""
-    hop = SAMPLE_RATE // 50
-    powers = np.square(samples[: len(samples) // hop * hop].reshape(-1, hop)).mean(axis=1)
-    loud = np.flatnonzero(powers > powers.max() * 1e-3)
-    return at_level(samples[max(0, loud[0] - 2) * hop : (loud[-1] + 3) * hop], LEVEL_DBFS)
 
 
 def run_overlap(questions: int = 30, *, progress: Progress = no_progress) -> OverlapResult:
@@ -352,8 +306,11 @@ def run_overlap(questions: int = 30, *, progress: Progress = no_progress) -> Ove
         for number, (one, room, at) in enumerate(zip(asked, rooms, moments, strict=True), 1):
             progress(f"question {number} of {len(asked)}")
             place, echoes = Place("loudspeaker, first conversation", room), EchoStore()
-            result.over.append(speak_over(place.with_headphones, one, float(at), models, voice))
-            result.over.append(speak_over(place, one, float(at), models, voice))
-            result.alone.append(speak_alone(place, models, voice, echoes))
-            result.over.append(speak_over(place.later, one, float(at), models, voice, echoes))
+            headphones = Place("headphones", {**room, "attenuation_db": None})
+            later = {**room, "delay_seconds": room["delay_seconds"] + LATER_SECONDS}
+            for where in (headphones, place):
+                result.over.append(speak_over(where, one, float(at), models, voice))
+            result.alone.append(len(_talk(place, None, ALONE_SECONDS, models, voice, echoes).starts))
+            known = Place("loudspeaker, a conversation before", later)
+            result.over.append(speak_over(known, one, float(at), models, voice, echoes))
     return result

@@ -82,9 +82,7 @@ def sayings() -> Sayings:
     """Returns all texts, in file order."""
     found = json.loads(resource("bench", "sayings.json").read_text("utf-8"))
     return Sayings(
-        _sayings(found["spoken"]),
-        _sayings(found["fresh"]),
-        tuple(Excerpt(**entry) for entry in found["bench"]),
+        _sayings(found["spoken"]), _sayings(found["fresh"]), tuple(Excerpt(**entry) for entry in found["bench"])
     )
 
 
@@ -121,7 +119,7 @@ def people(
         pauses = tuple((before[1], after[0]) for before, after in itertools.pairwise(spans))
         untold = pauses[-1:] if pauses and _keyword_alone(text, sound, pauses[-1], recognise) else ()
         name, sound = f"people {Path(recording.name).stem}", with_tail(sound, end)
-        out.append(Case(name, "people", "flow", text, sound, end, pauses, recording.speaker, untold))
+        out.append(Case(name, "people", text, sound, end, pauses, recording.speaker, untold))
     return out
 
 
@@ -178,7 +176,7 @@ ROOM_DBFS = -65.0
 SEARCH_SECONDS = 0.35
 """Seconds around the expected position in which the end of a word is searched..."""
 TRIES = 6
-"""... and how many low-energy positions are tried."""
+"""... and the number of low-energy positions that are tried."""
 END_REACH = 0.12
 """Seconds: a speech end this close to a marked one is the same."""
 SPEEDS = (0.93, 1.0, 1.0, 1.08)
@@ -194,7 +192,6 @@ class Case:
 
     name: str
     kind: str
-    making: Making
     text: str
     samples: np.ndarray
     end: float
@@ -202,11 +199,6 @@ class Case:
     speaker: str = ""
     untold: tuple[tuple[float, float], ...] = ()
     """Those of `pauses` that follow what may be a complete turn, so that nothing indicates that more follows."""
-
-    @property
-    def voice(self) -> str:
-        """The speaker: `Kokoro` in the recordings, `Piper` for the app's voice, or people."""
-        return "people" if self.speaker else "Kokoro" if self.name.startswith("bench") else "Piper"
 
     def resumes(self, speech_end: float) -> float | None:
         """Returns when the voice resumes after a pause that began at `speech_end`; None if it doesn't."""
@@ -230,19 +222,31 @@ class Cases:
         self,
         name: str,
         kind: str,
-        making: Making,
         text: str,
         pieces: list[np.ndarray] | None,
         rng: np.random.Generator,
         speed: float = 1.0,
     ) -> None:
-        """Adds a case made of pieces, played at `speed`; without pieces, its name is left out."""
+        """Adds a case: joins the pieces, played at `speed`, with random pauses, a lead and a tail, in a quiet room and
+        at a random level. Without pieces, its name is left out.
+        """
         if pieces is None:
             self.left_out.append(name)
             return
         if speed != 1.0:
             pieces = [soxr.resample(piece, SAMPLE_RATE * speed, SAMPLE_RATE).astype(np.float32) for piece in pieces]
-        self.made.append(_lay_out(name, kind, making, text, pieces, rng))
+        lead = round((LEAD_SECONDS + rng.uniform(0, 0.08)) * SAMPLE_RATE)
+        sound, pauses, at = np.concatenate(pieces), [], 0
+        for piece in pieces[:-1]:
+            at += len(piece)
+            gap = round(rng.uniform(SHORTEST_PAUSE, LONGEST_PAUSE) * SAMPLE_RATE)
+            sound = with_pause(sound, at, gap / SAMPLE_RATE)
+            pauses.append(((lead + at) / SAMPLE_RATE, (lead + at + gap) / SAMPLE_RATE))
+            at += gap
+        samples = np.pad(sound, (lead, round(TAIL_SECONDS * SAMPLE_RATE))) * 10 ** (rng.uniform(-8, 2) / 20)
+        samples += rng.standard_normal(len(samples)) * 10 ** (ROOM_DBFS / 20)
+        end = (lead + len(sound)) / SAMPLE_RATE
+        self.made.append(Case(name, kind, text, samples.astype(np.float32), end, tuple(pauses)))
 
     def __iadd__(self, other: Cases) -> Cases:
         self.made += other.made
@@ -273,7 +277,7 @@ def bench_cases(recognise: Recognise, part: int | None = None, most: int = 0) ->
         parts = tuple(text.strip() for text in excerpt.text.split("|"))
         name = f"bench {number} {excerpt.file}"
         cut = _cut(piece, parts, recognise)
-        out.add(name, excerpt.kind, "flow", " ".join(parts), cut, np.random.default_rng([11, number]))
+        out.add(name, excerpt.kind, " ".join(parts), cut, np.random.default_rng([11, number]))
     return out
 
 
@@ -302,9 +306,7 @@ def spoken_cases(
         rng = np.random.default_rng([seed, number, making == "apart"])
         pieces = [trim(say(text)) for text in (saying.parts if making == "apart" else (saying.text,))]
         cut = pieces if making == "apart" else _cut(pieces[0], saying.parts, recognise)
-        out.add(
-            f"{source} {number} {making}", saying.kind, making, saying.text, cut, rng, speed=float(rng.choice(SPEEDS))
-        )
+        out.add(f"{source} {number} {making}", saying.kind, saying.text, cut, rng, speed=float(rng.choice(SPEEDS)))
     return out
 
 
@@ -334,21 +336,3 @@ def _cut(whole: np.ndarray, parts: Sequence[str], recognise: Recognise) -> list[
         begin = at
     # The recording's own silence is removed: the pause is as long as what is put in.
     return [trim(piece) for piece in (*pieces, whole[begin:])]
-
-
-def _lay_out(
-    name: str, kind: str, making: Making, text: str, pieces: Sequence[np.ndarray], rng: np.random.Generator
-) -> Case:
-    """Joins the pieces with random pauses, a lead and a tail, in a quiet room and at a random level."""
-    lead = round((LEAD_SECONDS + rng.uniform(0, 0.08)) * SAMPLE_RATE)
-    sound, pauses, at = np.concatenate(pieces), [], 0
-    for piece in pieces[:-1]:
-        at += len(piece)
-        gap = round(rng.uniform(SHORTEST_PAUSE, LONGEST_PAUSE) * SAMPLE_RATE)
-        sound = with_pause(sound, at, gap / SAMPLE_RATE)
-        pauses.append(((lead + at) / SAMPLE_RATE, (lead + at + gap) / SAMPLE_RATE))
-        at += gap
-    samples = np.pad(sound, (lead, round(TAIL_SECONDS * SAMPLE_RATE))) * 10 ** (rng.uniform(-8, 2) / 20)
-    room = rng.standard_normal(len(samples)) * 10 ** (ROOM_DBFS / 20)
-    end = (lead + len(sound)) / SAMPLE_RATE
-    return Case(name, kind, making, text, (samples + room).astype(np.float32), end, tuple(pauses))

@@ -25,8 +25,7 @@ from app.backend.base import Backend, Usage
 from app.diagnostics.tables import Progress, machine, markdown, rounded
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
 from app.research.benches.mtbench.plan import Question, System
-from app.research.benches.recordings import clean, normalised, read_sound
-from app.research.benches.talks import MakeSession, RunTalk
+from app.research.benches.recordings import MakeSession, RunTalk, clean, normalised, read_sound
 from app.research.results import at_share, grouped, report, shown, unreadable
 from app.session.control import BackendChoice
 from app.session.errors import UserError

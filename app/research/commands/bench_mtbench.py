@@ -30,17 +30,9 @@ from app.cli.arguments import backend, dollars, number
 from app.cli.bench_command import Progress
 from app.conversation.frame import SAMPLE_RATE
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
-from app.research.benches.mtbench.plan import (
-    KINDS,
-    LAST_ORACLE,
-    Question,
-    System,
-    check_systems,
-    with_delays,
-)
-from app.research.benches.recordings import clean, saying
-from app.research.benches.talks import MakeSession, RunTalk
-from app.research.commands.options import bench, count, flag, folder, value
+from app.research.benches.mtbench.plan import KINDS, LAST_ORACLE, Question, System, check_systems, with_delays
+from app.research.benches.recordings import MakeSession, RunTalk, clean, saying
+from app.research.commands.benches import bench, count, flag, folder, value
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 
@@ -65,11 +57,6 @@ class SpokenAssistant:
         """Returns the text of the spoken answer to a spoken question. `audio`: `array` and `sampling_rate`."""
         return self._ask(audio).said
 
-    def generate_ttft(self, audio: Mapping[str, Any]) -> float:
-        """Returns the seconds from the end of the question to the first sound of the answer; inf if there is none."""
-        first = self._ask(audio).first_sound
-        return float("inf") if first is None else first
-
     def generate_text(self, text: str) -> str:
         """Returns the back-end's answer to a typed question."""
         question = Question(next(self._numbers), "", (text,))
@@ -92,11 +79,10 @@ def _run(work: Coroutine[Any, Any, list[Answer]]) -> list[Answer]:
 
 
 @contextmanager
-def talks(*, simulated: bool, measured_speeds: bool = True) -> Iterator[tuple[MakeSession, RunTalk, str]]:
+def talks(*, simulated: bool) -> Iterator[tuple[MakeSession, RunTalk, str]]:
     """Yields a session factory, a runner for conversations, and the stage costs (empty in real time).
 
-    `measured_speeds`: in simulated time, use the language model speeds measured by “models bench”. Raises
-    TranscriberError.
+    In simulated time, language models have the speeds measured by “models bench”. Raises TranscriberError.
     """
     from app import main as compose
     from app.models.selection import load_speeds
@@ -107,8 +93,7 @@ def talks(*, simulated: bool, measured_speeds: bool = True) -> Iterator[tuple[Ma
     if not simulated:
         yield compose.session, asyncio.run, ""
         return
-    speeds = load_speeds() if measured_speeds else {}
-    with SimulatedParts(backends.backend, speeds, cost=backends.cost) as parts:
+    with SimulatedParts(backends.backend, load_speeds(), cost=backends.cost) as parts:
         yield parts.session, run_simulated, parts.costs
 
 
@@ -162,8 +147,8 @@ def _mtbench(args: argparse.Namespace, progress: Progress) -> Any:
     sounds = speak(questions, args.speech, args.voice, progress) if any(one.speaks for one in wanted) else {}
     reader = Reader(args.reader, threads=0) if args.reader is not None else None
     with talks(simulated=args.simulated) as (make, run_talk, costs):
-        own = {"cap": args.cap, "weights": args.weights, "costs": costs, "sounds": sounds, "last_oracle": last_oracle}
-        plan = Plan(wanted, questions, args.runs, args.judge, args.out, **own)
+        own: dict[str, Any] = {"cap": args.cap, "weights": args.weights, "costs": costs, "last_oracle": last_oracle}
+        plan = Plan(wanted, questions, args.runs, args.judge, args.out, sounds=sounds, **own)
         read = reader.read if reader is not None else None
         tools = Tools(make, backends.backend, backends.cost, run_talk, read)
         return _kept(run_mtbench(plan, tools, progress), args.write_routes)
@@ -209,7 +194,7 @@ def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
         return run_reasoning(wanted, asked, make, backends.backend, backends.cost, run_talk, progress, costs=costs)
 
 
-_SYSTEMS = {"metavar": "LIST", "type": systems, "default": systems("typed,cascade,tandem")}
+_SYSTEMS: dict[str, Any] = {"metavar": "LIST", "type": systems, "default": systems("typed,cascade,tandem")}
 _SIMULATED = flag("--simulated", "in simulated time: sooner done, the same everywhere")
 
 BENCHES = (

@@ -1,20 +1,116 @@
-"""The measurements that `bench` adds to the product's own. Those that compare systems are in `bench_mtbench`."""
+"""The options of the research commands, described as data, and the benches added to the product's own.
+
+Most options of a bench are named after parameters of its `run_…` function, which is imported only when it is called.
+Benches that compare systems are in `bench_mtbench`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import threading
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
-from app.cli.arguments import choice_of
-from app.cli.bench_command import Progress
-from app.research.commands import bench_mtbench
-from app.research.commands.bench_mtbench import talks
-from app.research.commands.options import bench, count, flag, folder, one_of, real, value
+from app.cli.arguments import add_backend, choice_of, number, whole_number
+from app.cli.bench_command import Bench, Progress
 from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError
+
+Option = tuple[str, dict[str, Any]]
+"""An option's name and its keyword arguments for argparse's `add_argument`."""
+Run = Callable[[argparse.Namespace, Progress], Any]
+
+
+def at_least(least: Any, read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Wraps a number parser so that values below `least` are raised to it."""
+    return wraps(read)(lambda text: max(least, read(text)))
+
+
+def value(name: str, help: str, metavar: str = "", **more: Any) -> Option:
+    """Returns an option for text, empty by default."""
+    return name, {"default": "", "help": help} | ({"metavar": metavar} if metavar else {}) | more
+
+
+def count(name: str, default: int, help: str, least: int = 0, none: str = "all", **more: Any) -> Option:
+    """Returns an integer option; values below `least` are raised to it. `none`: what a default of 0 means."""
+    how = {"type": at_least(least, whole_number), "default": default, "metavar": "N"}
+    return name, how | {"help": f"{help} (default: {default or none})"} | more
+
+
+def real(name: str, default: float, metavar: str, help: str, least: float = 0.0, **more: Any) -> Option:
+    """Returns an option for a real number; values below `least` are raised to it."""
+    how = {"type": at_least(least, number), "default": default, "metavar": metavar}
+    return name, how | {"help": f"{help} (default: {default:g})"} | more
+
+
+def folder(name: str, help: str, metavar: str = "FOLDER", **more: Any) -> Option:
+    """Returns an option for a folder or file, None by default."""
+    return name, {"type": Path, "metavar": metavar, "help": help} | more
+
+
+def flag(name: str, help: str, **more: Any) -> Option:
+    """Returns an option without a value."""
+    return name, {"action": "store_true", "help": help} | more
+
+
+def one_of(name: str, choices: Sequence[Any], help: str, **more: Any) -> Option:
+    """Returns an option with a fixed set of values; the first is the default."""
+    return name, {"choices": choices, "default": choices[0], "help": help} | more
+
+
+def add(parser: argparse.ArgumentParser, *options: Option) -> argparse.ArgumentParser:
+    """Adds options to a parser and returns it."""
+    for name, how in options:
+        parser.add_argument(name, **how)
+    return parser
+
+
+def calls(function: str) -> Run:
+    """Returns a `Bench.run` that calls a function, passing options to the parameters of the same name."""
+
+    def run(args: argparse.Namespace, progress: Progress) -> Any:
+        module, _, name = function.rpartition(".")
+        called = getattr(import_module(module), name)
+        options = {**vars(args), "progress": progress}
+        return called(**{name: options[name] for name in signature(called).parameters if name in options})
+
+    return run
+
+
+def bench(
+    name: str,
+    help: str,
+    run: Run | str,
+    *options: Option,
+    backend: bool = False,
+    needs: str = "",
+    can_fail: bool = False,
+) -> Bench:
+    """Creates a bench.
+
+    - `run`: may be a function's name, see `calls`
+    - `backend`: adds the options that choose a back-end
+    - `needs`: a package that only the tests' packages include
+    """
+    called = calls(run) if isinstance(run, str) else run
+
+    def arguments(parser: argparse.ArgumentParser) -> None:
+        add(parser, *options)
+        if backend:
+            add_backend(parser)
+
+    def checked(args: argparse.Namespace, progress: Progress) -> Any:
+        if needs and find_spec(needs) is None:
+            raise UserError(f"This bench needs the package {needs}. Run it in a checkout that was set up for tests.")
+        return called(args, progress)
+
+    return Bench(name, help, arguments, checked, can_fail)
 
 
 def _compare(args: argparse.Namespace, progress: Progress) -> Any:
@@ -27,7 +123,7 @@ def _compare(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def _codec(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.frontend import require_torch
+    from app.frontend import CODEC_VOICE, require_torch
 
     require_torch()
     from app.frontend.kame.codec.voice_codec import load_codec
@@ -38,18 +134,19 @@ def _codec(args: argparse.Namespace, progress: Progress) -> Any:
     from app.research.benches.voices import run_codec
 
     reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
-    return run_codec(load_codec(read_layout(args.codec).mimi), model_path(args.voice), reader.read, progress=progress)
+    return run_codec(load_codec(read_layout(args.codec).mimi), model_path(CODEC_VOICE), reader.read, progress=progress)
 
 
 def _duplex(args: argparse.Namespace, progress: Progress) -> Any:
     from app.research.benches.duplex.run import run_duplex
     from app.research.benches.duplex.samples import find_samples
+    from app.research.commands.bench_mtbench import talks
     from app.session.clock import run_simulated
 
     if args.make:
         _make_duplex(args, progress)
     samples = find_samples(args.folder, args.count)
-    choice = SessionChoice(backend=choice_of(args), answer_mode=args.answer_mode, openings=False, duplex=True)
+    choice = SessionChoice(backend=choice_of(args), openings=False, duplex=True)
     if args.outputs:
         return run_duplex(samples, None, run_simulated, choice, progress)
     with talks(simulated=True) as (make, run_talk, costs):
@@ -85,6 +182,7 @@ def _facts(args: argparse.Namespace, progress: Progress) -> Any:
     from app.models.catalogue import models_of
     from app.models.locations import is_here
     from app.research.benches.facts import load_facts, run_facts
+    from app.research.commands.bench_mtbench import talks
 
     provider = args.backend or ("compatible" if args.base_url else "embedded")
     names = args.model or ([m.key for m in models_of("llm") if is_here(m.key)] if provider == "embedded" else [""])
@@ -94,22 +192,13 @@ def _facts(args: argparse.Namespace, progress: Progress) -> Any:
         return run_talk(run_facts(make, models, facts, progress, ways=ways, costs=costs))
 
 
-def _rivals(args: argparse.Namespace, progress: Progress) -> Any:
-    if find_spec("psutil") is None:
-        raise UserError("This bench needs the package psutil. Run it in a checkout that was set up for tests.")
-    return asyncio.run(_ask_rivals(args, progress))
-
-
-async def _ask_rivals(args: argparse.Namespace, progress: Progress) -> Any:
+async def _rivals(args: argparse.Namespace, progress: Progress) -> Any:
     from app.backend.embedded import EmbeddedBackend
     from app.research.benches.rivals.process import chosen
     from app.research.benches.rivals.run import load_items, run_rivals
 
     assistants = chosen([name.strip() for name in args.assistants.split(",") if name.strip()])
     items = await asyncio.to_thread(load_items, args.questions, args.people, args.utterances)
-    if args.base_url:
-        server = {"url": args.base_url, "key": "", "model": args.model or "default"}
-        return await asyncio.to_thread(run_rivals, assistants, items, server, 0, args.out, progress)
     backend = EmbeddedBackend(args.model)
     await backend.open()
     stopped = threading.Event()
@@ -182,16 +271,15 @@ BENCHES = (
     bench(
         "rivals",
         "this app beside Pipecat, LiveKit and RealtimeSTT/TTS",
-        _rivals,
+        lambda args, progress: asyncio.run(_rivals(args, progress)),
         value("--assistants", "with commas between (default: all)", "LIST"),
         count("--questions", 10, "of the bench's ten"),
         folder("--people", f"also real speakers: {_MANIFEST}"),
         count("--utterances", 10, "how many of theirs"),
         value("--model", "the embedded model that all ask (default: the smallest)"),
-        value("--base-url", "another server of OpenAI's protocol instead", "URL"),
         folder("--out", "results and the assistants' logs", "DIR", required=True),
+        needs="psutil",
     ),
-    *bench_mtbench.BENCHES,
     bench(
         "first-word",
         "how soon the real window answers: sound, first word, first new word",
@@ -202,6 +290,7 @@ BENCHES = (
         folder("--out", "keeps the answers there; a stopped run continues", "DIR"),
         count("--talks", 0, "with --out: only so many talks this time, of ten questions and some three minutes each"),
         flag("--busy", "measure even if the machine does other work"),
+        needs="psutil",
     ),
     bench(
         "routing",
@@ -241,7 +330,6 @@ BENCHES = (
         "the codec of a small model: what it keeps of its voice",
         _codec,
         folder("codec", "weights with a voice's codec"),
-        value("--voice", "the voice that it is of", "KEY", default="piper-joe"),
         folder("--reader", "a Whisper model for CTranslate2 that reads back (default: the app's)"),
     ),
     bench(
@@ -268,6 +356,7 @@ BENCHES = (
         "app.research.benches.voices.run_voices",
         ("keys", {"nargs": "*", "metavar": "VOICE", "help": "voices of “models list” (default: all here)"}),
         count("--sentences", 20, "the first so many, of 20", least=1, dest="count"),
+        needs="psutil",
     ),
     bench(
         "audio",
@@ -285,7 +374,6 @@ BENCHES = (
         folder("--people", f"for --make: also real speakers, {_MANIFEST}"),
         count("--count", 0, "the first so many of each task"),
         flag("--outputs", "score the outputs that are there, whoever made them"),
-        one_of("--answer-mode", ("thinking", "after"), "when it answers"),
         backend=True,
     ),
 )

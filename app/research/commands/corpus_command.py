@@ -14,7 +14,7 @@ from app.cli.arguments import add_backend, choice_of
 from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.conversation.languages import AUTOMATIC, CODES, ENGLISH
-from app.research.commands.options import add, count, flag, folder, one_of, value
+from app.research.commands.benches import Option, add, count, flag, folder, one_of, value
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 COMMANDS = ("corpus",)
 STEPS = ("scripts", "speech", "oracle", "tokens")
-_EMBEDDED_AT_ONCE = 4
-"""Concurrent requests to the embedded model. Generating an oracle took 47 s with 64 of them on two cores, and 65 s
-one by one."""
+_AT_ONCE, _EMBEDDED_AT_ONCE = 8, 4
+"""Concurrent requests to a back-end, and to the embedded model. Generating an oracle took 47 s with 64 of them on two
+cores, and 65 s one by one."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -94,8 +94,7 @@ def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
         own = choose_voice(args.voice, args.language).key
         model = entered.enter_context(make_voice(own, args.language))
         others = [voice.key for voice in voices_of(args.language) if is_here(voice.model.key) and voice.key != own]
-        keys = [key for key in args.user_voices.split(",") if key] or others or [own]
-        users = {key: entered.enter_context(make_voice(key, AUTOMATIC)) for key in keys}
+        users = {key: entered.enter_context(make_voice(key, AUTOMATIC)) for key in others or [own]}
         return make_speech(
             read_scripts(args.folder), CorpusFolder(args.folder), model, users, options, read_back, terminal.progress
         )
@@ -137,10 +136,9 @@ async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Pr
             raise UserError("Nothing was sent.")
     elif cost is not None and not args.yes:
         raise UserError("This costs money: give --yes to start it without being asked.")
-    at_once = args.at_once
+    at_once = _AT_ONCE
     if isinstance(backend, EmbeddedBackend):
-        at_once = min(at_once, _EMBEDDED_AT_ONCE)
-        backend.answer_together(at_once)
+        backend.answer_together(at_once := _EMBEDDED_AT_ONCE)
     try:
         await backend.open()
         report: MakeReport = await work(Asker(backend, args.folder / ANSWERS, at_once))
@@ -169,7 +167,7 @@ def _tokens(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
 
 
 def _check(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.corpus.check import check_dialogues
+    from app.research.corpus.oracle import check_dialogues
 
     result = check_dialogues(_folder(args))
     terminal.say(result.table())
@@ -224,25 +222,23 @@ def _share(text: str) -> float:
 
 
 _FOLDER = folder("folder", "the corpus")
-_LAYOUTS = {"choices": ("kame", "moshi"), "required": True, "help": "whose layout"}
-_OPTIONS = {
+_LAYOUTS: dict[str, Any] = {"choices": ("kame", "moshi"), "required": True, "help": "whose layout"}
+_OPTIONS: dict[str, tuple[str, tuple[Option, ...]]] = {
     "make": (
         "make dialogues, speech, oracle and tokens out of items",
         (
             folder("--items", "questions with answers", "FILE"),
-            value("--format", "mmlu-pro, gsm8k, hssbench, or list (default)", default="list"),
+            value("--format", "gsm8k, or list (default)", default="list"),
             flag("--as-they-are", "speak the items' own words, without a back-end"),
             count("--limit", 0, "at most so many items"),
             value("--steps", f"which of {','.join(STEPS)} (all)", "LIST", default=",".join(STEPS)),
             value("--language", "that the dialogues are in (default: en)", default=ENGLISH, choices=CODES),
             value("--voice", "the model's voice (default: the best that is here)", "KEY"),
-            value("--user-voices", "the users' voices, with commas between them", "KEYS"),
             value("--pauses", "questions with a long pause", "SHARE", type=_share, default=0.1),
             value("--noise", "dialogues in noisy rooms", "SHARE", type=_share, default=0.3),
             value("--interruptions", "answers that are cut", "SHARE", type=_share, default=0.05),
             flag("--no-read-back", "keep speech that a recogniser does not understand"),
             folder("--weights", "the model whose codec and vocabulary make tokens"),
-            count("--at-once", 8, "requests at the same time", least=1),
             flag("--yes", "start without asking, whatever it costs"),
         ),
     ),

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.frontend import CODEC_VOICE, require_torch
-from app.research.commands.options import add, count, flag, folder, one_of, real, value
+from app.research.commands.benches import Option, add, count, flag, folder, one_of, real
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
     from app.research.training.kame.run import RunFolder, TrainSettings
 
 COMMANDS = ("train",)
-KINDS = ("with", "without", "changed")
-"""The kinds of oracle in a trial."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -131,11 +129,11 @@ def _train(args: argparse.Namespace, terminal: Terminal, folder: RunFolder, sett
             trainer.run(asked.is_set)
     if processes.first:
         lines = read_curves(folder.folder / CURVES)
-        (folder.folder / "curves.svg").write_text(figure(lines), "utf-8")
+        drawn = figure(lines, folder.folder / "curves.svg")
         last = lines[-1] if lines else {}
         terminal.say(
             f"{trainer.step:,} of {settings.steps:,} steps are done ({(time.monotonic() - started) / 60:.0f} min this "
-            f"time); the curves are in {folder.folder / 'curves.svg'}."
+            f"time); the curves are in {folder.folder / ('curves.svg' if drawn else CURVES)}."
         )
         terminal.document({"ok": True, "step": trainer.step, "steps": settings.steps, "last": last})
     return 0
@@ -185,9 +183,6 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.research.training.nano.trial import TrialScore, score_trials
     from app.tts.voices import make_voice
 
-    kinds = [kind for kind in trial.KINDS if kind in args.kinds.split(",")]
-    if not kinds:
-        raise UserError(f"There are no such oracles: {args.kinds}. There are: {', '.join(KINDS)}.")
     reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
     draw = random.Random(args.seed)
     facts = [draw_fact(draw, test=True) for _ in range(args.questions)]
@@ -195,10 +190,11 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
         asked = speak_questions(facts, speakers(voice, test=True), args.seed, terminal.progress)
     score = TrialScore(trial_speaker())
     engine = load_engine(args.weights, model_path(CODEC_VOICE))
-    trials = trial.Trials(engine, read_pieces(args.weights), as_frames(args.delay_ms))
-    for kind in kinds:
+    pieces, delay = read_pieces(args.weights), as_frames(args.delay_ms)
+    for kind in trial.KINDS:
         terminal.progress(f"{len(asked)} questions, oracle: {kind}")
-        results = trials.run([(question, question.fact) for question in asked], kind, args.seed)
+        pairs = [(question, question.fact) for question in asked]
+        results = trial.run_trials(engine, pieces, pairs, kind, seed=args.seed, delay=delay)
         score.step_seconds += [seconds for result in results for seconds in result.step_seconds]
         score.kinds.append(score_trials(results, reader.read))
         if args.sounds is not None:
@@ -224,7 +220,7 @@ def _merge(args: argparse.Namespace, terminal: Terminal) -> int:
 _RUN = folder("run", "the folder of the run", "RUN")
 _CORPUS = folder("--corpus", "shards; again", action="append", required=True)
 _DEVICE = one_of("--device", ("auto", "cuda", "cpu"), "where to train")
-_OPTIONS = {
+_OPTIONS: dict[str, tuple[str, tuple[Option, ...]]] = {
     "init": (
         "begin a run",
         (
@@ -278,7 +274,6 @@ _OPTIONS = {
         (
             folder("weights", "its weights, as “merge --compact” writes them"),
             count("--questions", 60, "of each kind", least=1),
-            value("--kinds", "of oracles (default: all)", "LIST", default=",".join(KINDS)),
             folder("--reader", "a Whisper model that reads back"),
             count("--seed", 1, "another one asks other questions"),
             folder("--sounds", "write the first ten answers of each kind there"),

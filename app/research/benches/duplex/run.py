@@ -35,8 +35,7 @@ from app.research.benches.duplex.samples import (
 )
 from app.research.benches.mtbench.asking import content_words
 from app.research.benches.pauses import voice_spans
-from app.research.benches.recordings import Span, joined, read_sound
-from app.research.benches.talks import MakeSession, RunTalk, Turn
+from app.research.benches.recordings import MakeSession, RunTalk, Span, Turn, joined, read_sound
 from app.research.results import at_share, grouped, mean, shown, unreadable
 from app.session.control import SessionChoice
 from app.session.errors import UserError
@@ -193,7 +192,7 @@ async def hear(make: MakeSession, choice: SessionChoice, file: Path) -> tuple[np
 
 @dataclass(slots=True)
 class Scored:
-    """One sample's figures: those of its task, None where they don't apply."""
+    """One sample's figures; those that do not apply to its task are None."""
 
     sample: str
     task: Task
@@ -219,7 +218,15 @@ class DuplexResult:
         tasks = [figures(task, group) for task, group in self._by_task().items()]
         first = ("samples", "takeover_rate", "latency_p50", "latency_mean", "backchannels_rate", "divergence")
         second = ("samples", "spoke", *(f"{name}_share" for name in BEHAVIOURS), "stop_seconds_p50", "gap_seconds_p50")
-        head = ("task", "samples", "takeover rate", "latency p50, s", "mean", "backchannels a second", "divergence")
+        head: tuple[str, ...] = (
+            "task",
+            "samples",
+            "takeover rate",
+            "latency p50, s",
+            "mean",
+            "backchannels a second",
+            "divergence",
+        )
         lines = _table(head, [one for one in tasks if not one["task"].startswith("overlap")], first)
         head = ("over the assistant", "samples", "it spoke", "responds", "resumes", "uncertain", "stops after, s")
         head += ("speaks again after, s",)

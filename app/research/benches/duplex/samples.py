@@ -182,8 +182,11 @@ _BY_NAME: tuple[tuple[str, Task], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sample. Seconds of the input: `end`, where the user's turn ends (turn taking); `begin` and `stop` of what is
-    said over the assistant. `people`: shares by bin, see PEOPLE_BINS.
+    """One sample; all times in seconds of the input.
+
+    - `end`: the end of the user's turn
+    - `begin`, `stop`: the start and end of the speech over the assistant
+    - `people`: shares by bin, see PEOPLE_BINS
     """
 
     task: Task
@@ -231,20 +234,12 @@ def _order(name: str) -> tuple[int, str]:
 
 def _read(folder: Path) -> Sample | None:
     for name, task in _BY_FILE.items():
-        if not (folder / name).is_file():
-            continue
-        marks = read_json_file(folder / name, BENCH_MARKS)
-        first = marks[0]
-        begin, stop = (float(at) for at in first["timestamp"])
-        if task == "smooth turn taking":
-            return Sample(task, folder, end=begin)
-        if task == "user interruption":
-            return Sample(task, folder, end=stop, begin=begin, stop=stop)
-        return Sample(task, folder)
+        if (folder / name).is_file():
+            begin, stop = _span([read_json_file(folder / name, BENCH_MARKS)[0]["timestamp"]])
+            return Sample(task, folder, begin if task == "smooth turn taking" else stop, begin, stop)
     if (folder / "metadata.json").is_file():
-        marks = read_json_file(folder / "metadata.json", BENCH_MARKS)
+        begin, stop = _span(read_json_file(folder / "metadata.json", BENCH_MARKS)["timestamps"])
         kind = next((task for name, task in _BY_NAME if name in folder.parent.name.lower()), None)
-        begin, stop = _span(marks["timestamps"])
         return None if kind is None else Sample(kind, folder, begin=begin, stop=stop)
     if "backchannel" in folder.parent.name.lower():
         return Sample("backchannel", folder, people=_people(folder))

@@ -19,9 +19,8 @@ from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress
 from app.research.benches.first_word.stage import MonitorRecording, OtherWork, Window, virtual_stage
-from app.research.benches.recordings import Recording, Span, joined, read_sound
-from app.research.benches.talks import RELEASE_SECONDS, Turn, heard_in
-from app.research.results import median
+from app.research.benches.recordings import RELEASE_SECONDS, Recording, Span, Turn, heard_in, joined, read_sound
+from app.research.results import at_share
 from app.session.errors import UserError
 
 HOP_SECONDS = 0.01
@@ -125,7 +124,7 @@ def calibrated(words: Sequence[Word], spans: Sequence[Span]) -> float:
         if after is None or after.end - word.end > 2 * PHRASE_SECONDS
     ]
     late = [min((end - said for end in ends), key=abs, default=1.0) for said in last]
-    return median(one for one in late if abs(one) <= PHRASE_SECONDS) or 0.0
+    return at_share(one for one in late if abs(one) <= PHRASE_SECONDS) or 0.0
 
 
 def measure(
@@ -183,8 +182,8 @@ def measure(
 
 
 def _begin(words: Sequence[Word], number: int, spans: Sequence[Span]) -> float:
-    """Returns the second at which a word begins: where sound begins after a silence behind the word before it, or where
-    that word ends.
+    """Returns the second at which a word begins: the first sound after a silence that follows the previous word, or the
+    end of that word.
     """
     end = words[number].end
     phrases = joined(spans, PHRASE_SECONDS, SHORTEST_SECONDS)
@@ -310,8 +309,10 @@ def measured_talk(
     heard: np.ndarray,
     events: Sequence[e.Event],
 ) -> list[Measured]:
-    """Measures all questions of a talk. `places`: samples before which none was asked; `heard`: the app's own recording
-    of its microphone.
+    """Measures all questions of a conversation.
+
+    - `places`: for each question, a sample of the recording before which it was not played
+    - `heard`: the app's own recording of its microphone
     """
     microphone, begins, shifts = recording.microphone(), list[float](), list[float]()
     for place, question in zip(places, asked, strict=True):

@@ -20,7 +20,7 @@ from app.research.benches.facts import load_facts
 from app.research.benches.first_word.asking import WAYS, Measured, Talk, ask_all
 from app.research.benches.first_word.stage import check_programs, load, wait_until_idle
 from app.research.benches.recordings import Recording, load_recordings
-from app.research.results import grouped, known, median, shown, unreadable
+from app.research.results import at_share, grouped, known, shown, unreadable
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_RESULT
@@ -86,7 +86,7 @@ class FirstWordResult:
             "",
             *markdown(head, rows, text_columns=2),
         ]
-        first, rate = (median(known(getattr(one, name) for one in self.measured)) for name in SPEEDS)
+        first, rate = (at_share(getattr(one, name) for one in self.measured) for name in SPEEDS)
         if first is not None:
             lines += [
                 "",
@@ -127,7 +127,7 @@ def figures(group: Sequence[Measured]) -> dict[str, Any]:
     }
     for name in FIGURES:
         values = known(getattr(one, name) for one in group)
-        out[f"{name}_p50"], out[f"{name}_worst"] = median(values), max(values, default=None)
+        out[f"{name}_p50"], out[f"{name}_worst"] = at_share(values), max(values, default=None)
     return out
 
 
@@ -211,13 +211,9 @@ def run_first_word(
                 result.talks.append(Conditions(before, talk.others))
                 result.failures += talk.failures
                 if out is not None:
-                    _keep(out / RESULT, result)
+                    with unreadable(UserError, f"The answers can't be kept in {out} ({{}}). {OTHER_FOLDER}"):
+                        write_json(out / RESULT, {"bench": "first-word", **result.document()}, indent=1)
     return result
-
-
-def _keep(file: Path, result: FirstWordResult) -> None:
-    with unreadable(UserError, f"The answers can't be kept in {file} ({{}}). {OTHER_FOLDER}"):
-        write_json(file, {"bench": "first-word", **result.document()}, indent=1)
 
 
 def load_result(out: Path | None) -> FirstWordResult:

@@ -30,8 +30,7 @@ from app.conversation.words import fold
 from app.diagnostics.tables import rounded
 from app.platform.installation import resource
 from app.research.benches.mtbench.plan import MODELS_THAT_SPEAK, Question, System
-from app.research.benches.recordings import Recording
-from app.research.benches.talks import Conversation, MakeSession, Read, Turn, heard_in
+from app.research.benches.recordings import Conversation, MakeSession, Read, Recording, Turn, heard_in
 from app.session.control import BackendChoice
 
 

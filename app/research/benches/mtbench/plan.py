@@ -21,8 +21,7 @@ from app.conversation.frame import as_frames
 from app.conversation.spoken_form import spoken
 from app.diagnostics.tables import Progress
 from app.platform.installation import resource
-from app.research.benches.recordings import SUFFIXES, Recording, clean, read_sound
-from app.research.benches.talks import MakeSession, Read, RunTalk
+from app.research.benches.recordings import SUFFIXES, MakeSession, Read, Recording, RunTalk, clean, read_sound
 from app.research.results import known
 from app.session.control import BackendChoice, ModelChoice, SessionChoice
 from app.session.errors import UserError
@@ -69,7 +68,7 @@ TURNS = 2
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of two `turns`; `references`: right answers to both, where there are any."""
+    """A question of two `turns`; `references`: correct answers to both, empty if unknown."""
 
     number: int
     category: str
@@ -112,7 +111,7 @@ SECONDS_A_QUESTION = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Requests to back-ends, calls of the judge, dollars (None where a price is not known) and hours of a run."""
+    """The estimated back-end requests, judge calls, dollars (None if a price is unknown) and hours of a run."""
 
     requests: int
     judge_calls: int
@@ -121,10 +120,10 @@ class Estimate:
 
     def check(self, cap: float) -> None:
         """Raises UserError if the cost exceeds `cap` dollars or is unknown. A cap of 0 allows any cost."""
-        if cap and self.dollars is None:
-            raise UserError(f"{self.sentence} A cap can't be kept then. Give --cap 0 to run it all the same.")
-        if cap and self.dollars is not None and self.dollars > cap:
-            raise UserError(f"{self.sentence} That is more than its cap of ${cap:.2f}. Give a higher --cap.")
+        too_much = f"That is more than its cap of ${cap:.2f}. Give a higher --cap."
+        unknown = "A cap can't be kept then. Give --cap 0 to run it all the same."
+        if cap and (self.dollars is None or self.dollars > cap):
+            raise UserError(f"{self.sentence} {unknown if self.dollars is None else too_much}")
 
     @property
     def sentence(self) -> str:
@@ -268,7 +267,7 @@ class Lines(Generic[_T]):
         self.records: list[_T] = list(self._values())
 
     def add(self, *records: _T) -> None:
-        """Adds records as the file holds them, where numbers are rounded; they are on the disk when this returns.
+        """Appends records, with rounded numbers, and flushes them to disk.
 
         Raises UserError.
         """
@@ -346,9 +345,13 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is run. `runs`: how often; `cap`: the dollars that it may cost, 0 for any. `sounds`: by question and turn,
-    for systems that hear. `last_oracle`: the last oracle's text is judged, too. `costs`: what the stages cost in
-    simulated time; empty in real time.
+    """A planned run.
+
+    - `runs`: how often each question is asked
+    - `cap`: the maximum cost in dollars, 0 for any
+    - `last_oracle`: also judges the last oracle's text
+    - `costs`: the stage costs in simulated time; empty in real time
+    - `sounds`: the spoken turns by question and turn, for systems that take speech
     """
 
     systems: Sequence[System]

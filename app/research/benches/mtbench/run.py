@@ -44,7 +44,7 @@ from app.research.benches.mtbench.scores import (
     score_table,
     summarise,
 )
-from app.research.results import report
+from app.research.results import grouped, report
 from app.services.backends import write_routes
 from app.untrusted.records import build
 
@@ -65,40 +65,32 @@ def write_fastchat(
     judge: str,
 ) -> None:
     """Writes both kinds of files into `folder`. Raises OSError."""
-    said: dict[str, dict[int, dict[int, str]]] = {}
-    for answer in answers:
-        model = model_id(answer.system, answer.run, runs)
-        said.setdefault(model, {}).setdefault(answer.question, {})[answer.turn] = answer.said
+    said = {
+        model: {
+            number: {one.turn: one.said for one in turns}
+            for number, turns in grouped(group, lambda one: one.question).items()
+        }
+        for model, group in grouped(answers, lambda one: model_id(one.system, one.run, runs)).items()
+    }
     for model, by_question in sorted(said.items()):
         rows = [
             {
-                "question_id": number,
-                "answer_id": f"{model}-{number}",
-                "model_id": model,
-                "choices": [{"index": 0, "turns": [turns[turn] for turn in sorted(turns)]}],
-                "tstamp": 0.0,
+                **{"question_id": number, "answer_id": f"{model}-{number}", "model_id": model},
+                **{"choices": [{"index": 0, "turns": [turns[turn] for turn in sorted(turns)]}], "tstamp": 0.0},
             }
             for number, turns in sorted(by_question.items())
         ]
         _write_lines(folder / "model_answer" / f"{model}.jsonl", rows)
-    by_number = {question.number: question for question in questions}
+    known = {question.number: question for question in questions}
     rows = []
     for one in sorted(judgements, key=lambda one: one.key):
         model = model_id(one.system, one.run, runs)
         turns = said.get(model, {}).get(one.question, {})
-        request = judge_request(by_number[one.question], one.turn, [turns.get(n, "") for n in range(1, one.turn + 1)])
-        rows.append(
-            {
-                "question_id": one.question,
-                "model": model,
-                "judge": [judge, one.template],
-                "user_prompt": request.messages[1].content,  # type: ignore[union-attr]
-                "judgment": one.text,
-                "score": one.score,
-                "turn": one.turn,
-                "tstamp": 0.0,
-            }
-        )
+        request = judge_request(known[one.question], one.turn, [turns.get(n, "") for n in range(1, one.turn + 1)])
+        row: dict[str, Any] = {"question_id": one.question, "model": model, "judge": [judge, one.template]}
+        prompt = request.messages[1].content  # type: ignore[union-attr]
+        row |= {"user_prompt": prompt, "judgment": one.text, "score": one.score, "turn": one.turn, "tstamp": 0.0}
+        rows.append(row)
     if rows:
         _write_lines(folder / "model_judgment" / f"{model_id(judge, 0, 1)}_single.jsonl", rows)
 
@@ -134,20 +126,18 @@ class MtBenchResult:
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
+        routes = [
+            {"kind": route.kind, "model": name_of(route.backend), "figures": route.figures, "by": route.by}
+            for route in self.routes
+        ]
+        plan = self.plan
         return {
-            "bench": "mtbench",
-            "machine": machine(),
-            "simulated": self.plan.simulated,
-            "costs": self.plan.costs,
-            "questions": [question.number for question in self.plan.questions],
-            "runs": self.plan.runs,
+            **{"bench": "mtbench", "machine": machine(), "simulated": plan.simulated, "costs": plan.costs},
+            **{"questions": [question.number for question in plan.questions], "runs": plan.runs},
             "systems": [one.document() for one in self.summaries],
-            "judge": None if self.plan.judge is None else name_of(self.plan.judge),
+            "judge": None if plan.judge is None else name_of(plan.judge),
             "calibration_auc": None if self.calibration is None else round(self.calibration.auc, 4),
-            "routes": [
-                {"kind": r.kind, "model": name_of(r.backend), "figures": r.figures, "by": r.by} for r in self.routes
-            ],
-            "notes": self.notes,
+            **{"routes": routes, "notes": self.notes},
         }
 
 

@@ -98,8 +98,7 @@ class Summary:
             for name, share in (("median", 0.5), ("p90", 0.9))
             if (self.first_content if content else self.first_sound)
         }
-        counts = {"facts": list(self.facts), "facts_share": self.facts_share}
-        return rounded({**asdict(self), **counts, **latencies})
+        return rounded({**asdict(self), "facts_share": self.facts_share, **latencies})
 
 
 def summarise(
@@ -226,20 +225,15 @@ def _delay_curve(axes: Any, summaries: Sequence[Summary]) -> None:
 
 def _latencies(axes: Any, summaries: Sequence[Summary]) -> None:
     for one in summaries:
-        values = sorted(one.first_sound)
-        if values:
-            shares = [(place + 1) / len(values) for place in range(len(values))]
-            axes.step(values, shares, where="post", label=one.name)
+        if one.first_sound:
+            axes.ecdf(one.first_sound, label=one.name)
     axes.axvline(0.0, color="0.6", linewidth=0.8)
     axes.set(xlabel="end of question to first sound, s", ylabel="share of turns", ylim=(0, 1.02))
 
 
 def _categories(axes: Any, summaries: Sequence[Summary]) -> None:
-    rows = [
-        (one.name, [score.mean if (score := one.scores.get(c)) else math.nan for c in CATEGORIES])
-        for one in summaries
-        if one.scores
-    ]
+    there = [one for one in summaries if one.scores]
+    rows = [(one.name, [one.scores[c].mean if c in one.scores else math.nan for c in CATEGORIES]) for one in there]
     rows += [(name, list(scores)) for name, *scores, _, _ in PAPER]
     width = 0.8 / max(1, len(rows))
     for place, (name, values) in enumerate(rows):
@@ -270,10 +264,7 @@ class Route:
 
 
 def best_routes(
-    systems: Sequence[System],
-    questions: Sequence[Question],
-    answers: Sequence[Answer],
-    judgements: Sequence[Judgement],
+    systems: Sequence[System], questions: Sequence[Question], answers: Sequence[Answer], judgements: Sequence[Judgement]
 ) -> list[Route]:
     """Returns a route for each kind of question for which one model was better than all others.
 

@@ -10,8 +10,7 @@ import pytest
 from app.conversation import events as e
 from app.platform.installation import resource
 from app.research.benches.facts import Fact, FactsResult, JudgedAnswer, figures, judge
-from app.research.benches.recordings import Recording
-from app.research.benches.talks import Turn
+from app.research.benches.recordings import Recording, Turn
 
 pytestmark = pytest.mark.slow
 
