@@ -122,7 +122,7 @@ class LatencyResult:
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
-        modes = {
+        modes: dict[str, Measured] = {
             name: {**asdict(m), **{key: figures(m, key) for key in ROWS}, "word_error_rate": m.word_error_rate}
             for name, m in self.modes.items()
         }
@@ -148,7 +148,9 @@ async def run_latency(make: MakeSession, choice: SessionChoice, count: int, prog
     """Asks `count` questions in each answer mode. Raises whatever opening a session raises."""
     questions = load_questions(max(1, count))
     wanted: tuple[e.AnswerMode, ...] = ("after", "thinking")
-    modes = {mode: await _ask(make, replace(choice, answer_mode=mode), questions, mode, progress) for mode in wanted}
+    modes: dict[str, Measured] = {
+        mode: await _ask(make, replace(choice, answer_mode=mode), questions, mode, progress) for mode in wanted
+    }
     return LatencyResult(len(questions), modes)
 
 

@@ -57,7 +57,8 @@ class CorpusFolder:
         """Reads a dialogue. Raises ModelError."""
         with unreadable(ModelError, f"{self._path(name)} is no dialogue ({{}}). Remove it."):
             stored = read_json_file(self._path(name), CORPUS_LINE)
-            words, events = ([build(kind, one) for one in stored[part]] for part, kind in _PARTS.items())
+            words = [build(Word, one) for one in stored["words"]]
+            events = [build(OracleEvent, one) for one in stored["events"]]
             return Dialogue(**{**stored, "words": words, "events": events})
 
     def sound(self, dialogue: Dialogue) -> np.ndarray:
@@ -215,9 +216,6 @@ class OracleEvent:
     true: bool = False
     first: float = 0.0
     rate: float = 0.0
-
-
-_PARTS = {"words": Word, "events": OracleEvent}
 
 
 @dataclass(slots=True)

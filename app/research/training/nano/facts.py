@@ -153,7 +153,7 @@ name | job | What does {s} do for a living? What is {s}'s job? What's the profes
 def _relation(entry: str) -> Relation:
     subject, kind, questions, answers = (" ".join(cell.split()) for cell in entry.split("|"))
     value, *bounds = kind.split()
-    makers = {"digits": _digits, "number": _number}
+    makers: dict[str, Callable[..., Draw]] = {"digits": _digits, "number": _number}
     draw = makers[value](*map(int, bounds)) if bounds else _VALUES[value]
     return Relation(_SUBJECTS[subject], draw, *(re.split(r"(?<=[.?]) ", cell) for cell in (questions, answers)))
 
