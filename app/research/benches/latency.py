@@ -122,7 +122,7 @@ class LatencyResult:
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
-        modes: dict[str, Measured] = {
+        modes = {
             name: {**asdict(m), **{key: figures(m, key) for key in ROWS}, "word_error_rate": m.word_error_rate}
             for name, m in self.modes.items()
         }
