@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,6 +28,7 @@ from qasync import QEventLoop
 from app.conversation import events as e
 from app.conversation.events import Event
 from app.conversation.frame import FRAME_SECONDS, end_of_frame
+from app.diagnostics.tables import quantile
 from app.gui.cards.find_bar import FindBar
 from app.gui.design.theme import apply_theme
 from app.gui.inspector.timeline import TICK_MS
@@ -57,13 +59,10 @@ def dense_talk(seconds: float, seed: int = 7) -> list[e.Event]:
     """Returns the events of a conversation lasting this many seconds, in order."""
     chance = random.Random(seed)
     events: list[e.Event] = [e.SessionStarted(0.0, "cascade", "whisper tiny.en", *BACKENDS[0], "thinking")]
-    revision, backend = 0, 0
+    talk = _Talk(events, chance)
     for number in range(math.ceil(seconds / ROUND_SECONDS)):
-        swapped = number % SWAP_EVERY == SWAP_EVERY - 1
-        part = _Round(number * ROUND_SECONDS, number + 1, revision, backend, chance)
-        events += part.make(swapped)
-        revision, backend = part.revision, part.backend
-    for frame in range(int(seconds / 0.08)):
+        talk.add_round(number * ROUND_SECONDS, number + 1, swapped=number % SWAP_EVERY == SWAP_EVERY - 1)
+    for frame in range(int(seconds / FRAME_SECONDS)):
         at = end_of_frame(frame)
         within = at % ROUND_SECONDS
         mine, theirs = 0.3 <= within <= 4.6, 5.4 <= within <= 11.4
@@ -94,17 +93,16 @@ def many_turns(turns: int, seed: int = 11) -> list[e.Event]:
     return events
 
 
-class _Round:
-    """A question with its oracle revisions and its answer."""
+class _Talk:
+    """Adds questions, each with its oracle revisions and its answer, to `events`, unsorted."""
 
-    def __init__(self, at: float, turn: int, revision: int, backend: int, chance: random.Random) -> None:
-        self.at, self.turn, self.revision, self.backend = at, turn, revision, backend
-        self._chance = chance
-        self._out: list[e.Event] = []
+    def __init__(self, events: list[e.Event], chance: random.Random) -> None:
+        self._out, self._chance = events, chance
+        self._revision = self._backend = 0
 
-    def make(self, swapped: bool) -> list[e.Event]:
-        """Returns the events, unsorted. `swapped`: the back-end changes in the middle of the answer."""
-        at, turn, out = self.at, self.turn, self._out
+    def add_round(self, at: float, turn: int, *, swapped: bool) -> None:
+        """Adds one question. `swapped`: the back-end changes in the middle of the answer."""
+        out = self._out
         out.append(e.UserStarted(at + 0.3, turn))
         words = _words(self._chance, 16).split()
         for number in range(13):  # three partial transcripts a second
@@ -112,44 +110,39 @@ class _Round:
             stable, unstable = " ".join(words[: number + 1]), " ".join(words[number + 1 : number + 3])
             out.append(e.TranscriptPartial(heard, turn, stable, unstable, heard - 0.1))
             if number % 3 == 2:
-                self._request(heard, stable, final=False, seconds=0.9)
+                self._request(heard, turn, stable, final=False, seconds=0.9)
         out += [
             e.UserPaused(at + 4.6, turn, at + 4.5),
             e.TranscriptFinal(at + 4.9, turn, f"{' '.join(words)}?", at + 4.6),
             e.UserEnded(at + 4.9, turn, at + 4.6, "words"),
         ]
-        self._request(at + 4.95, " ".join(words), final=True, seconds=1.6)
-        speaking = self.revision
+        speaking = self._request(at + 4.95, turn, " ".join(words), final=True, seconds=1.6)
         out.append(e.AssistantStarted(at + 5.4, turn, speaking))
         for word in range(18):
             said = at + 5.6 + word * 0.31
             if swapped and word == 8:
-                self.backend = 1 - self.backend
-                out.append(e.BackendChanged(said, *BACKENDS[self.backend]))
-                self._request(said, " ".join(words), final=True, seconds=1.0)
-                speaking = self.revision
+                self._backend = 1 - self._backend
+                out.append(e.BackendChanged(said, *BACKENDS[self._backend]))
+                speaking = self._request(said, turn, " ".join(words), final=True, seconds=1.0)
                 out.append(e.AssistantCorrected(said + 0.1, turn, speaking, "corrected"))
             out.append(e.AssistantSaid(said + 0.2, turn, self._chance.choice(WORDS), speaking))
         out.append(e.AssistantEnded(at + 11.4, turn, False))
-        return out
 
-    def _request(self, at: float, words: str, *, final: bool, seconds: float) -> None:
+    def _request(self, at: float, turn: int, words: str, *, final: bool, seconds: float) -> int:
         """Adds a revision of 20 to 60 words per second, fed frame by frame, that supersedes the previous one."""
-        self.revision += 1
-        number, out, backend = self.revision, self._out, BACKENDS[self.backend]
-        pace = self._chance.uniform(20, 60)
-        out.append(e.OracleRequested(at, number, self.turn, *backend, words, final))
-        steps = int(seconds / 0.05)
-        for step in range(steps):
+        self._revision += 1
+        number, out, backend = self._revision, self._out, BACKENDS[self._backend]
+        pace, over = self._chance.uniform(20, 60), at + 0.15 + seconds
+        count = round(pace * seconds)
+        out.append(e.OracleRequested(at, number, turn, *backend, words, final))
+        for step in range(int(seconds / 0.05)):
             out.append(e.OracleDelta(at + 0.15 + step * 0.05, number, f" {_words(self._chance, round(pace * 0.05))}"))
         if number > 1:
             out.append(e.OracleSuperseded(at + 0.15, number - 1, number))
-        over = at + 0.15 + seconds
         out += [e.OracleFed(at + 0.2 + frame * 0.08, number, 1, 12.0) for frame in range(int(seconds / 0.08) + 4)]
-        out.append(e.OracleEnded(over, number, "complete" if final else "superseded", round(pace * seconds)))
-        out.append(
-            e.OracleCounted(over, number, *backend, 300, round(pace * seconds), 0, True, 0.0, 150.0, pace, 400.0)
-        )
+        out.append(e.OracleEnded(over, number, "complete" if final else "superseded", count))
+        out.append(e.OracleCounted(over, number, *backend, 300, count, 0, True, 0.0, 150.0, pace, 400.0))
+        return number
 
 
 def _words(chance: random.Random, count: int) -> str:
@@ -176,14 +169,9 @@ class _PaintTimes(QObject):
 
 def spread(values: Sequence[float]) -> dict[str, float]:
     """Returns the median, 99th percentile, maximum and count."""
-    if not len(values):
-        return {"p50": 0.0, "p99": 0.0, "max": 0.0, "count": 0}
-    p50, p99 = np.percentile(values, (50, 99))
-    return {
-        "p50": round(float(p50), 3),
-        "p99": round(float(p99), 3),
-        "max": round(float(max(values)), 3),
-        "count": len(values),
+    shares = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+    return {name: quantile(values, share) if len(values) else 0.0 for name, share in shares.items()} | {
+        "count": len(values)
     }
 
 
@@ -221,10 +209,9 @@ class Bench:
         view.edge.time.clock = clock  # runs as fast as the replay
         view.edge.begin()
         view.timer.stop()
-        apply_ms: list[float] = []
-        spent_ms: list[float] = []
-        paint_ms: list[float] = []
-        whole_ms: list[float] = []
+        times: dict[str, list[float]] = {
+            name: [] for name in ("apply_ms", "apply_processor_ms", "batch_ms", "paint_ms")
+        }
         memory: list[tuple[float, float]] = []
         position, step, ticks = 0, BATCH_MS / 1000, 0
         batches = int(seconds / step)
@@ -243,28 +230,25 @@ class Bench:
                 view.advance()
             QApplication.processEvents()  # paints
             end = time.perf_counter()
+            times["paint_ms"].append((end - applied) * 1000)
             if batch:
-                apply_ms.append((applied - start) * 1000)
-                spent_ms.append(spent * 1000)
-                whole_ms.append((end - start) * 1000)
-            paint_ms.append((end - applied) * 1000)
+                taken = {"apply_ms": applied - start, "apply_processor_ms": spent, "batch_ms": end - start}
+                for name, second in taken.items():
+                    times[name].append(second * 1000)
             if number % max(1, batches // MEMORY_POINTS) == 0:
                 memory.append((round(clock.now, 1), round(resident_bytes() / 1e6, 1)))
                 await asyncio.sleep(0)
         took = time.perf_counter() - started
         warm = memory[len(memory) // 2 :]
-        tenth = max(1, len(apply_ms) // 10)
+        tenth = max(1, len(times["apply_ms"]) // 10)
         slope = float(np.polyfit([at for at, _ in warm], [mb for _, mb in warm], 1)[0]) * 60 if len(warm) > 2 else 0.0
         return {
             "seconds": seconds,
             "events": len(events),
             "took_seconds": round(took, 2),
-            "apply_ms": spread(apply_ms),
-            "apply_processor_ms": spread(spent_ms),
-            "apply_ms_begin": spread(apply_ms[:tenth]),
-            "apply_ms_end": spread(apply_ms[-tenth:]),
-            "paint_ms": spread(paint_ms),
-            "batch_ms": spread(whole_ms),
+            **{name: spread(values) for name, values in times.items()},
+            "apply_ms_begin": spread(times["apply_ms"][:tenth]),
+            "apply_ms_end": spread(times["apply_ms"][-tenth:]),
             "memory_mb": memory,
             "memory_mb_per_minute": round(slope, 3),
         }
@@ -304,44 +288,38 @@ class Bench:
         pane.clear()
         QApplication.processEvents()
         talk = past_talk(KeptTalk(0.0, tuple(many_turns(turns))))
-        start = time.perf_counter()
-        pane.show_talk(talk, "Bench")
-        held = [(time.perf_counter() - start) * 1000]
+        held = [_painted(lambda: pane.show_talk(talk, "Bench"), paint=False)]
         while pane.showing:
-            step = time.perf_counter()
-            QApplication.processEvents()
-            held.append((time.perf_counter() - step) * 1000)
-        opened = time.perf_counter() - start
-        bar, scroll = pane.view.verticalScrollBar(), []
-        for step in range(SCROLL_STEPS + 1):
-            start = time.perf_counter()
-            bar.setValue(round(bar.maximum() * (1 - step / SCROLL_STEPS)))
-            QApplication.processEvents()
-            scroll.append((time.perf_counter() - start) * 1000)
+            held.append(_painted(lambda: None))
+        bar = pane.view.verticalScrollBar()
+        shares = (1 - step / SCROLL_STEPS for step in range(SCROLL_STEPS + 1))
+        scroll = [_painted(partial(bar.setValue, round(bar.maximum() * share))) for share in shares]
         search, steps = [], []
         find = pane.findChild(FindBar)
         assert find is not None
         find.appear()
         for words in SEARCHED:
             find.field.setText(words)
-            start = time.perf_counter()
-            find.step(1)  # searches immediately instead of waiting for more typing
-            QApplication.processEvents()
-            search.append((time.perf_counter() - start) * 1000)
-            for _ in range(10):
-                start = time.perf_counter()
-                find.step(1)
-                QApplication.processEvents()
-                steps.append((time.perf_counter() - start) * 1000)
+            search.append(_painted(partial(find.step, 1)))  # searches immediately instead of waiting for more typing
+            steps += [_painted(partial(find.step, 1)) for _ in range(10)]
         find.leave()
         return {
             "turns": turns,
-            "open_ms": round(opened * 1000, 1),
+            "open_ms": round(sum(held), 1),
             "open_held_ms": spread(held),
             "scroll_ms": spread(scroll),
             "search_ms": spread(search),
             "next_ms": spread(steps),
         }
+
+
+def _painted(act: Callable[[], object], *, paint: bool = True) -> float:
+    """Returns the milliseconds that an act and, with `paint`, the painting after it take."""
+    start = time.perf_counter()
+    act()
+    if paint:
+        QApplication.processEvents()
+    return (time.perf_counter() - start) * 1000
 
 
 FRAME_WORK_MS = 8.0

@@ -70,13 +70,7 @@ def test_a_long_turn_is_heard_live_as_well_as_at_one_pass(decoder: WhisperDecode
     models = SpeechModels(decoder, NeverFinished(), None)
     heard = Heard(recording, recognise_live(recording.samples, models), models.transcribe(recording.samples))
     assert word_distance(normalised(heard.one_pass), normalised(heard.live)) <= 2, heard
-    assert not heard.lost_beginning
 
 
-def test_the_bench_tells_a_lost_beginning_from_a_misheard_one() -> None:
-    recording = Recording("one", "Could you call me at twenty-five past five?", np.zeros(1, np.float32))
-    look = "Could you call me at 25 past 5?"
-    assert Heard(recording, ("call me at 25 past 5",), look).lost_beginning
-    assert Heard(recording, (), look).lost_beginning
-    assert not Heard(recording, ("Would you call me", "at 25 past 5"), look).lost_beginning
-    assert normalised(recording.text) == normalised(look)
+def test_numbers_are_compared_as_digits() -> None:
+    assert normalised("Could you call me at twenty-five past five?") == normalised("Could you call me at 25 past 5?")

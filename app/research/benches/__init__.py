@@ -3,7 +3,9 @@
 `README.md` lists the benches with their commands and latest figures. Shared by several of them:
 
 - `app/diagnostics/tables.py`: percentiles, Markdown tables, the machine, progress
-- `recordings.py`: sound files, the benches' spoken questions, loudness, what is said in a recording
+- `app/research/results.py`: figures, groups, reports, and errors of unreadable files
+- `recordings.py`: sound files, the benches' spoken questions, loudness, what is said in a recording, asking it in a
+  session
 - `timed_parts.py`: the real models in simulated time, over a recording or in whole sessions
 - `pauses.py`: pauses inside and behind utterances, of made speech and of people
 - `room.py`: a room between loudspeaker and microphone

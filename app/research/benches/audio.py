@@ -21,7 +21,7 @@ from app.audio.echo.canceller import EchoCanceller
 from app.audio.io.base import AudioSink, AudioSource, DeviceError
 from app.conversation.frame import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.sound_processing import Processing
-from app.diagnostics.tables import Progress, no_progress, quantile
+from app.diagnostics.tables import Progress, markdown, no_progress, quantile, rounded
 
 CHIRP_SECONDS = 0.01
 CHIRP_HZ = (400.0, 3400.0)
@@ -112,37 +112,26 @@ class AudioResult:
         return [(name, statistics.median(times), quantile(times, 0.95), max(times)) for name, times in stages if times]
 
     def table(self) -> str:
-        """Returns the result as a table."""
-        lines = [
+        """Returns the result as a Markdown table."""
+        head = (
             f"{self.microphone} ← {self.loudspeaker}: {len(self.trips)} rounds, {self.lost} lost, "
-            f"{self.underruns} underruns",
-            f"{'':36} {'median':>8} {'p95':>8} {'worst':>8}",
-        ]
-        lines += [f"{name:36} {mid:8.1f} {high:8.1f} {most:8.1f}" for name, mid, high, most in self.rows()]
-        lines += [
-            f"{'the app beyond one frame':36} {self.beyond:8.1f} ms (goal {GOAL_MS:.0f})",
+            f"{self.underruns} underruns"
+        )
+        rows = [(name, *(f"{value:.1f}" for value in values)) for name, *values in self.rows()]
+        notes = (
+            f"Added by the app beyond one frame: {self.beyond:.1f} ms (goal {GOAL_MS:.0f}).",
             f"The devices state {self.stated:.0f} ms of latency; prebuffer in force {self.prebuffer:.0f} ms; echo "
             f"cancellation, when it is on, adds {self.canceller:.1f} ms.",
-        ]
-        return "\n".join(lines)
+        )
+        return "\n".join([head, "", *markdown(("ms", "median", "p95", "worst"), rows), "", *notes])
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON, in milliseconds."""
-        return {
-            "microphone": self.microphone,
-            "loudspeaker": self.loudspeaker,
-            "rounds": len(self.trips),
-            "lost": self.lost,
-            "underruns": self.underruns,
-            "prebuffer_ms": round(self.prebuffer, 1),
-            "stated_ms": round(self.stated, 1),
-            "canceller_ms": round(self.canceller, 1),
-            "beyond_ms": round(self.beyond, 1),
-            "within_goal": self.ok,
-            "stages": {
-                name: {"median": round(a, 2), "p95": round(b, 2), "worst": round(c, 2)} for name, a, b, c in self.rows()
-            },
-        }
+        names = ("microphone", "loudspeaker", "lost", "underruns")
+        times = {f"{name}_ms": getattr(self, name) for name in ("prebuffer", "stated", "canceller", "beyond")}
+        stages = {name: {"median": a, "p95": b, "worst": c} for name, a, b, c in self.rows()}
+        counts = {"rounds": len(self.trips), **{name: getattr(self, name) for name in names}}
+        return rounded({**counts, **times, "within_goal": self.ok, "stages": stages}, 2)
 
 
 def run_audio(

@@ -10,9 +10,8 @@ from __future__ import annotations
 import base64
 import math
 import re
-import statistics
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from typing import Any, Literal
 from app.diagnostics.tables import markdown, rounded
 from app.research.benches.mtbench.plan import LONG
 from app.research.benches.mtbench.scores import interval
+from app.research.results import unreadable
 from app.session.errors import UserError
 from app.untrusted.files import read_bytes, read_json_file
 from app.untrusted.limits import BENCH_FIGURE, BENCH_RESULT
@@ -68,7 +68,7 @@ def direction_of(figure: str) -> Direction | None:
 
 
 def question_scores(document: dict[str, Any], figure: str) -> dict[str, float]:
-    """The judge's mean score of each question of a system's category, if `figure` is the mean of these."""
+    """Returns the judge's mean score of each question of a system's category if `figure` is the mean of these."""
     found = re.fullmatch(r"systems\[(.*)\]\.scores(?:\.(\w+)\.mean|_without_long)", figure)
     systems = document.get("systems")
     if found is None or not isinstance(systems, list):
@@ -94,8 +94,7 @@ def may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
         return False
     if len(before) == 1:
         return True
-    differences = {"": [after[key] - before[key] for key in before]}
-    found = interval(differences, lambda groups: statistics.fmean(groups[""]))
+    found = interval([[after[key] - before[key] for key in before]])
     return found.low <= 0.0 <= found.high
 
 
@@ -185,12 +184,11 @@ def compare(before: Path, after: Path, tolerance: float = 0.1) -> Comparison:
     names = [name for name in dict.fromkeys([*a, *b]) if not _is_condition(name)]
     if not any(name in a and name in b for name in names):
         raise UserError(f"{before} and {after} have no figure in common. Give two results of one bench.")
-    rows = [_row(name, a.get(name), b.get(name), tolerance, counts=not differs) for name in names]
     rows = [
-        replace(row, verdict="same")
-        if may_be_chance(question_scores(old, row.figure), question_scores(new, row.figure))
-        else row
-        for row in rows
+        Row(name, a.get(name), b.get(name), "same")
+        if may_be_chance(question_scores(old, name), question_scores(new, name))
+        else _row(name, a.get(name), b.get(name), tolerance, counts=not differs)
+        for name in names
     ]
     return Comparison(str(before), str(after), tolerance, rows, differs)
 
@@ -198,17 +196,15 @@ def compare(before: Path, after: Path, tolerance: float = 0.1) -> Comparison:
 def load_result(path: Path) -> dict[str, Any]:
     """Loads the document of a result. Raises UserError."""
     file = path / "results.json" if path.is_dir() else path
-    try:
-        found = read_json_file(file, BENCH_RESULT)
-        if isinstance(found, dict):
-            return found
-        reason: object = "it is no object"
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-    raise UserError(
-        f"{file} holds no result of a bench ({reason}). Give a folder that a bench has written, or what its --json has "
+    sentence = (
+        f"{file} holds no result of a bench ({{}}). Give a folder that a bench has written, or what its --json has "
         "printed."
     )
+    with unreadable(UserError, sentence):
+        found = read_json_file(file, BENCH_RESULT)
+        if not isinstance(found, dict):
+            raise ValueError("it is no object")
+        return found
 
 
 def _values(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -286,7 +282,9 @@ def page(comparison: Comparison, before: Path, after: Path) -> str:
             parts.append(f"<figure>{drawn}<figcaption>{label}: {escape(place.name)}</figcaption></figure>")
         parts.append("</div>")
     parts.append("<table><tr><th>figure</th><th>before</th><th>after</th><th>change</th><th></th></tr>")
-    parts += [_html_row(row) for row in comparison.rows]
+    for row in comparison.rows:
+        cells = "".join(f"<td>{escape(cell)}</td>" for cell in (row.figure, *row.texts, row.verdict))
+        parts.append(f'<tr class="{row.verdict.split()[0]}">{cells}</tr>')
     parts.append("</table></body></html>")
     return "\n".join(parts) + "\n"
 
@@ -299,14 +297,6 @@ def _image(file: Path, label: str) -> str:
     """Embeds an SVG as an image, which is drawn without running any script in it."""
     if not file.is_file():
         return "<p>not drawn</p>"
-    try:
+    with unreadable(UserError, f"The figure {file} can't be read ({{}}). Remove it, then compare again."):
         drawn = base64.b64encode(read_bytes(file, BENCH_FIGURE)).decode()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise UserError(f"The figure {file} can't be read ({reason}). Remove it, then compare again.") from error
     return f'<img alt="{escape(label)}" src="data:image/svg+xml;base64,{drawn}"/>'
-
-
-def _html_row(row: Row) -> str:
-    cells = "".join(f"<td>{escape(cell)}</td>" for cell in (row.figure, *row.texts, row.verdict))
-    return f'<tr class="{row.verdict.split()[0]}">{cells}</tr>'

@@ -15,21 +15,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal
 
 import numpy as np
-import soundfile
 
 from app.conversation import events as e
 from app.conversation import floor
 from app.conversation.endpointing import PauseLengths
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.turn import TurnSettings, TurnTracker
-from app.diagnostics.tables import Progress, markdown, no_progress, paragraphs, quantile
+from app.diagnostics.tables import Progress, markdown, no_progress, paragraphs, quantile, rounded
 from app.models.locations import default_model
 from app.platform.installation import completing_command
-from app.research.benches.pauses import Case, bench_cases, people, recorded_cases, spoken_cases
-from app.research.benches.recordings import at_level, read_sound, sound_files
+from app.research.benches.pauses import Case, bench_cases, people, spoken_cases
+from app.research.benches.recordings import at_level, read_sound, saying, sound_files
 from app.research.benches.timed_parts import (
     DECODE_SECONDS,
     FIRST_SOUND_SECONDS,
@@ -40,6 +40,7 @@ from app.research.benches.timed_parts import (
     SpeechModels,
     speech_models,
 )
+from app.research.results import grouped
 from app.stt.base import TranscriberError
 from app.stt.endpointing_weights import end_weights
 
@@ -81,7 +82,6 @@ class Outcome:
     cuts: tuple[Cut, ...]
     delay: float | None
     words: str
-    reason: str = ""
 
     @property
     def audible(self) -> bool:
@@ -100,16 +100,11 @@ class EndpointingResult:
         """Returns the groups of the table, by name."""
         people = [one for one in self.outcomes if one.case.speaker]
         spoken = [one for one in self.outcomes if not one.case.speaker]
-        # After a complete question nobody can know that more follows, so these cases are kept apart.
+        # After a complete question or statement nobody can know that more follows, so these cases are kept apart.
         clear = [one for one in spoken if one.case.kind not in ("phrase", "plain")]
-        groups: dict[str, list[Outcome]] = {}
-        for one in clear:
-            for name in (one.case.voice, one.case.making, f"kind: {one.case.kind}"):
-                groups.setdefault(name, []).append(one)
-        out = [("**people**", people), ("**synthetic questions and requests**", clear), *sorted(groups.items())]
-        out.append(("whole before the pause", [one for one in spoken if one.case.kind == "phrase"]))
-        out.append(("plain statements", [one for one in spoken if one.case.kind == "plain"]))
-        return [(name, group) for name, group in out if group]
+        kinds = sorted(grouped(spoken, lambda one: f"kind: {one.case.kind}").items())
+        groups = [("**people**", people), ("**synthetic questions and requests**", clear), *kinds]
+        return [(name, group) for name, group in groups if group]
 
     def table(self) -> str:
         """Returns the result as a Markdown table."""
@@ -135,7 +130,7 @@ class EndpointingResult:
                 {
                     "case": one.case.name,
                     "text": one.case.text,
-                    "at": [round(cut.at, 3) for cut in one.cuts],
+                    "at": [cut.at for cut in one.cuts],
                     "audible": one.audible,
                 }
                 for one in self.outcomes
@@ -149,7 +144,7 @@ SHARES = (("cut_off", "share"), ("audible", "audible_share"))
 
 
 def figures(group: Sequence[Outcome]) -> dict[str, Any]:
-    """Turns, how many were cut off at least once, and audibly, how many never ended, and the delays in seconds."""
+    """Returns the number of turns, of those cut off, audibly or not, and of those never ended, and the delays."""
     delays = [NEVER_SECONDS if one.delay is None else one.delay for one in group]
     cut, audible = sum(bool(one.cuts) for one in group), sum(one.audible for one in group)
     return {
@@ -170,36 +165,30 @@ def follow(
     tracker = TurnTracker(end_weights(), settings, pauses=pauses)
     listener = Listener(models.voice_detector(), models.transcriber(), tracker, answers=True)
     cuts: list[Cut] = []
-    delay, reason, words = None, "", ""
+    delay, words = None, ""
     for _, happened in listener.listen(case.samples):
         for one in happened:
             match one:
                 case e.UserStarted(at) | e.UserResumed(at):
                     if cuts and cuts[-1].silent_at is None:
                         cuts[-1] = replace(cuts[-1], silent_at=at)
-                case e.UserEnded(at, _, speech_end, why):
+                case e.UserEnded(at, _, speech_end):
                     resumed, untold = case.resumes(speech_end), case.is_untold(speech_end)
                     if resumed is not None and not untold:
                         cuts.append(Cut(at, resumed, None))
                     elif delay is None:
                         # At an untold pause the speaker had finished for all that anybody could know.
-                        delay, reason, words = at - (speech_end if untold else case.end), why, listener.words
-    return Outcome(case, tuple(cuts), delay, words, reason)
+                        delay, words = at - (speech_end if untold else case.end), listener.words
+    return Outcome(case, tuple(cuts), delay, words)
 
 
 def run_endpointing(
-    *,
-    cases: int = 0,
-    part: int = 2,
-    recordings: Path | None = None,
-    people_in: Path | None = None,
-    progress: Progress = no_progress,
+    *, cases: int = 0, part: int = 2, people_in: Path | None = None, progress: Progress = no_progress
 ) -> EndpointingResult:
     """Runs the app's own models on the bench's questions (parts 0 and 1) and on speech by the app's voice.
 
     - `cases`: the first so many of each kind, 0 for all
     - `part`: index into PARTS
-    - `recordings`: MT-Bench's turns as recordings, also used if given
     - `people_in`: recordings of real speakers, also used if given
 
     Raises TranscriberError and VoiceError.
@@ -207,7 +196,7 @@ def run_endpointing(
     result = EndpointingResult()
     with speech_models() as models:
         progress("speaking and cutting the questions")
-        found = _questions(models, part, recordings, cases, result.left_out)[: cases or None]
+        found = _questions(models, part, cases, result.left_out)[: cases or None]
         if people_in is not None:
             found += people(people_in, models.transcribe, models.voice_detector, part)[: cases or None]
         if not found:
@@ -224,24 +213,14 @@ def run_endpointing(
     return result
 
 
-def _questions(models: SpeechModels, part: int, recordings: Path | None, most: int, left_out: list[str]) -> list[Case]:
+def _questions(models: SpeechModels, part: int, most: int, left_out: list[str]) -> list[Case]:
     """Returns the synthetic cases; adds a message to `left_out` for each missing kind."""
     from app.tts.voices import make_voice
 
     found = bench_cases(models.transcribe, part)
-    if recordings is not None:
-        if not recordings.is_dir():
-            raise TranscriberError(f"There is no folder {recordings}. Name one with recordings in it.")
-        try:
-            found += recorded_cases(recordings, models.transcribe, part)
-        except soundfile.LibsndfileError as error:
-            sentence = f"A recording can't be read: {error} Each is to be VOICE/QUESTION_TURN.flac."
-            raise TranscriberError(sentence) from error
     if default_model("tts").is_file():
         with make_voice() as voice:
-            found += spoken_cases(
-                lambda text: voice.synthesize(text).result().samples, models.transcribe, part, most=most
-            )
+            found += spoken_cases(saying(voice), models.transcribe, part, most=most)
     else:
         left_out.append("The voice is not installed, so only recordings were heard.")
     if found.left_out:
@@ -286,14 +265,13 @@ def in_room(sound: np.ndarray) -> np.ndarray:
     return room.astype(np.float32)
 
 
-def react(name: str, samples: np.ndarray, models: SpeechModels, settings: TurnSettings | None = None) -> Reaction:
+def react(name: str, samples: np.ndarray, models: SpeechModels) -> Reaction:
     """Processes a recording (from `in_room`) while the assistant speaks, and while it is silent."""
 
-    def listener(speaks_from: float) -> Listener:
-        tracker = TurnTracker(end_weights(), settings)
-        return Listener(models.voice_detector(), models.transcriber(), tracker, speaks_from=speaks_from)
-
-    over, alone = listener(-math.inf), listener(math.inf)
+    over, alone = (
+        Listener(models.voice_detector(), models.transcriber(), TurnTracker(end_weights()), speaks_from=speaks_from)
+        for speaks_from in (-math.inf, math.inf)
+    )
     held: list[tuple[float, float]] = []
     held_since = interrupted = None
     for at, happened in over.listen(samples):
@@ -308,8 +286,7 @@ def react(name: str, samples: np.ndarray, models: SpeechModels, settings: TurnSe
                     if held_since is not None:
                         held.append((held_since, at))
                     interrupted, held_since = at, None
-    for _ in alone.listen(samples):
-        pass
+    answered = alone.final_words(samples)
     fate: Fate = "interrupted" if interrupted is not None else "held" if held else "nothing"
     stops = [begin for begin, _ in held] + ([interrupted] if interrupted is not None else [])
     return Reaction(
@@ -318,8 +295,8 @@ def react(name: str, samples: np.ndarray, models: SpeechModels, settings: TurnSe
         min(stops) - LEAD_SECONDS if stops else None,
         interrupted - LEAD_SECONDS if interrupted is not None else None,
         sum(end - begin for begin, end in held),
-        " / ".join(words for words in over.finals.values() if words),
-        " / ".join(words for words in alone.finals.values() if words),
+        " / ".join(filter(None, over.finals.values())),
+        " / ".join(filter(None, answered)),
     )
 
 
@@ -342,26 +319,15 @@ class SoundsResult:
                 f = reaction_figures(group)
                 percents = (f"{100 * f[key]:.1f}" for key in ("interrupt", "hold", "answered", "within_300_ms"))
                 shares.append((name, f["recordings"], *percents, f["p50_ms"], f["p95_ms"]))
-        head = (
-            "",
-            "recordings",
-            "interrupt, %",
-            "hold, %",
-            "answered, %",
-            "stop within 300 ms, %",
-            "p50, ms",
-            "p95, ms",
-        )
+        head: tuple[str, ...] = ("", "recordings", "interrupt, %", "hold, %", "answered, %", "stop within 300 ms, %")
+        head += ("p50, ms", "p95, ms")
         names = ("recording", "over the assistant", "silent, s", "asked", "in silence, asked")
         return "\n".join([*markdown(names, each, text_columns=5), "", *markdown(head, shares)])
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
         return {
-            name: {
-                **reaction_figures(group),
-                "each": [{**asdict(one), "silent": round(one.silent, 3)} for one in group],
-            }
+            name: {**reaction_figures(group), "each": rounded([asdict(one) for one in group])}
             for name, group in (("sounds", self.sounds), ("speech", self.speech))
             if group
         }
@@ -370,13 +336,12 @@ class SoundsResult:
 def reaction_figures(group: Sequence[Reaction]) -> dict[str, Any]:
     """Shares of all recordings, and the delays until the assistant fell silent."""
     delays = [NEVER_SECONDS if one.stopped is None else one.stopped for one in group]
-    count = len(group)
     return {
-        "recordings": count,
-        "interrupt": sum(one.fate == "interrupted" for one in group) / count,
-        "hold": sum(one.fate == "held" for one in group) / count,
-        "answered": sum(bool(one.answered) for one in group) / count,
-        "within_300_ms": sum(delay <= 0.3 for delay in delays) / count,
+        "recordings": len(group),
+        "interrupt": fmean(one.fate == "interrupted" for one in group),
+        "hold": fmean(one.fate == "held" for one in group),
+        "answered": fmean(bool(one.answered) for one in group),
+        "within_300_ms": fmean(delay <= 0.3 for delay in delays),
         "p50_ms": round(1000 * quantile(delays, 0.5, 9)),
         "p95_ms": round(1000 * quantile(delays, 0.95, 9)),
     }

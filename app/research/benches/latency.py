@@ -12,24 +12,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import statistics
 import subprocess
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
-from app.audio.devices.paced import PacedAsker, PacedListener
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
 from app.platform.children import end_child, python_module_command, quiet_child
-from app.research.benches.recordings import MakeSession, Question, load_questions, until_answered, word_distance
+from app.research.benches.recordings import (
+    SETTLE_SECONDS,
+    Conversation,
+    MakeSession,
+    Recording,
+    Turn,
+    heard_in,
+    load_questions,
+    word_distance,
+)
+from app.research.results import report, shown
 from app.session.control import SessionChoice
 from app.session.errors import UserError
 
-SETTLE_SECONDS, SERVER_SETTLE_SECONDS = 1.0, 1.5
-"""Silence after an answer before the next question. A server's answer is known to be over a second later."""
+SERVER_SETTLE_SECONDS = 1.5
+"""Silence after a server's answer, whose end is only known a second later."""
 START_SECONDS = 120.0
 
 
@@ -57,98 +64,53 @@ class Measured:
     def word_error_rate(self) -> float:
         return self.word_errors / max(1, self.words)
 
-
-class Follower:
-    """Collects the events of one question at a time.
-
-    `by_request`: takes the recognised text from the back-end request.
-    """
-
-    def __init__(self, measured: Measured, *, by_request: bool = False) -> None:
-        self.events: list[e.Event] = []
-        self._measured, self._by_request = measured, by_request
-        self._requested: dict[int, float] = {}
-
-    def on_event(self, event: e.Event) -> None:
-        """Records one event of the session."""
-        m = self._measured
-        match event:
-            case e.LevelMeasured():
-                m.late_ms.append(event.late_ms)
-                return
-            case e.OracleFed():
-                m.waits_ms.append(event.waited_ms)
-            case e.OracleRequested():
-                self._requested[event.revision] = event.at
-            case e.OracleDelta() if event.revision in self._requested:
-                m.first_word.append(event.at - self._requested.pop(event.revision))
-            case e.TranscriptPartial():
-                m.partial_lag.append(event.at - event.heard_until)
-            case e.Underrun():
-                m.underruns += event.count
-            case e.RecognitionSkipped():
-                m.decodes_skipped += event.decodes
-            case e.Failure():
-                m.failures.append(event.sentence)
-        self.events.append(event)
-
-    def close(self, question: Question, began: float) -> None:
-        """Records the figures of the question, whose audio began at `began`."""
-        m, end = self._measured, began + question.end
-        starts = [x.at for x in self.events if isinstance(x, e.AssistantStarted)]
-        after = [at for at in starts if at >= end]
-        m.early_starts += len(starts) - len(after[:1])
-        first_sound = after[0] + PREBUFFER_SECONDS - end if after else None
-        if first_sound is not None:
-            m.first_sound.append(first_sound)
-        else:
-            m.unanswered += 1
-        finals = [x for x in self.events if isinstance(x, e.TranscriptFinal)]
-        if finals:
-            m.final_lag.append(finals[-1].at - end)
-        last = {x.turn: x.text for x in finals}
-        asked = [x.words for x in self.events if isinstance(x, e.OracleRequested)]
-        heard = "".join(asked[-1:]) if self._by_request else " ".join(last[turn] for turn in sorted(last))
+    def add(self, question: Recording, turn: Turn, *, by_request: bool) -> None:
+        """Adds the figures of one question. `by_request`: takes the recognised text from the back-end request."""
+        after = [at for at in turn.starts if at >= 0.0]
+        first_sound = next(iter(after), None)
+        self.first_sound += after[:1]
+        self.unanswered += first_sound is None
+        self.early_starts += len(turn.starts) - len(after[:1])
+        requests = turn.of(e.OracleRequested)
+        waiting = {event.revision: event.at for event in requests}
+        for delta in turn.of(e.OracleDelta):
+            if delta.revision in waiting:
+                self.first_word.append(delta.at - waiting.pop(delta.revision))
+        self.late_ms += [event.late_ms for event in turn.of(e.LevelMeasured)]
+        self.waits_ms += [event.waited_ms for event in turn.of(e.OracleFed)]
+        self.partial_lag += [event.at - event.heard_until for event in turn.of(e.TranscriptPartial)]
+        self.final_lag += [event.at - turn.end for event in turn.of(e.TranscriptFinal)[-1:]]
+        self.underruns += sum(event.count for event in turn.of(e.Underrun))
+        self.decodes_skipped += sum(event.decodes for event in turn.of(e.RecognitionSkipped))
+        self.failures += turn.failures
+        heard = "".join(event.words for event in requests[-1:]) if by_request else heard_in(turn.events)
         reference = fold(question.text)
-        m.word_errors += word_distance(reference, fold(heard))
-        m.words += len(reference)
-        m.revisions.append(sum(isinstance(x, e.OracleRequested) for x in self.events))
-        m.talks.append(
-            {
-                "question": question.name,
-                "heard": heard,
-                "said": " ".join(x.text for x in self.events if isinstance(x, e.AssistantSaid)),
-                "first_sound": None if first_sound is None else round(first_sound, 3),
-            }
-        )
-        self.events = []
+        self.word_errors += word_distance(reference, fold(heard))
+        self.words += len(reference)
+        self.revisions.append(len(requests))
+        said = " ".join(event.text for event in turn.of(e.AssistantSaid))
+        one = {"question": question.name, "heard": heard, "said": said, "first_sound": first_sound}
+        self.talks.append(rounded(one, 3))
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of the table."""
-
-    key: str
-    label: str
-    digits: int
-    scale: float = 1.0
-
-    def figures(self, m: Measured) -> dict[str, float]:
-        """Median, p90, p95 and worst."""
-        values = [v * self.scale for v in getattr(m, self.key)]
-        shares = (("median", 0.5), ("p90", 0.9), ("p95", 0.95), ("worst", 1.0))
-        return {name: quantile(values, share) for name, share in shares}
+ROWS = {
+    "first_sound": ("end of question → first sound, ms", 0, 1000),
+    "partial_lag": ("partial lag, ms", 0, 1000),
+    "final_lag": ("final lag, ms", 0, 1000),
+    "first_word": ("request → first oracle word, ms", 0, 1000),
+    "waits_ms": ("delta → front-end, ms", 0, 1),
+    "late_ms": ("frame loop's lateness, ms", 1, 1),
+    "revisions": ("oracle revisions a turn", 0, 1),
+}
+"""The lines of the table: label, decimal places and scale of each list of figures."""
+SHARES = {"median": 0.5, "p90": 0.9, "p95": 0.95, "worst": 1.0}
 
 
-ROWS = (
-    Row("first_sound", "end of question → first sound, ms", 0, 1000),
-    Row("partial_lag", "partial lag, ms", 0, 1000),
-    Row("final_lag", "final lag, ms", 0, 1000),
-    Row("first_word", "request → first oracle word, ms", 0, 1000),
-    Row("waits_ms", "delta → front-end, ms", 0),
-    Row("late_ms", "frame loop's lateness, ms", 1),
-    Row("revisions", "oracle revisions a turn", 0),
-)
+def figures(m: Measured, key: str) -> dict[str, float]:
+    """Returns the quantiles of a line of the table."""
+    return {
+        name: quantile([value * ROWS[key][2] for value in getattr(m, key)], share) for name, share in SHARES.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,61 +122,42 @@ class LatencyResult:
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
-        return {
-            "questions": self.questions,
-            "machine": machine(),
-            "answer_modes": {
-                name: {
-                    **asdict(m),
-                    **{row.key: row.figures(m) for row in ROWS},
-                    "word_error_rate": round(m.word_error_rate, 4),
-                }
-                for name, m in self.modes.items()
-            },
+        modes = {
+            name: {**asdict(m), **{key: figures(m, key) for key in ROWS}, "word_error_rate": m.word_error_rate}
+            for name, m in self.modes.items()
         }
+        return {"questions": self.questions, "machine": machine(), "answer_modes": rounded(modes)}
 
     def table(self) -> str:
-        """Returns the result as a table."""
-        lines = [f"{self.questions} spoken questions in real time, {machine()}", ""]
+        """Returns the result as Markdown tables."""
+        lines: list[str] = []
         for name, m in self.modes.items():
-            lines.append(f"{name:<34}{'median':>10}{'p90':>10}{'p95':>10}{'worst':>10}")
-            for row in ROWS:
-                cells = (f"{value:>10.{row.digits}f}" for value in row.figures(m).values())
-                lines.append(f"  {row.label:<32}{''.join(cells)}")
-            lines.append(
-                f"  word error rate {100 * m.word_error_rate:.1f} %, {m.underruns} underruns, "
-                f"{m.early_starts} early starts taken back, {m.unanswered} unanswered, "
-                f"{m.decodes_skipped} decodes skipped"
+            rows = [
+                (label, *(shown(value, digits) for value in figures(m, key).values()))
+                for key, (label, digits, _) in ROWS.items()
+            ]
+            counts = (
+                f"Word error rate {100 * m.word_error_rate:.1f} %, {m.underruns} underruns, {m.early_starts} early "
+                f"starts taken back, {m.unanswered} unanswered, {m.decodes_skipped} decodes skipped."
             )
-            lines += [f"  {sentence}" for sentence in dict.fromkeys(m.failures)]
-            lines.append("")
-        if {"after", "thinking"} <= self.modes.keys():
-            slow, quick = (self.modes[n].first_sound for n in ("after", "thinking"))
-            if slow and quick:
-                ratio = statistics.median(slow) / max(0.001, statistics.median(quick))
-                lines.append(f"`thinking` is heard {ratio:.1f} times sooner than `after`.")
-        return "\n".join(lines)
+            lines += [*markdown((name, *SHARES), rows), "", counts, *dict.fromkeys(m.failures), ""]
+        return report(f"{self.questions} spoken questions", "", lines)
 
 
-async def run_latency(
-    make: MakeSession,
-    choice: SessionChoice,
-    count: int,
-    progress: Progress,
-) -> LatencyResult:
+async def run_latency(make: MakeSession, choice: SessionChoice, count: int, progress: Progress) -> LatencyResult:
     """Asks `count` questions in each answer mode. Raises whatever opening a session raises."""
-    questions = load_questions(max(1, min(count, 10)))
-    modes: dict[str, Measured] = {}
+    questions = load_questions(max(1, count))
     wanted: tuple[e.AnswerMode, ...] = ("after", "thinking")
-    for mode in wanted:
-        modes[mode] = await _ask(make, replace(choice, answer_mode=mode), questions, mode, progress)
+    modes: dict[str, Measured] = {
+        mode: await _ask(make, replace(choice, answer_mode=mode), questions, mode, progress) for mode in wanted
+    }
     return LatencyResult(len(questions), modes)
 
 
 async def _ask(
     make: MakeSession,
     choice: SessionChoice,
-    questions: Sequence[Question],
+    questions: Sequence[Recording],
     name: str,
     progress: Progress,
     *,
@@ -222,17 +165,11 @@ async def _ask(
     settle: float = SETTLE_SECONDS,
 ) -> Measured:
     """Asks all questions in one session. `name`: the mode or way, for `progress`."""
-    measured, asker = Measured(), PacedAsker()
-    follower = Follower(measured, by_request=by_request)
-    talk = make(choice, asker, PacedListener(), end_with_input=False)
-    async with talk:
-        talk.add_listener(follower.on_event)
-        await asyncio.sleep(1.0)
+    measured = Measured()
+    async with Conversation(make, choice) as talk:
         for number, question in enumerate(questions, 1):
             progress(f"{name}: question {number} of {len(questions)}")
-            began = asker.ask(question)
-            await until_answered(talk, follower.events, began + question.end, settle)
-            follower.close(question, began)
+            measured.add(question, await talk.ask(question, settle=settle), by_request=by_request)
     return measured
 
 
@@ -250,23 +187,19 @@ class RemoteResult:
             (
                 name,
                 len(way.first_sound) + way.unanswered,
-                *(f"{quantile(way.first_sound, share):.2f}" for share in (0.5, 1.0)),
+                *(shown(quantile(way.first_sound, share)) for share in (0.5, 1.0)),
                 *(way.word_errors, way.words, way.unanswered),
             )
             for name, way in (("here", self.here), ("by a server", self.there))
         ]
-        return "\n".join([f"Spoken questions in real time, {machine()}", "", *markdown(head, rows)])
+        return report("Spoken questions", "", markdown(head, rows))
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
         ways = [
             {
-                "name": name,
-                "first_sound_p50": quantile(way.first_sound, 0.5),
-                "first_sound": way.first_sound,
-                "wrong": way.word_errors,
-                "words": way.words,
-                "unanswered": way.unanswered,
+                **{"name": name, "first_sound_p50": quantile(way.first_sound, 0.5), "first_sound": way.first_sound},
+                **{"wrong": way.word_errors, "words": way.words, "unanswered": way.unanswered},
             }
             for name, way in (("here", self.here), ("server", self.there))
         ]

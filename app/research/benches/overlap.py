@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import jiwer
@@ -18,16 +17,16 @@ import numpy as np
 
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.audio.echo.store import EchoStore
-from app.audio.io.files import read_frames
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, markdown, no_progress
 from app.frontend.cascade import CascadeFrontEnd
-from app.research.benches.recordings import at_level, load_questions, sound_files
+from app.research.benches.recordings import Recording, at_level, load_questions, trim
 from app.research.benches.room import Room, random_rooms
 from app.research.benches.timed_parts import SpeechModels, speech_models
+from app.research.results import grouped
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
@@ -52,46 +51,29 @@ class Place:
     name: str
     room: dict[str, Any]
 
-    @property
-    def with_headphones(self) -> Place:
-        """The same room without an echo."""
-        return Place("headphones", {**self.room, "attenuation_db": None})
-
-    @property
-    def later(self) -> Place:
-        """Returns the same room in a second conversation."""
-        delay = self.room["delay_seconds"] + LATER_SECONDS
-        return Place("loudspeaker, a conversation before", {**self.room, "delay_seconds": delay})
-
-
-@dataclass(frozen=True, slots=True)
-class CleanQuestion:
-    """A spoken question trimmed of silence: float32 24 kHz, at `LEVEL_DBFS`.
-
-    `clean`: its words as recognised in one pass.
-    """
-
-    name: str
-    samples: np.ndarray
-    clean: tuple[str, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of a question that began at second `at`.
 
+    - `asked`: the question trimmed of silence, at `LEVEL_DBFS`, with its text as recognised in one pass
     - `heard`: the final words of all turns that began with it or later
     - `sound`: one pass over the microphone audio as the recogniser received it
     - `itself`: how often the app mistook another sound for the user before the question
     """
 
     place: Place
-    asked: CleanQuestion
+    asked: Recording
     at: float
     heard: tuple[str, ...]
     sound: tuple[str, ...]
     interrupted: bool
     itself: int
+
+    @property
+    def clean(self) -> tuple[str, ...]:
+        """The words of the clean question as recognised in one pass."""
+        return fold(self.asked.text)
 
     @property
     def vanished(self) -> bool:
@@ -111,19 +93,19 @@ class Outcome:
     @property
     def sound_whole(self) -> bool:
         """Whether the question is complete in the audio that the recogniser received."""
-        return self._is_whole(*_aligned(self.asked.clean, self.sound))
+        return self._is_whole(*_aligned(self.clean, self.sound))
 
     @property
     def share(self) -> float:
         """The share of the clean pass's words that were recognised."""
-        return self._aligned[1] / len(self.asked.clean)
+        return self._aligned[1] / len(self.clean)
 
     @property
     def _aligned(self) -> tuple[int, int]:
-        return _aligned(self.asked.clean, self.heard)
+        return _aligned(self.clean, self.heard)
 
     def _is_whole(self, missing: int, heard: int) -> bool:
-        return missing == 0 and heard >= WHOLE * len(self.asked.clean)
+        return missing == 0 and heard >= WHOLE * len(self.clean)
 
 
 def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
@@ -137,11 +119,12 @@ def _aligned(clean: tuple[str, ...], heard: tuple[str, ...]) -> tuple[int, int]:
     return max(0, missing), sum(piece.ref_end_idx - piece.ref_start_idx for piece in pieces if piece.type == "equal")
 
 
+COUNTS = ("interrupted", "whole", "beginning_lost", "vanished", "sound_whole", "itself")
+
+
 @dataclass(slots=True)
 class OverlapResult:
-    """Outcomes of all questions; `alone`: how often the app interrupted itself in each conversation without a
-    question.
-    """
+    """Outcomes of all questions; `alone`: the number of self-interruptions in each conversation without a question."""
 
     over: list[Outcome] = field(default_factory=list)
     alone: list[int] = field(default_factory=list)
@@ -161,21 +144,14 @@ class OverlapResult:
 
     def figures(self) -> dict[str, dict[str, Any]]:
         """Counts by place, in the order of the table's columns."""
-        groups: dict[str, list[Outcome]] = {}
-        for one in self.over:
-            groups.setdefault(one.place.name, []).append(one)
         return {
             name: {
                 "questions": len(group),
-                "interrupted": sum(one.interrupted for one in group),
-                "whole": sum(one.whole for one in group),
-                "beginning_lost": sum(one.beginning_lost for one in group),
-                "vanished": sum(one.vanished for one in group),
+                **{name: sum(getattr(one, name) for one in group) for name in COUNTS[:4]},
                 "words": round(float(np.mean([one.share for one in group])), 3),
-                "sound_whole": sum(one.sound_whole for one in group),
-                "itself": sum(one.itself for one in group),
+                **{name: sum(getattr(one, name) for one in group) for name in COUNTS[4:]},
             }
-            for name, group in groups.items()
+            for name, group in grouped(self.over, lambda one: one.place.name).items()
         }
 
     def document(self) -> dict[str, Any]:
@@ -185,13 +161,9 @@ class OverlapResult:
             "alone": self.alone,
             "not_whole": [
                 {
-                    "place": one.place.name,
-                    "room": one.place.room,
-                    "question": one.asked.name,
-                    "at": round(one.at, 2),
-                    "clean": " ".join(one.asked.clean),
-                    "heard": " ".join(one.heard),
-                    "sound": " ".join(one.sound),
+                    **{"place": one.place.name, "room": one.place.room, "question": one.asked.name},
+                    **{"at": round(one.at, 2), "clean": " ".join(one.clean)},
+                    **{"heard": " ".join(one.heard), "sound": " ".join(one.sound)},
                 }
                 for one in self.over
                 if not (one.whole and one.sound_whole)
@@ -204,7 +176,6 @@ FIRST_SECONDS = 20.0
 LEVEL_DBFS = -26.0
 """Root mean square of a question's loud parts: ITU-T P.56's usual active speech level."""
 LONGEST_SECONDS = 10.0
-FEWEST_WORDS = 3
 ANSWER = (
     "Let us begin with the history of the city. It was founded by merchants on the northern bank of the river. "
     "They built a harbour, a market and a long wall of stone. A great fire took most of the wooden houses. "
@@ -258,12 +229,7 @@ class _Talk:
 
 
 def speak_over(
-    place: Place,
-    asked: CleanQuestion,
-    at: float,
-    models: SpeechModels,
-    voice: Voice,
-    echoes: EchoStore | None = None,
+    place: Place, asked: Recording, at: float, models: SpeechModels, voice: Voice, echoes: EchoStore | None = None
 ) -> Outcome:
     """Asks a question at second `at` of a new conversation. `echoes`: echo paths learned in earlier conversations."""
     talk = _talk(place, asked, at, models, voice, echoes)
@@ -281,18 +247,8 @@ def speak_over(
     )
 
 
-def speak_alone(place: Place, models: SpeechModels, voice: Voice, echoes: EchoStore) -> int:
-    """Runs a conversation in which the app speaks alone; returns how often it interrupted itself."""
-    return len(_talk(place, None, ALONE_SECONDS, models, voice, echoes).starts)
-
-
 def _talk(
-    place: Place,
-    asked: CleanQuestion | None,
-    at: float,
-    models: SpeechModels,
-    voice: Voice,
-    echoes: EchoStore | None,
+    place: Place, asked: Recording | None, at: float, models: SpeechModels, voice: Voice, echoes: EchoStore | None
 ) -> _Talk:
     seconds = at + TAIL_SECONDS + (len(asked.samples) / SAMPLE_RATE if asked else 0.0)
     room = Room(round(seconds / FRAME_SECONDS), by_hops=True, **place.room)
@@ -323,58 +279,38 @@ def _talk(
     return talk
 
 
-def read_questions(count: int, recordings: Path | None, models: SpeechModels, seed: int) -> list[CleanQuestion]:
-    """`count` questions of at most `LONGEST_SECONDS`: random sound files below the folder `recordings`, or the bench's
-    own in turn. Raises AudioFileError and TranscriberError.
-    """
-    if recordings is None:
-        sounds = ((question.name, question.samples) for question in itertools.cycle(load_questions()))
-    else:
-        files = sound_files(recordings)
-        order = np.random.default_rng((seed, 0)).permutation(len(files))
-        sounds = ((files[n].stem, read_frames(files[n])) for n in order)
-    out: list[CleanQuestion] = []
-    for name, samples in sounds:
-        trimmed = _at_level(samples)
+def read_questions(count: int, models: SpeechModels) -> list[Recording]:
+    """Returns `count` of the benches' questions of at most `LONGEST_SECONDS`, repeating them in turn."""
+    out: list[Recording] = []
+    for question in load_questions():
+        trimmed = at_level(trim(question.samples), LEVEL_DBFS)
         if len(trimmed) <= LONGEST_SECONDS * SAMPLE_RATE:
-            clean = fold(models.transcribe(trimmed))
-            if len(clean) >= FEWEST_WORDS:
-                out.append(CleanQuestion(name, trimmed, clean))
-        if len(out) == count:
-            break
-    return out
+            out.append(Recording(question.name, models.transcribe(trimmed), trimmed))
+    return list(itertools.islice(itertools.cycle(out), count))
 
 
-def _at_level(samples: np.ndarray) -> np.ndarray:
-    """Trims to the first and last 20 ms within 30 dB of the loudest; brings the loud parts to `LEVEL_DBFS`."""
-    hop = SAMPLE_RATE // 50
-    powers = np.square(samples[: len(samples) // hop * hop].reshape(-1, hop)).mean(axis=1)
-    loud = np.flatnonzero(powers > powers.max() * 1e-3)
-    return at_level(samples[max(0, loud[0] - 2) * hop : (loud[-1] + 3) * hop], LEVEL_DBFS)
+def run_overlap(questions: int = 30, *, progress: Progress = no_progress) -> OverlapResult:
+    """Asks `questions` of the benches' questions over as many new conversations in each kind of place.
 
-
-def run_overlap(
-    questions: int = 30, *, recordings: Path | None = None, seed: int = 0, progress: Progress = no_progress
-) -> OverlapResult:
-    """Asks `questions` of the bench's questions, or of `recordings`, over as many new conversations in each kind of
-    place.
-
-    Raises TranscriberError, VoiceError and AudioFileError.
+    Raises TranscriberError and VoiceError.
     """
     from app.tts.voices import make_voice
 
     result = OverlapResult()
     with speech_models(words=False) as models, make_voice() as embedded:
-        asked = read_questions(questions, recordings, models, seed)
+        asked = read_questions(questions, models)
         voice = CachedVoice(embedded)
-        rng = np.random.default_rng((seed, 1))
+        rng = np.random.default_rng((0, 1))
         moments = rng.uniform(0.5, FIRST_SECONDS, len(asked))
-        rooms = random_rooms(len(asked), seed)
+        rooms = random_rooms(len(asked), 0)
         for number, (one, room, at) in enumerate(zip(asked, rooms, moments, strict=True), 1):
             progress(f"question {number} of {len(asked)}")
             place, echoes = Place("loudspeaker, first conversation", room), EchoStore()
-            result.over.append(speak_over(place.with_headphones, one, float(at), models, voice))
-            result.over.append(speak_over(place, one, float(at), models, voice))
-            result.alone.append(speak_alone(place, models, voice, echoes))
-            result.over.append(speak_over(place.later, one, float(at), models, voice, echoes))
+            headphones = Place("headphones", {**room, "attenuation_db": None})
+            later = {**room, "delay_seconds": room["delay_seconds"] + LATER_SECONDS}
+            for where in (headphones, place):
+                result.over.append(speak_over(where, one, float(at), models, voice))
+            result.alone.append(len(_talk(place, None, ALONE_SECONDS, models, voice, echoes).starts))
+            known = Place("loudspeaker, a conversation before", later)
+            result.over.append(speak_over(known, one, float(at), models, voice, echoes))
     return result

@@ -1,8 +1,7 @@
 """The cases of `bench turns`: spoken questions with inserted pauses, and recordings of real people.
 
 Pauses are inserted at each `|` in the texts (`resources/bench/sayings.json`). `|*` marks one that follows a complete
-question or request, whatever the kind of the rest, and `^` a place where a recording is split. All texts except
-MT-Bench's questions were written for this bench.
+question or request, whatever the kind of the rest. All texts except MT-Bench's questions were written for this bench.
 
 There are two kinds of pause. In `flow`, the sentence was spoken in one go and silence is inserted at a low-energy point
 between two words: the intonation stays open, as when a speaker searches for a word. In `apart`, the parts were spoken
@@ -18,10 +17,10 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import soundfile
@@ -31,7 +30,7 @@ from app.conversation.completeness import completeness
 from app.conversation.frame import SAMPLE_RATE, frames
 from app.conversation.words import fold
 from app.platform.installation import resource
-from app.research.benches.recordings import load_recordings, trim
+from app.research.benches.recordings import Span, joined, load_recordings, trim
 from app.stt.base import VoiceActivity
 from app.tts.base import place_words
 
@@ -67,18 +66,6 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """A spoken turn of MT-Bench that the bench's own recordings do not include, by its file name.
-
-    `whole_inside`: those of its stretches (counted from 0) in which the speaker rests after a complete question.
-    """
-
-    file: str
-    text: str
-    whole_inside: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Sayings:
     """All texts of the bench.
 
@@ -88,7 +75,6 @@ class Sayings:
     spoken: tuple[Saying, ...]
     fresh: tuple[Saying, ...]
     bench: tuple[Excerpt, ...]
-    recorded: tuple[Recorded, ...]
 
 
 @functools.cache
@@ -96,10 +82,7 @@ def sayings() -> Sayings:
     """Returns all texts, in file order."""
     found = json.loads(resource("bench", "sayings.json").read_text("utf-8"))
     return Sayings(
-        _sayings(found["spoken"]),
-        _sayings(found["fresh"]),
-        tuple(Excerpt(**entry) for entry in found["bench"]),
-        tuple(_recorded(**entry) for entry in found["recorded"]),
+        _sayings(found["spoken"]), _sayings(found["fresh"]), tuple(Excerpt(**entry) for entry in found["bench"])
     )
 
 
@@ -111,14 +94,11 @@ def _sayings(kinds: dict[str, list[str]]) -> tuple[Saying, ...]:
     )
 
 
-def _recorded(file: str, text: str, whole_inside: Any = ()) -> Recorded:
-    return Recorded(file, text, tuple(whole_inside))
-
-
 KEYWORDS = ("operator", "think engine", "thinkengine", "onword", "wildfire", "voyager")
 """Keywords the corpus asked its callers to say, sometimes alone after a finished sentence."""
 PAUSE_SECONDS = 0.1
 """A shorter silence between two voiced spans counts as part of a word."""
+SHORTEST_SECONDS = 0.04
 QUIETEST_SECONDS = 0.25
 
 
@@ -139,24 +119,19 @@ def people(
         pauses = tuple((before[1], after[0]) for before, after in itertools.pairwise(spans))
         untold = pauses[-1:] if pauses and _keyword_alone(text, sound, pauses[-1], recognise) else ()
         name, sound = f"people {Path(recording.name).stem}", with_tail(sound, end)
-        out.append(Case(name, "people", "flow", text, sound, end, pauses, recording.speaker, untold))
+        out.append(Case(name, "people", text, sound, end, pauses, recording.speaker, untold))
     return out
 
 
-def voice_spans(sound: np.ndarray, voice: VoiceActivity) -> list[tuple[float, float]]:
+def voice_spans(sound: np.ndarray, voice: VoiceActivity) -> list[Span]:
     """Returns the start and end of each voiced span in `sound` (float32, 24 kHz), in seconds."""
-    spans: list[tuple[float, float]] = []
-    for frame in frames(sound):
-        for window in voice.hear(frame):
-            begin = window.end - 0.032
-            going_on = bool(spans) and begin - spans[-1][1] < 1e-6
-            if window.probability < (0.35 if going_on else 0.5):
-                continue
-            if spans and begin - spans[-1][1] < PAUSE_SECONDS:
-                spans[-1] = (spans[-1][0], window.end)
-            else:
-                spans.append((begin, window.end))
-    return [(begin, end) for begin, end in spans if end - begin > 0.04]
+    voiced: list[Span] = []
+    for window in (window for frame in frames(sound) for window in voice.hear(frame)):
+        begin = window.end - 0.032
+        continues = bool(voiced) and begin - voiced[-1][1] < 1e-6
+        if window.probability >= (0.35 if continues else 0.5):
+            voiced.append((begin, window.end))
+    return joined(voiced, PAUSE_SECONDS, SHORTEST_SECONDS)
 
 
 def with_tail(sound: np.ndarray, end: float) -> np.ndarray:
@@ -169,6 +144,15 @@ def with_tail(sound: np.ndarray, end: float) -> np.ndarray:
     quiet = min((sound[at : at + size] for at in starts), key=lambda piece: float(np.square(piece).sum()))
     both = np.concatenate([quiet, quiet[::-1]])
     return np.concatenate([sound, np.resize(both, missing)]).astype(np.float32)
+
+
+def with_pause(sound: np.ndarray, at: int, seconds: float) -> np.ndarray:
+    """Inserts silence at sample `at`, fading the sound out before it and in after it."""
+    sound, size = sound.copy(), min(round(FADE_SECONDS * SAMPLE_RATE), at, len(sound) - at)
+    fade = np.linspace(0.0, 1.0, size, dtype=np.float32)
+    sound[at - size : at] *= fade[::-1]
+    sound[at : at + size] *= fade
+    return np.insert(sound, at, np.zeros(round(seconds * SAMPLE_RATE), np.float32))
 
 
 def _keyword_alone(text: str, sound: np.ndarray, pause: tuple[float, float], recognise: Recognise) -> bool:
@@ -192,7 +176,7 @@ ROOM_DBFS = -65.0
 SEARCH_SECONDS = 0.35
 """Seconds around the expected position in which the end of a word is searched..."""
 TRIES = 6
-"""... and how many low-energy positions are tried."""
+"""... and the number of low-energy positions that are tried."""
 END_REACH = 0.12
 """Seconds: a speech end this close to a marked one is the same."""
 SPEEDS = (0.93, 1.0, 1.0, 1.08)
@@ -208,7 +192,6 @@ class Case:
 
     name: str
     kind: str
-    making: Making
     text: str
     samples: np.ndarray
     end: float
@@ -216,13 +199,6 @@ class Case:
     speaker: str = ""
     untold: tuple[tuple[float, float], ...] = ()
     """Those of `pauses` that follow what may be a complete turn, so that nothing indicates that more follows."""
-
-    @property
-    def voice(self) -> str:
-        """The speaker: `Kokoro` in the recordings, `Piper` for the app's voice, or people."""
-        if self.speaker:
-            return "people"
-        return "Kokoro" if self.name.split()[0] in ("bench", "recorded") else "Piper"
 
     def resumes(self, speech_end: float) -> float | None:
         """Returns when the voice resumes after a pause that began at `speech_end`; None if it doesn't."""
@@ -242,6 +218,36 @@ class Cases:
     made: list[Case] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
+    def add(
+        self,
+        name: str,
+        kind: str,
+        text: str,
+        pieces: list[np.ndarray] | None,
+        rng: np.random.Generator,
+        speed: float = 1.0,
+    ) -> None:
+        """Adds a case: joins the pieces, played at `speed`, with random pauses, a lead and a tail, in a quiet room and
+        at a random level. Without pieces, its name is left out.
+        """
+        if pieces is None:
+            self.left_out.append(name)
+            return
+        if speed != 1.0:
+            pieces = [soxr.resample(piece, SAMPLE_RATE * speed, SAMPLE_RATE).astype(np.float32) for piece in pieces]
+        lead = round((LEAD_SECONDS + rng.uniform(0, 0.08)) * SAMPLE_RATE)
+        sound, pauses, at = np.concatenate(pieces), [], 0
+        for piece in pieces[:-1]:
+            at += len(piece)
+            gap = round(rng.uniform(SHORTEST_PAUSE, LONGEST_PAUSE) * SAMPLE_RATE)
+            sound = with_pause(sound, at, gap / SAMPLE_RATE)
+            pauses.append(((lead + at) / SAMPLE_RATE, (lead + at + gap) / SAMPLE_RATE))
+            at += gap
+        samples = np.pad(sound, (lead, round(TAIL_SECONDS * SAMPLE_RATE))) * 10 ** (rng.uniform(-8, 2) / 20)
+        samples += rng.standard_normal(len(samples)) * 10 ** (ROOM_DBFS / 20)
+        end = (lead + len(sound)) / SAMPLE_RATE
+        self.made.append(Case(name, kind, text, samples.astype(np.float32), end, tuple(pauses)))
+
     def __iadd__(self, other: Cases) -> Cases:
         self.made += other.made
         self.left_out += other.left_out
@@ -253,10 +259,8 @@ Recognise = Callable[[np.ndarray], str]
 
 
 def part_of(source: str, number: int) -> int:
-    """Returns the index of the part that number `number` of a source (`bench`, `spoken`, `fresh` or `recorded`) belongs
-    to.
-    """
-    return (0, 1, 2, 2)[number % 4] if source in ("fresh", "recorded") else number % 2
+    """Returns the index of the part that number `number` of a source (`bench`, `spoken` or `fresh`) belongs to."""
+    return (0, 1, 2, 2)[number % 4] if source == "fresh" else number % 2
 
 
 def bench_cases(recognise: Recognise, part: int | None = None, most: int = 0) -> Cases:
@@ -272,42 +276,9 @@ def bench_cases(recognise: Recognise, part: int | None = None, most: int = 0) ->
         piece = trim(samples[round(excerpt.begin * SAMPLE_RATE) : round(excerpt.end * SAMPLE_RATE)])
         parts = tuple(text.strip() for text in excerpt.text.split("|"))
         name = f"bench {number} {excerpt.file}"
-        pieces = _cut(piece, parts, recognise)
-        if pieces is None:
-            out.left_out.append(name)
-        else:
-            rng = np.random.default_rng([11, number])
-            out.made.append(_lay_out(name, excerpt.kind, "flow", " ".join(parts), pieces, rng))
+        cut = _cut(piece, parts, recognise)
+        out.add(name, excerpt.kind, " ".join(parts), cut, np.random.default_rng([11, number]))
     return out
-
-
-def recorded_cases(folder: Path, recognise: Recognise, part: int | None = None) -> Cases:
-    """Returns MT-Bench's turns as spoken in `folder` (`VOICE/QUESTION_TURN.flac`, 24 kHz), with inserted pauses."""
-    out = Cases()
-    for number, recorded in enumerate(sayings().recorded):
-        if part is not None and part_of("recorded", number) != part:
-            continue
-        for voice in sorted(one for one in folder.iterdir() if one.is_dir()):
-            samples, _ = soundfile.read(voice / f"{recorded.file}.flac", dtype="float32")
-            parts = tuple(piece.strip() for piece in recorded.text.replace("^", "|").split("|"))
-            name = f"recorded {number} {voice.name} {recorded.file}"
-            pieces = _cut(trim(samples), parts, recognise)
-            if pieces is None:
-                out.left_out.append(name)
-                continue
-            for place, (begin, end, kind) in enumerate(_stretches(recorded, parts)):
-                rng = np.random.default_rng([31, number, place, *voice.name.encode()])
-                said = " ".join(parts[begin:end])
-                out.made.append(_lay_out(f"{name} {place}", kind, "flow", said, pieces[begin:end], rng))
-    return out
-
-
-def _stretches(recorded: Recorded, parts: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Yields the first part, the end and the kind of each section that forms a case."""
-    ends = itertools.accumulate(1 + sentence.count("|") for sentence in recorded.text.split("^"))
-    for place, (begin, end) in enumerate(itertools.pairwise((0, *ends))):
-        kind = "statement" if any(said.endswith(".") for said in parts[begin : end - 1]) else "clause"
-        yield begin, end, "phrase" if place in recorded.whole_inside else kind
 
 
 def spoken_cases(
@@ -323,34 +294,20 @@ def spoken_cases(
     """
     out = Cases()
     texts = [
-        (source, seed, number, saying)
+        (source, seed, number, saying, making)
         for source, seed, some in (("spoken", 23, sayings().spoken), ("fresh", 29, sayings().fresh))
         for number, saying in enumerate(some)
-        if part is None or part_of(source, number) == part
+        for making in makings
+        if (part is None or part_of(source, number) == part) and (making == "flow" or len(saying.parts) > 1)
     ]
-    for source, seed, number, saying in texts:
-        for making in makings:
-            if (most and len(out.made) >= most) or (making == "apart" and len(saying.parts) == 1):
-                continue
-            rng = np.random.default_rng([seed, number, making == "apart"])
-            name = f"{source} {number} {making}"
-            pieces = _spoken(saying, making, say, recognise)
-            if pieces is None:
-                out.left_out.append(name)
-                continue
-            speed = float(rng.choice(SPEEDS))
-            if speed != 1.0:
-                pieces = [soxr.resample(piece, SAMPLE_RATE * speed, SAMPLE_RATE).astype(np.float32) for piece in pieces]
-            out.made.append(_lay_out(name, saying.kind, making, saying.text, pieces, rng))
+    for source, seed, number, saying, making in texts:
+        if most and len(out.made) >= most:
+            break
+        rng = np.random.default_rng([seed, number, making == "apart"])
+        pieces = [trim(say(text)) for text in (saying.parts if making == "apart" else (saying.text,))]
+        cut = pieces if making == "apart" else _cut(pieces[0], saying.parts, recognise)
+        out.add(f"{source} {number} {making}", saying.kind, saying.text, cut, rng, speed=float(rng.choice(SPEEDS)))
     return out
-
-
-def _spoken(
-    saying: Saying, making: Making, say: Callable[[str], np.ndarray], recognise: Recognise
-) -> list[np.ndarray] | None:
-    if making == "apart":
-        return [trim(say(text)) for text in saying.parts]
-    return _cut(trim(say(saying.text)), saying.parts, recognise)
 
 
 def _cut(whole: np.ndarray, parts: Sequence[str], recognise: Recognise) -> list[np.ndarray] | None:
@@ -379,29 +336,3 @@ def _cut(whole: np.ndarray, parts: Sequence[str], recognise: Recognise) -> list[
         begin = at
     # The recording's own silence is removed: the pause is as long as what is put in.
     return [trim(piece) for piece in (*pieces, whole[begin:])]
-
-
-def _lay_out(
-    name: str, kind: str, making: Making, text: str, pieces: Sequence[np.ndarray], rng: np.random.Generator
-) -> Case:
-    """Joins the pieces with random pauses, a lead and a tail, in a quiet room and at a random level."""
-    fade = np.linspace(0.0, 1.0, round(FADE_SECONDS * SAMPLE_RATE), dtype=np.float32)
-    parts: list[np.ndarray] = [np.zeros(round((LEAD_SECONDS + rng.uniform(0, 0.08)) * SAMPLE_RATE), np.float32)]
-    pauses, at = [], len(parts[0])
-    for number, piece in enumerate(pieces):
-        piece = piece.copy()
-        if number and len(piece) > len(fade):
-            piece[: len(fade)] *= fade
-        if number < len(pieces) - 1 and len(piece) > len(fade):
-            piece[-len(fade) :] *= fade[::-1]
-        parts.append(piece)
-        at += len(piece)
-        if number < len(pieces) - 1:
-            gap = round(rng.uniform(SHORTEST_PAUSE, LONGEST_PAUSE) * SAMPLE_RATE)
-            parts.append(np.zeros(gap, np.float32))
-            pauses.append((at / SAMPLE_RATE, (at + gap) / SAMPLE_RATE))
-            at += gap
-    parts.append(np.zeros(round(TAIL_SECONDS * SAMPLE_RATE), np.float32))
-    samples = np.concatenate(parts) * 10 ** (rng.uniform(-8, 2) / 20)
-    room = rng.standard_normal(len(samples)) * 10 ** (ROOM_DBFS / 20)
-    return Case(name, kind, making, text, (samples + room).astype(np.float32), at / SAMPLE_RATE, tuple(pauses))

@@ -14,7 +14,7 @@ import io
 import itertools
 import random
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from app.backend.base import Backend, Usage
-from app.diagnostics.tables import Progress, machine, markdown, paragraphs, quantile, rounded
+from app.diagnostics.tables import Progress, machine, markdown, rounded
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
-from app.research.benches.mtbench.plan import Question, SpokenTurn, System
-from app.research.benches.recordings import MakeSession, normalised, read_sound, voice_end
+from app.research.benches.mtbench.plan import Question, System
+from app.research.benches.recordings import MakeSession, RunTalk, clean, normalised, read_sound
+from app.research.results import at_share, grouped, report, shown, unreadable
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.untrusted.files import read_json_lines, read_text
@@ -141,17 +142,15 @@ def load_big_bench_audio(folder: Path, count: int = 0) -> list[Asked]:
 
     Raises UserError, and TranscriberError for unreadable audio.
     """
-    try:
-        rows = _rows(folder)
+    sentence = (
+        f"{folder} can't be read as Big Bench Audio ({{}}). Give the folder with its metadata.jsonl, whose rows have "
+        "file_name, category and official_answer."
+    )
+    with unreadable(UserError, sentence):
         items = [
             (number, str(row["category"]).replace("_", " "), str(row["official_answer"]), str(row["file_name"]))
-            for number, row in enumerate(_in_turn(rows)[: count or None], 1)
+            for number, row in enumerate(_in_turn(_rows(folder))[: count or None], 1)
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            f"{folder} can't be read as Big Bench Audio ({error}). Give the folder with its metadata.jsonl, whose rows "
-            "have file_name, category and official_answer."
-        ) from error
     for _, _, _, name in items:
         if not (folder / name).resolve().is_relative_to(folder.resolve()):
             raise UserError(f"The sound {name} would lie outside of {folder}. Correct the metadata.")
@@ -160,13 +159,8 @@ def load_big_bench_audio(folder: Path, count: int = 0) -> list[Asked]:
 
 def _in_turn(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Interleaves the rows by category."""
-    seen: dict[str, int] = {}
-    places = []
-    for row in rows:
-        kind = str(row["category"])
-        seen[kind] = seen.get(kind, 0) + 1
-        places.append(seen[kind])
-    return [row for _, row in sorted(zip(places, rows, strict=True), key=lambda pair: pair[0])]
+    kinds = grouped(rows, lambda row: str(row["category"])).values()
+    return [row for same in itertools.zip_longest(*kinds) for row in same if row is not None]
 
 
 def _rows(folder: Path) -> list[Mapping[str, Any]]:
@@ -233,14 +227,13 @@ class ReasoningResult:
         by_form = dict.fromkeys((one.form for one in self.asked), 0)
         for one, answer in zip(self.asked, answers, strict=True):
             by_form[one.form] += is_right(answer.said, one.answer)
-        sounds = [answer.first_sound for answer in answers if answer.first_sound is not None]
         return {
             "right": sum(by_form.values()),
             "asked": len(answers),
             "right_share": sum(by_form.values()) / max(1, len(answers)),
             "unanswered": sum(not answer.said for answer in answers),
             "failures": sum(bool(answer.failure) for answer in answers),
-            "first_sound_p50": quantile(sounds, 0.5) if sounds else None,
+            "first_sound_p50": at_share(answer.first_sound for answer in answers),
             "by_form": by_form,
         }
 
@@ -249,13 +242,11 @@ class ReasoningResult:
         rows = []
         for system in self.answers:
             f = self.figures(system)
-            latency = "–" if f["first_sound_p50"] is None else f"{f['first_sound_p50']:.2f}"
             counts = (*f["by_form"].values(), f["unanswered"], f["failures"])
-            rows.append((system, f["right"], f"{100 * f['right_share']:.0f}", *counts, latency))
+            rows.append((system, f["right"], f"{100 * f['right_share']:.0f}", *counts, shown(f["first_sound_p50"])))
         forms = dict.fromkeys(one.form for one in self.asked)
         head = ("", "right", "%", *forms, "no answer", "failures", "first sound p50, s")
-        title = f"{len(self.asked)} reasoning questions in {'simulated' if self.costs else 'real'} time, {machine()}"
-        return "\n".join([title, "", *markdown(head, rows), *paragraphs([self.costs] if self.costs else [])])
+        return report(f"{len(self.asked)} reasoning questions", self.costs, markdown(head, rows))
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
@@ -276,7 +267,7 @@ def run_reasoning(
     make_session: MakeSession,
     make_backend: Callable[[BackendChoice], Backend],
     cost: Callable[[Backend, Usage], float | None],
-    run_talk: Callable[[Coroutine[Any, Any, Any]], Any],
+    run_talk: RunTalk,
     progress: Progress,
     *,
     costs: str = "",
@@ -292,9 +283,8 @@ def run_reasoning(
             progress(f"{system.name}: question {place} of {len(asked)}")
             question = Question(one.number, one.form, (one.text,))
             if system.speaks:
-                turn = SpokenTurn(one.text, one.samples, voice_end(one.samples))
-                talk = ask_aloud(make_session, system, 0, question, [turn], simulated=bool(costs))
-                answers += run_talk(talk)
+                spoken = clean("", one.text, one.samples)
+                answers += run_talk(ask_aloud(make_session, system, 0, question, [spoken], simulated=bool(costs)))
             else:
                 answers += asyncio.run(ask_typed(make_backend, cost, system, 0, question))
     return result

@@ -29,7 +29,7 @@ import numpy as np
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.turn import TurnTracker
 from app.conversation.words import fold
-from app.diagnostics.tables import Progress, markdown, no_progress, paragraphs
+from app.diagnostics.tables import Progress, markdown, no_progress, paragraphs, rounded
 from app.models.catalogue import Model, find_model, models_of
 from app.models.locations import is_here, model_path
 from app.platform.children import python_module_command, quiet_child
@@ -44,6 +44,7 @@ from app.research.benches.recordings import (
     normalised,
 )
 from app.research.benches.timed_parts import Listener, SpeechModels, TimedTranscriber, speech_models
+from app.research.results import at_share, shown
 from app.stt import open_decoder
 from app.stt.base import TranscriberError, TranscriptUpdate
 from app.stt.endpointing_weights import end_weights
@@ -62,19 +63,7 @@ class Heard:
     @property
     def live(self) -> str:
         """The words of all turns."""
-        return " ".join(text for text in self.turns if text)
-
-    @property
-    def lost_beginning(self) -> bool:
-        """Whether the first words of the one pass, if the transcription has them too, are missing live."""
-        one, live, said = normalised(self.one_pass), normalised(self.live), normalised(self.recording.text)
-        if not one or not said:
-            return False
-        if not live:
-            return True
-        first = jiwer.process_words(" ".join(one), " ".join(live)).alignments[0][0]
-        missing = one[: first.ref_end_idx] if first.type == "delete" else ()
-        return bool(missing) and missing[-1] in said[: first.ref_end_idx + 1]
+        return " ".join(filter(None, self.turns))
 
 
 @dataclass(slots=True)
@@ -90,20 +79,17 @@ class LiveRecognitionResult:
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
         spoken = [one for one in self.heard if normalised(one.recording.text)]
-        live = compare((one.recording.text, one.live) for one in spoken)
-        one_pass = compare((one.recording.text, one.one_pass) for one in spoken)
-        lost = [one.recording.name for one in spoken if one.lost_beginning]
+        live, one_pass = (
+            compare((one.recording.text, getattr(one, what)) for one in spoken) for what in ("live", "one_pass")
+        )
+        rates = {"live_error_rate": live.wer, "one_pass_error_rate": one_pass.wer, "apart": live.wer - one_pass.wer}
         return {
             "recordings": len(spoken),
             "words": sum(len(normalised(one.recording.text)) for one in spoken),
             "seconds": round(self.seconds, 1),
-            "live_error_rate": round(live.wer, 4),
-            "one_pass_error_rate": round(one_pass.wer, 4),
-            "apart": round(live.wer - one_pass.wer, 4),
+            **rounded(rates),
             "live": _errors(live),
             "one_pass": _errors(one_pass),
-            "beginnings_lost": len(lost),
-            "lost": lost,
             "turns": sum(len(one.turns) for one in spoken),
             "decodes": self.decodes,
             "decode_seconds_per_second": round(self.decode_seconds / max(1e-9, self.seconds), 3),
@@ -116,11 +102,10 @@ class LiveRecognitionResult:
         rows = [
             ("recordings", d["recordings"]),
             ("words spoken", d["words"]),
-            ("word error rate live, %", f"{100 * d['live_error_rate']:.1f}"),
-            ("word error rate of one pass, %", f"{100 * d['one_pass_error_rate']:.1f}"),
-            ("apart, points", f"{100 * d['apart']:.1f}"),
+            ("word error rate live, %", shown(100 * d["live_error_rate"], 1)),
+            ("word error rate of one pass, %", shown(100 * d["one_pass_error_rate"], 1)),
+            ("apart, points", shown(100 * d["apart"], 1)),
             *((f"words {what}, live / one pass", f"{d['live'][what]} / {d['one_pass'][what]}") for what in d["live"]),
-            ("beginnings lost", f"{d['beginnings_lost']} ({100 * d['beginnings_lost'] / d['recordings']:.1f} %)"),
             ("turns", d["turns"]),
             ("processor seconds of recognising per second of sound", d["decode_seconds_per_second"]),
         ]
@@ -173,31 +158,19 @@ def in_its_room(samples: np.ndarray, seed: int = 0) -> np.ndarray:
     return np.pad(whole, (0, -len(whole) % FRAME_SAMPLES))
 
 
-def recognise_live(samples: np.ndarray, models: SpeechModels, *, answers: bool = False) -> tuple[str, ...]:
-    """Returns the final words of each turn in a recording.
-
-    `answers`: the app speaks from `FIRST_SOUND_SECONDS` after each turn's end until it is interrupted.
-    """
-    tracker = TurnTracker(end_weights())
-    listener = Listener(models.voice_detector(), models.transcriber(), tracker, answers=answers)
-    for _ in listener.listen(in_its_room(samples)):
-        pass
-    return tuple(words for _, words in sorted(listener.finals.items()))
+def recognise_live(samples: np.ndarray, models: SpeechModels) -> tuple[str, ...]:
+    """Returns the final words of each turn in a recording."""
+    listener = Listener(models.voice_detector(), models.transcriber(), TurnTracker(end_weights()))
+    return listener.final_words(in_its_room(samples))
 
 
 def run_live_recognition(
-    folder: Path,
-    *,
-    part: int | None = None,
-    peak: float | None = None,
-    cases: int = 0,
-    answers: bool = False,
-    progress: Progress = no_progress,
+    folder: Path, *, part: int | None = None, cases: int = 0, progress: Progress = no_progress
 ) -> LiveRecognitionResult:
-    """Recognises the recordings in `folder`, or the first `cases` of them if it is not 0. `part`, `peak`: see
-    `load_recordings`; `answers`: see `recognise_live`. Raises TranscriberError.
+    """Recognises the recordings in `folder`, or the first `cases` of them if it is not 0. `part`: see
+    `load_recordings`. Raises TranscriberError.
     """
-    recordings = load_recordings(folder, part=part, peak=peak)[: cases or None]
+    recordings = load_recordings(folder, part=part)[: cases or None]
     if not recordings:
         raise TranscriberError(f"There is nothing to listen to: no recording in {folder} fits. Leave out --part.")
     with speech_models() as models:
@@ -205,7 +178,7 @@ def run_live_recognition(
         live = replace(models, decoder=counting)
         for number, recording in enumerate(recordings, 1):
             progress(f"recording {number} of {len(recordings)}")
-            turns = recognise_live(recording.samples, live, answers=answers)
+            turns = recognise_live(recording.samples, live)
             result.heard.append(Heard(recording, turns, models.transcribe(recording.samples)))
             result.seconds += len(recording.samples) / SAMPLE_RATE
     result.decodes, result.decode_seconds = counting.decodes, counting.seconds
@@ -253,14 +226,12 @@ class RecogniserResult:
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
         everything = [one for some in self.listened.values() for one in some]
-        lags = [lag for one in everything for lag in one.lags]
+        spent, seconds = (sum(getattr(one, name) for one in everything) for name in ("spent", "seconds"))
         return {
             "recogniser": self.model.key,
             "words_wrong": {kind: round(words_wrong(some), 4) for kind, some in self.listened.items()},
-            "partial_lag": round(float(np.median(lags)), 3) if lags else None,
-            "processor_seconds_per_second": round(
-                sum(one.spent for one in everything) / max(1e-9, sum(one.seconds for one in everything)), 3
-            ),
+            "partial_lag": at_share(lag for one in everything for lag in one.lags),
+            "processor_seconds_per_second": round(spent / max(1e-9, seconds), 3),
             "memory_bytes": self.held_bytes,
             "load_seconds": self.load_seconds,
         }
@@ -285,7 +256,7 @@ class RecognisersResult:
             (
                 d["recogniser"],
                 *(f"{100 * d['words_wrong'][kind]:.1f} %" for kind in self.counts),
-                "–" if d["partial_lag"] is None else f"{d['partial_lag']:.2f} s",
+                f"{shown(d['partial_lag'])} s",
                 f"{d['processor_seconds_per_second']:.2f}",
                 f"{d['memory_bytes'] / 1e6:.0f} MB",
                 f"{d['load_seconds']:.1f} s",
@@ -313,8 +284,8 @@ def run_recognisers(
 ) -> RecognisersResult:
     """Measures the recognisers `keys`, or all installed ones of `language`.
 
-    `people`, `folder`: recordings as `bench hearing` reads them; of people only those that nothing was fitted to.
-    Without `folder`, and for English, also the app's ten synthetic questions. Raises TranscriberError.
+    `people`, `folder`: recordings as `bench hearing` reads them; of people, only the speakers that nothing was fitted
+    to. Without `folder`, for English, also the app's ten synthetic questions. Raises TranscriberError.
     """
     speech = _speech(people, folder, language, cases)
     if not speech:
@@ -353,7 +324,7 @@ def _speech(people: Path | None, folder: Path | None, language: str, cases: int)
     if folder is not None:
         out["recordings"] = load_recordings(folder)[: cases or None]
     elif language == "en":
-        out["synthetic"] = [Recording(q.name, q.text, q.samples) for q in load_questions()]
+        out["synthetic"] = load_questions()
     return {kind: some for kind, some in out.items() if some}
 
 
@@ -377,9 +348,7 @@ def _listen(recording: Recording, ends: Ends, decoder: CountingDecoder, models: 
 
     transcriber.on_update = note
     before = decoder.seconds
-    for _ in listener.listen(in_its_room(recording.samples)):
-        pass
-    heard = " ".join(text for _, text in sorted(listener.finals.items()) if text)
+    heard = " ".join(filter(None, listener.final_words(in_its_room(recording.samples))))
     seconds = len(recording.samples) / SAMPLE_RATE
     return Listened(recording.text, heard, tuple(_lags(updates, ends)), decoder.seconds - before, seconds)
 
@@ -409,7 +378,7 @@ def _aligner(language: str) -> Callable[[Recording], Ends]:
     reader = Reader(model_path(choose_recogniser(language=language).key))
 
     def ends(recording: Recording) -> Ends:
-        words = reader.words(recording.samples, language, beam_size=1, previous_text=True)
+        words = reader.words(recording.samples, language, beam_size=1, condition_on_previous_text=True)
         return [(" ".join(fold(word)), end) for word, end in words if fold(word)]
 
     return ends

@@ -1,81 +1,76 @@
-"""Recordings for benches and training: reading, levelling, and transcription for comparison.
+"""Recordings for benches and training: reading, levelling, transcription for comparison, and asking them in sessions.
 
 Sources are single sound files, folders with a manifest, and the benches' own spoken questions. A Whisper model
 transcribes speech for a comparison word by word. Loudness is that of ITU-R BS.1770-5: K-weighted, gated, mono.
+
+A `Conversation` is a session that is asked questions in real or simulated time; its sound enters and leaves as on
+devices, including the loudspeaker's prebuffer but not the hardware's own buffers. A `Turn` derives from the events what
+happened after one question.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO, Literal, Self, TypeVar
 
 import jiwer
 import numpy as np
 import soundfile
 import soxr
 
+from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
+from app.audio.devices.paced import PacedAsker, PacedListener
 from app.audio.io.files import read_frames
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
 from app.platform.installation import resource
+from app.research.results import unreadable
+from app.session.control import SessionChoice
 from app.session.session import Session
 from app.stt.base import TranscriberError
 from app.stt.streaming import RATE
 from app.stt.whisper_library import faster_whisper
+from app.tts.base import Voice
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
-PATIENCE_SECONDS = 40.0
-"""Maximum wait for an answer."""
-
-MakeSession = Callable[..., Session]
-
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A spoken question: `samples` float32 24 kHz, in which the voice ends at second `end`."""
+class Recording:
+    """A recording (float32 mono, 24 kHz) and its text. `end`: the second at which the voice ends, 0 if unknown; `kind`:
+    the kind of speaker.
+    """
 
     name: str
     text: str
     samples: np.ndarray
-    end: float
+    end: float = 0.0
+    speaker: str = ""
+    kind: str = ""
 
 
-def load_questions(count: int | None = None, *, names: Sequence[str] = ()) -> list[Question]:
-    """Loads the first `count` questions of the bench, or those with the given `names`, in that order."""
-    entries = json.loads(resource("bench", "questions.json").read_text("utf-8"))
-    if names:
-        known = {f"{entry['question']}_{entry['turn']}": entry for entry in entries}
-        entries = [known[name] for name in names]
-    out = []
-    for entry in entries[:count]:
-        samples = read_frames(resource("bench", *entry["file"].split("/")))
-        out.append(Question(f"{entry['question']}_{entry['turn']}", entry["text"], samples, voice_end(samples)))
-    return out
+def clean(name: str, text: str, samples: np.ndarray) -> Recording:
+    """Returns a clean recording, whose voice ends with its last audible sample."""
+    return Recording(name, text, samples, voice_end(samples))
 
 
-async def until_answered(
-    talk: Session,
-    events: Sequence[e.Event],
-    end: float,
-    settle_seconds: float,
-    patience_seconds: float = PATIENCE_SECONDS,
-) -> bool:
-    """Waits until a question that ends at session time `end` and its answer are over for `settle_seconds`, and returns
-    True; False after `patience_seconds`. `events`: the session's events since the question began.
-    """
-    quiet_since = None
-    while talk.clock() - end < patience_seconds:
-        await asyncio.sleep(0.05)
-        asked = any(isinstance(x, e.UserEnded | e.TranscriptFinal) for x in events)
-        quiet_since = (quiet_since or talk.clock()) if asked and talk.quiet else None
-        if quiet_since is not None and talk.clock() - max(quiet_since, end) > settle_seconds:
-            return True
-    return False
+def load_questions(count: int | None = None) -> list[Recording]:
+    """Loads the first `count` spoken questions of the benches, or all ten."""
+    entries = json.loads(resource("bench", "questions.json").read_text("utf-8"))[:count]
+    return [
+        clean(
+            f"{entry['question']}_{entry['turn']}",
+            entry["text"],
+            read_frames(resource("bench", *entry["file"].split("/"))),
+        )
+        for entry in entries
+    ]
 
 
 _SHELF = ((1.53512485958697, -2.69169618940638, 1.19839281085285), (1.0, -1.69065929318241, 0.73248077421585))
@@ -115,26 +110,11 @@ SPEAKER_PARTS = 3
 """Speakers are split into this many parts by their number; the last one is held out from every fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """A recording and its transcription; `samples`: float32 mono 24 kHz."""
-
-    name: str
-    text: str
-    samples: np.ndarray
-    speaker: str = ""
-
-
-def read_sound(file: Path, *, peak: float | None = None) -> np.ndarray:
-    """Reads a sound file as float32 mono 24 kHz, scaled to `peak` if given. Raises TranscriberError."""
-    try:
+def read_sound(file: Path | BinaryIO) -> np.ndarray:
+    """Reads a sound file as float32 mono 24 kHz. Raises TranscriberError."""
+    with unreadable(TranscriberError, f"The recording {file} can't be read ({{}}). Leave it out, or replace it."):
         samples, rate = soundfile.read(file, dtype="float32", always_2d=True)
-    except (OSError, soundfile.LibsndfileError) as error:
-        raise TranscriberError(f"The recording {file} can't be read ({error}). Leave it out, or replace it.") from error
-    sound = samples.mean(axis=1)
-    if peak is not None:
-        sound = sound * (peak / max(1e-9, float(np.abs(sound).max())))
-    return soxr.resample(sound, rate, SAMPLE_RATE).astype(np.float32)
+    return soxr.resample(samples.mean(axis=1), rate, SAMPLE_RATE).astype(np.float32)
 
 
 def sound_files(folder: Path) -> list[Path]:
@@ -146,22 +126,25 @@ def sound_files(folder: Path) -> list[Path]:
     return found
 
 
-def load_recordings(folder: Path, *, part: int | None = None, peak: float | None = None) -> list[Recording]:
-    """The recordings that `folder`/manifest.jsonl lists, one object a line with `file`, `session` (the speaker) and
-    `text`. `part`: only the speakers of this part; `peak`: scale all to this. Raises TranscriberError.
+def load_recordings(folder: Path, *, part: int | None = None) -> list[Recording]:
+    """Loads the recordings listed in `folder`/manifest.jsonl, one object per line with `file`, `session` (the speaker)
+    and `text`. `part`: only speakers of this part. Raises TranscriberError.
     """
-    try:
-        entries = read_json_lines(folder / "manifest.jsonl", CORPUS, CORPUS_LINE)
+    sentence = (
+        f"The recordings in {folder} can't be read: {{}}. The folder must hold a manifest.jsonl with one object "
+        'a line: {"file": ..., "session": a number for the speaker, "text": what is said}.'
+    )
+    with unreadable(TranscriberError, sentence):
         return [
-            Recording(entry["file"], entry["text"], read_sound(folder / entry["file"], peak=peak), entry["session"])
-            for entry in entries
+            Recording(entry["file"], entry["text"], read_sound(folder / entry["file"]), speaker=entry["session"])
+            for entry in read_json_lines(folder / "manifest.jsonl", CORPUS, CORPUS_LINE)
             if part is None or speaker_part(entry["session"]) == part
         ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TranscriberError(
-            f"The recordings in {folder} can't be read: {error}. The folder must hold a manifest.jsonl with one object "
-            'a line: {"file": ..., "session": a number for the speaker, "text": what is said}.'
-        ) from error
+
+
+def saying(voice: Voice) -> Callable[[str], np.ndarray]:
+    """Returns a function that speaks a text with `voice`, float32 24 kHz."""
+    return lambda text: voice.synthesize(text).result().samples
 
 
 def speaker_part(speaker: str) -> int:
@@ -182,9 +165,24 @@ def at_level(samples: np.ndarray, dbfs: float, *, peak: float = 1.0) -> np.ndarr
     return (samples * min(gain, peak / (np.abs(samples).max(initial=0.0) + 1e-9))).astype(np.float32)
 
 
-def trim(samples: np.ndarray) -> np.ndarray:
-    """Trims a recording to the first and last sample of voice."""
-    loud = np.flatnonzero(np.abs(samples) > VOICE_FLOOR)
+Span = tuple[float, float]
+"""Start and end in seconds."""
+
+
+def joined(spans: Iterable[Span], gap: float, shortest: float = 0.0) -> list[Span]:
+    """Returns the spans with gaps shorter than `gap` closed, without those that are then shorter than `shortest`."""
+    out: list[Span] = []
+    for begin, end in spans:
+        if out and begin - out[-1][1] < gap:
+            out[-1] = (out[-1][0], end)
+        else:
+            out.append((begin, end))
+    return [(begin, end) for begin, end in out if end - begin >= shortest]
+
+
+def trim(samples: np.ndarray, floor: float = 0.0) -> np.ndarray:
+    """Trims a recording to the first and last sample above `VOICE_FLOOR` or, if given, a share `floor` of its peak."""
+    loud = np.flatnonzero(np.abs(samples) > (floor * np.abs(samples).max(initial=0.0) or VOICE_FLOOR))
     return samples[loud[0] : loud[-1] + 1].astype(np.float32) if len(loud) else samples[:0].astype(np.float32)
 
 
@@ -229,32 +227,163 @@ class Reader:
     """A Whisper model for CTranslate2 in `folder`, on `threads` threads (0: all). Raises TranscriberError."""
 
     def __init__(self, folder: Path, threads: int = 1) -> None:
-        try:
-            self._model = faster_whisper().WhisperModel(
-                str(folder), device="cpu", compute_type="int8", cpu_threads=threads
-            )
-        except (RuntimeError, ValueError, OSError) as error:
-            raise TranscriberError(
-                f"There is no model that reads back in {folder} ({error}). Name a folder with a Whisper model that was "
-                "converted for CTranslate2."
-            ) from error
+        sentence = (
+            f"There is no model that reads back in {folder} ({{}}). Name a folder with a Whisper model that was "
+            "converted for CTranslate2."
+        )
+        with unreadable(TranscriberError, sentence):
+            model = faster_whisper().WhisperModel
+            self._model = model(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
 
     def read(self, samples: np.ndarray, language: str = "en") -> str:
         """Returns the words of `samples` (float32, 24 kHz)."""
-        segments, _ = self._model.transcribe(
-            soxr.resample(samples, SAMPLE_RATE, RATE), language=language, beam_size=5, condition_on_previous_text=False
-        )
-        return " ".join(segment.text.strip() for segment in segments)
+        return " ".join(segment.text.strip() for segment in self._segments(samples, language=language))
 
-    def words(
-        self, samples: np.ndarray, language: str, *, beam_size: int = 5, previous_text: bool = False
-    ) -> list[tuple[str, float]]:
+    def words(self, samples: np.ndarray, language: str, **how: Any) -> list[tuple[str, float]]:
         """Returns the words of `samples` (float32, 24 kHz), each with the second at which it ends."""
-        segments, _ = self._model.transcribe(
-            soxr.resample(samples, SAMPLE_RATE, RATE).astype(np.float32),
-            language=language,
-            beam_size=beam_size,
-            word_timestamps=True,
-            condition_on_previous_text=previous_text,
-        )
+        segments = self._segments(samples, language=language, word_timestamps=True, **how)
         return [(word.word.strip(), float(word.end)) for segment in segments for word in segment.words]
+
+    def _segments(self, samples: np.ndarray, **how: Any) -> Iterable[Any]:
+        sound = soxr.resample(samples, SAMPLE_RATE, RATE).astype(np.float32)
+        return self._model.transcribe(sound, **{"beam_size": 5, "condition_on_previous_text": False, **how})[0]
+
+
+PATIENCE_SECONDS = 40.0
+"""Maximum wait for an answer."""
+SETTLE_SECONDS = 1.0
+"""Silence before the first question, and between an answer and the next question, so that it opens a new turn."""
+RELEASE_SECONDS = 0.15
+"""Time from the last word until the talk button is released."""
+
+MakeSession = Callable[..., Session]
+RunTalk = Callable[[Coroutine[Any, Any, Any]], Any]
+"""Runs a coroutine that holds conversations, on a loop in real or simulated time."""
+Read = Callable[[np.ndarray], str]
+"""Recognises the words in float32 audio at 24 kHz."""
+Way = Literal["hands-free", "talk button", "typed"]
+_Event = TypeVar("_Event", bound=e.Event)
+
+
+def heard_in(events: Sequence[e.Event]) -> str:
+    """Returns the final words of all turns, in order."""
+    finals = {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
+    return " ".join(finals[turn] for turn in sorted(finals))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The events from a question, whose voice ended at session time `end`, to the next one. All times derived from it
+    are in seconds from that end, negative before it. `over`: the answer ended before the wait for it did.
+    """
+
+    events: Sequence[e.Event]
+    end: float
+    over: bool = True
+
+    def of(self, kind: type[_Event]) -> list[_Event]:
+        """Returns the events of one kind."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def resumed(self) -> float:
+        """When the user last resumed after a pause, in session time, or -1. An answer that began before that is not
+        the answer to the question.
+        """
+        return max((event.at for event in self.of(e.UserResumed)), default=-1.0)
+
+    @property
+    def words(self) -> list[e.AssistantSaid]:
+        """The words that were played, with revision 0 for those of an opening."""
+        return [event for event in self.of(e.AssistantSaid) if event.at > self.resumed]
+
+    @property
+    def starts(self) -> list[float]:
+        """When the assistant started to be audible."""
+        return [event.at + PREBUFFER_SECONDS - self.end for event in self.of(e.AssistantStarted)]
+
+    @property
+    def first_sound(self) -> float | None:
+        """When the answer, or its opening, started to be audible; None if it didn't."""
+        return next((at for at in self.starts if at > self.resumed - self.end), None)
+
+    @property
+    def corrections(self) -> int:
+        """How often the voice corrected itself."""
+        return sum(event.how == "corrected" for event in self.of(e.AssistantCorrected))
+
+    @property
+    def failures(self) -> list[str]:
+        """The error messages."""
+        return [event.sentence for event in self.of(e.Failure)]
+
+
+class Conversation:
+    """A session that is asked questions. Raises whatever opening a session raises.
+
+    - `make`: creates the session
+    - `simulated`: the running loop's time is simulated
+    - `remember_seconds`: how much of the assistant's audio is kept for `read_back`
+    """
+
+    def __init__(
+        self, make: MakeSession, choice: SessionChoice, *, simulated: bool = False, remember_seconds: float = 0.0
+    ) -> None:
+        self._asker, self._simulated = PacedAsker(paced=not simulated), simulated
+        listener = PacedListener(asyncio.get_running_loop().time if simulated else time.perf_counter)
+        how: dict[str, Any] = {"end_with_input": False, "remember_seconds": remember_seconds}
+        self.session = make(choice, self._asker, listener, **how)
+        self._events: list[e.Event] = []
+
+    async def __aenter__(self) -> Self:
+        await self.session.__aenter__()
+        self.session.add_listener(self._events.append)
+        await asyncio.sleep(SETTLE_SECONDS)
+        return self
+
+    async def __aexit__(self, *exc: Any) -> None:
+        await self.session.__aexit__(*exc)
+
+    async def ask(
+        self,
+        question: Recording,
+        way: Way = "hands-free",
+        *,
+        settle: float = SETTLE_SECONDS,
+        patience: float = PATIENCE_SECONDS,
+    ) -> Turn:
+        """Asks a question, and waits until it and its answer have been over for `settle` seconds, or for `patience`
+        seconds. A typed question counts as spoken up to now.
+        """
+        talk = self.session
+        self._events.clear()
+        if way == "typed":
+            talk.write(question.text)
+            end = talk.clock()
+        else:
+            if way == "talk button":
+                talk.press()
+            end = self._asker.ask(question) + question.end
+        if way == "talk button":
+            await asyncio.sleep(max(0.0, end + RELEASE_SECONDS - talk.clock()))
+            talk.release()
+        over = await self._until_answered(end, settle, patience)
+        return Turn(tuple(self._events), end, over)
+
+    async def read_back(self, read: Read, begin: float) -> str | None:
+        """Returns the words recognised in the assistant's audio since session time `begin`; None without audio."""
+        sound = self.session.sound_of("assistant", begin, self.session.clock())
+        if sound is None:
+            return None
+        # In simulated time the loop must not wait for a thread, whose time isn't simulated.
+        return read(sound) if self._simulated else await asyncio.to_thread(read, sound)
+
+    async def _until_answered(self, end: float, settle: float, patience: float) -> bool:
+        talk, quiet_since = self.session, None
+        while talk.clock() - end < patience:
+            await asyncio.sleep(0.05)
+            asked = any(isinstance(event, e.UserEnded | e.TranscriptFinal) for event in self._events)
+            quiet_since = (quiet_since or talk.clock()) if asked and talk.quiet else None
+            if quiet_since is not None and talk.clock() - max(quiet_since, end) > settle:
+                return True
+        return False

@@ -23,6 +23,13 @@ TAPS = 32
 _PHASES = 512
 
 
+def reverberation(rt60: float, rng: np.random.Generator) -> np.ndarray:
+    """Makes a tail of unit energy that falls by 60 dB within `rt60` seconds: float64 of shape (rt60 * 24000,)."""
+    length = max(480, round(rt60 * SAMPLE_RATE))
+    tail = rng.standard_normal(length) * 10.0 ** (-3.0 * np.arange(length) / (rt60 * SAMPLE_RATE))
+    return tail / np.sqrt(np.sum(tail**2))
+
+
 def echo_path(rt60: float, attenuation_db: float, seed: int) -> np.ndarray:
     """Makes an impulse response from loudspeaker to microphone, without its delay: float64 of shape (rt60 * 24000,).
 
@@ -30,9 +37,7 @@ def echo_path(rt60: float, attenuation_db: float, seed: int) -> np.ndarray:
     -6 makes the echo 6 dB quieter than what is played.
     """
     rng = np.random.default_rng(seed)
-    length = max(480, round(rt60 * SAMPLE_RATE))
-    decay = 10.0 ** (-3.0 * np.arange(length) / (rt60 * SAMPLE_RATE))
-    path = rng.standard_normal(length) * decay
+    path = reverberation(rt60, rng)
     path[:48] = 0.0  # the tail begins 2 ms after the direct sound
     path /= np.sqrt(np.sum(path**2))
     path[0] = 1.0

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import numpy as np
 
 from app.diagnostics.tables import markdown, paragraphs, rounded
 from app.platform.installation import resource
+from app.research.results import unreadable
 from app.routing.classifier import KINDS, KindClassifier
 from app.routing.policy import RoutePolicy
 from app.session.errors import UserError
@@ -46,12 +50,6 @@ class SetFigures:
     bare_changes: float
     """The same without the policy, taking the likeliest kind at every step."""
 
-    @property
-    def shares(self) -> dict[str, float]:
-        """Returns the shares classified correctly: of whole questions, of each beginning, and with the policy."""
-        beginnings = {str(words): share for words, share in self.beginnings.items()}
-        return {"whole": self.right, **beginnings, "policy": self.policy_right}
-
 
 @dataclass(slots=True)
 class RoutingResult:
@@ -67,10 +65,12 @@ class RoutingResult:
     def table(self) -> str:
         """Returns the result as Markdown tables: the shares, and the confusions of each set."""
         head = ("right, %", "questions", "whole", *(f"{words} words" for words in BEGINNINGS), "with the policy")
+        shares = [(one.right, *one.beginnings.values(), one.policy_right) for one in self.sets]
         rows = [
-            (one.name, one.questions, *(f"{100 * share:.1f}" for share in one.shares.values())) for one in self.sets
+            (one.name, one.questions, *(f"{100 * share:.1f}" for share in found))
+            for one, found in zip(self.sets, shares, strict=True)
         ]
-        lines = markdown(head, rows) if rows else []
+        lines = markdown(head, rows)
         for one in self.sets:
             confused = [(kind, *row) for kind, row in zip(KINDS, one.confusion, strict=True) if any(row)]
             lines += [
@@ -105,11 +105,8 @@ def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, call
         loads.append(1000 * (time.perf_counter() - begin))
     result.load_ms = float(np.median(loads))
 
-    path = resource("routing", "held_out.jsonl") if held_out is None else held_out
-    if held_out is None and not path.exists():
-        result.left_out.append("There are no held-out questions.")
-    else:
-        result.sets.append(_score("held out", _labelled(path), classifier))
+    path = held_out or resource("routing", "held_out.jsonl")
+    result.sets.append(_score("held out", _labelled(path), classifier))
     if mt_bench is None:
         result.left_out.append("MT-Bench was not scored: give its question.jsonl.")
     else:
@@ -135,14 +132,12 @@ def run_routing(mt_bench: Path | None = None, held_out: Path | None = None, call
 
 def _rows(path: Path, *fields: str) -> list[dict[str, Any]]:
     """Reads the rows of a file, all of which must have these fields. Raises UserError."""
-    try:
+    sentence = "The questions can't be read ({}). Give files of lines like those in resources/routing."
+    with unreadable(UserError, sentence):
         rows = read_json_lines(path, CORPUS, CORPUS_LINE)
-        if all(field in row for row in rows for field in fields):
-            return rows
-        reason: object = f"a line lacks {' or '.join(fields)}"
-    except (OSError, ValueError) as error:
-        reason = error
-    raise UserError(f"The questions can't be read ({reason}). Give files of lines like those in resources/routing.")
+        if not all(field in row for row in rows for field in fields):
+            raise ValueError(f"a line lacks {' or '.join(fields)}")
+        return rows
 
 
 def _labelled(path: Path) -> Labelled:
@@ -150,37 +145,32 @@ def _labelled(path: Path) -> Labelled:
 
 
 def _score(name: str, questions: Labelled, classifier: KindClassifier) -> SetFigures:
-    confusion = [[0] * len(KINDS) for _ in KINDS]
-    early = dict.fromkeys(BEGINNINGS, 0)
-    policy_right = policy_changes = bare_changes = 0
-    for kind, text in questions:
-        confusion[KINDS.index(kind)][KINDS.index(_likeliest(classifier, text))] += 1
-        words = text.split()
-        for heard in BEGINNINGS:
-            early[heard] += _likeliest(classifier, " ".join(words[:heard])) == kind
+    kinds, texts = [kind for kind, _ in questions], [text.split() for _, text in questions]
+
+    def likeliest(words: Sequence[str]) -> str:
+        scores = classifier.scores(" ".join(words))
+        return max(scores, key=lambda kind: scores[kind])
+
+    def share(found: Iterable[str]) -> float:
+        return sum(map(operator.eq, kinds, found)) / max(1, len(kinds))
+
+    whole, held, bare = [likeliest(words) for words in texts], [], []
+    for words in texts:
         policy = RoutePolicy(classifier.scores)
-        steps = [" ".join(words[:heard]) for heard in (*range(BEGINNINGS[0], len(words), STEP), len(words))]
-        held = [policy.decide(1, step).kind for step in steps]
-        bare = [_likeliest(classifier, step) for step in steps]
-        policy_right += held[-1] == kind
-        policy_changes += _changes(held)
-        bare_changes += _changes(bare)
-    count = max(1, len(questions))
+        lengths = (*range(BEGINNINGS[0], len(words), STEP), len(words))
+        held.append([policy.decide(1, " ".join(words[:length])).kind for length in lengths])
+        bare.append([likeliest(words[:length]) for length in lengths])
+    pairs = Counter(zip(kinds, whole, strict=True))
     return SetFigures(
         name=name,
         questions=len(questions),
-        right=sum(row[place] for place, row in enumerate(confusion)) / count,
-        beginnings={heard: right / count for heard, right in early.items()},
-        confusion=confusion,
-        policy_right=policy_right / count,
-        policy_changes=policy_changes / count,
-        bare_changes=bare_changes / count,
+        right=share(whole),
+        beginnings={length: share(likeliest(words[:length]) for words in texts) for length in BEGINNINGS},
+        confusion=[[pairs[kind, other] for other in KINDS] for kind in KINDS],
+        policy_right=share(steps[-1] for steps in held),
+        policy_changes=sum(map(_changes, held)) / max(1, len(kinds)),
+        bare_changes=sum(map(_changes, bare)) / max(1, len(kinds)),
     )
-
-
-def _likeliest(classifier: KindClassifier, text: str) -> str:
-    scores = classifier.scores(text)
-    return max(scores, key=lambda kind: scores[kind])
 
 
 def _changes(kinds: list[str]) -> int:

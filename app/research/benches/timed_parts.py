@@ -223,6 +223,12 @@ class Listener:
         self._follow(self._tracker.end_input(at))
         self._transcriber.deliver(math.inf)
 
+    def final_words(self, samples: np.ndarray) -> tuple[str, ...]:
+        """Processes `samples` and returns the final words of each turn."""
+        for _ in self.listen(samples):
+            pass
+        return tuple(words for _, words in sorted(self.finals.items()))
+
     def _on_words(self, update: TranscriptUpdate) -> None:
         self.words = " ".join(part for part in (update.stable, update.unstable) if part)
         self._tracker.hint_words(update.turn, self.words, update.heard_until)
@@ -418,31 +424,21 @@ class SimulatedParts:
     def __exit__(self, *exc: Any) -> None:
         self._loaded.__exit__(*exc)
 
-    def session(
-        self,
-        choice: SessionChoice,
-        source: AudioSource,
-        sink: AudioSink,
-        *,
-        end_with_input: bool = True,
-        remember_seconds: float = 0.0,
-    ) -> Session:
-        """Creates a session of `choice`, to be entered on a loop in simulated time. Raises VoiceError.
+    def session(self, choice: SessionChoice, source: AudioSource, sink: AudioSink, **how: Any) -> Session:
+        """Creates a session of `choice`, to be entered on a loop in simulated time. `how`: further settings.
 
-        Each session loads its own voice: a voice's random variation continues from clip to clip, so a shared one would
-        vary in sound and length with what was said before.
+        Raises VoiceError. Each session loads its own voice: a voice's random variation continues from clip to clip, so
+        a shared one would vary in sound and length with what was said before.
         """
-        voice = SimulatedVoice(make_voice())
-        model = choice.backend.model or DEFAULTS["llm"]
-        speed = self._speeds.get(model) if choice.backend.provider == "embedded" else None
+        voice, backend = SimulatedVoice(make_voice()), choice.backend
+        speed = self._speeds.get(backend.model or DEFAULTS["llm"]) if backend.provider == "embedded" else None
         parts = SessionParts(
             frontend=CascadeFrontEnd(voice, choice.answer_mode, openings=choice.openings),
             transcriber=SimulatedTranscriber(self._models),
             voice_activity=self._models.voice_detector(),
-            backend=SimulatedBackend(self._make_backend(choice.backend), speed),
+            backend=SimulatedBackend(self._make_backend(backend), speed),
             source=source,
             sink=sink,
             cost=self._cost,
         )
-        how: dict[str, Any] = {"end_with_input": end_with_input, "remember_seconds": remember_seconds}
         return Session(parts, SessionConfig(choice=choice, pace="simulated", **how))

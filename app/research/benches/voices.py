@@ -27,7 +27,7 @@ import soxr
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.languages import AUTOMATIC
 from app.conversation.words import fold
-from app.diagnostics.tables import Progress, machine, markdown, no_progress, quantile
+from app.diagnostics.tables import Progress, machine, markdown, no_progress, quantile, rounded
 from app.models.catalogue import ModelError
 from app.models.locations import is_here, model_path
 from app.platform.installation import resource
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 VOICE_RATE = 22_050
 """Samples a second of a Piper voice of medium quality."""
+KEYS = ("p50", "p99")
 
 
 @dataclass(slots=True)
@@ -63,38 +64,29 @@ class CodecResult:
     def table(self) -> str:
         """Returns the result as text."""
         rows = [
-            ["words read back wrong, the voice", f"{self.voice_wrong:.1%}"],
-            ["words read back wrong, the codec", f"{self.codec_wrong:.1%}"],
-            ["variance that the codes leave", f"{self.left:.1%}"],
+            ("words read back wrong, the voice", f"{self.voice_wrong:.1%}"),
+            ("words read back wrong, the codec", f"{self.codec_wrong:.1%}"),
+            ("variance that the codes leave", f"{self.left:.1%}"),
             *(
-                [f"{name}, ms of processor time a frame, p50 / p99", f"{p50 * 1e3:.1f} / {p99 * 1e3:.1f}"]
+                (f"{name}, ms of processor time a frame, p50 / p99", f"{p50 * 1e3:.1f} / {p99 * 1e3:.1f}")
                 for name, p50, p99 in self._times()
             ),
-            ["share of one core", f"{self._share():.1%}"],
+            ("share of one core", f"{self._share():.1%}"),
         ]
         return "\n".join([f"{self.sentences} sentences; {machine()}", "", *markdown(["", "value"], rows)])
 
     def document(self) -> dict[str, Any]:
         """Returns the result as JSON."""
-        return {
-            "sentences": self.sentences,
-            "voice_wrong": round(self.voice_wrong, 4),
-            "codec_wrong": round(self.codec_wrong, 4),
-            "variance_left": round(self.left, 4),
-            "core_share": round(self._share(), 4),
-            **{
-                f"{name}_{key}": value
-                for name, p50, p99 in self._times()
-                for key, value in (("p50", p50), ("p99", p99))
-            },
-        }
+        shares = {"voice_wrong": self.voice_wrong, "codec_wrong": self.codec_wrong, "variance_left": self.left}
+        times = {f"{name}_{key}": value for name, *pair in self._times() for key, value in zip(KEYS, pair, strict=True)}
+        return {"sentences": self.sentences, **rounded({**shares, "core_share": self._share()}), **times}
 
     def _times(self) -> list[tuple[str, float, float]]:
         parts = (("decode", self.decode), ("encode", self.encode))
         return [(name, quantile(values, 0.5, 5), quantile(values, 0.99, 5)) for name, values in parts]
 
     def _share(self) -> float:
-        return (sum(self.decode) / len(self.decode) + sum(self.encode) / len(self.encode)) / FRAME_SECONDS
+        return (statistics.fmean(self.decode) + statistics.fmean(self.encode)) / FRAME_SECONDS
 
 
 def bench_sentences() -> list[str]:
@@ -105,11 +97,7 @@ def bench_sentences() -> list[str]:
 
 
 def run_codec(
-    codec: VoiceCodec,
-    voice: Path,
-    read: Callable[[np.ndarray], str],
-    sentences: Sequence[str] = (),
-    progress: Progress = no_progress,
+    codec: VoiceCodec, voice: Path, read: Callable[[np.ndarray], str], progress: Progress = no_progress
 ) -> CodecResult:
     """Measures a codec of the Piper voice in `voice`. `read`: transcribes float32 24 kHz. Raises VoiceError."""
     import torch
@@ -123,7 +111,7 @@ def run_codec(
     squares = np.zeros(2)
     try:
         with torch.no_grad(), LatentVoice(voice) as speaking:
-            for text in sentences or bench_sentences():
+            for text in bench_sentences():
                 progress(f"sentence {result.sentences + 1}: {text}")
                 latents, _ = speaking.speak(text)
                 padded = np.pad(latents, ((0, -len(latents) % LATENTS), (0, 0)))
@@ -174,7 +162,7 @@ class VoiceFigures:
 
     - `first`: median seconds until the audio of a first clause is ready
     - `rate`: seconds of audio per second of processor time
-    - `memory`: bytes of its process, 0 if unknown
+    - `memory`: bytes of its process
     - `wrong`: word error rate when read back
     - `loudness` and its spread over sentences, in LUFS and dB
     - `word_p50`, `word_p90`: seconds between a word's reported end and the end found by Whisper
@@ -205,7 +193,7 @@ class VoicesResult:
         rows = [
             (
                 *(one.voice, one.language, f"{one.first:.2f}", f"{one.rate:.1f}"),
-                f"{one.memory / 1e6:.0f}" if one.memory else "–",
+                f"{one.memory / 1e6:.0f}",
                 f"{one.wrong:.1%}",
                 f"{one.loudness:.1f} ± {one.loudness_spread:.1f}",
                 f"{one.word_p50 * 1000:.0f}, {one.word_p90 * 1000:.0f}",
@@ -241,6 +229,8 @@ def run_voices(keys: Sequence[str], count: int, progress: Progress) -> VoicesRes
 
 
 def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Reader) -> VoiceFigures:
+    import psutil
+
     firsts: list[float] = []
     with ChildVoice(speaker_of(entry)) as voice:
         for text in texts[:5]:
@@ -250,14 +240,10 @@ def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Reader) -> VoiceFi
         before = voice.cpu_seconds
         clips = [voice.synthesize(text).result() for text in texts]
         processor = voice.cpu_seconds - before
-        memory = process_memory(voice.process)
-    off: list[float] = []
-    asked, read = [], []
-    for text, clip in zip(texts, clips, strict=True):
-        heard = reader.words(clip.samples, entry.language)
-        asked.append(" ".join(fold(text)))
-        read.append(" ".join(fold(" ".join(word for word, _ in heard))))
-        off += word_errors(clip, heard)
+        memory = psutil.Process(voice.process).memory_info().rss
+    read = [reader.words(clip.samples, entry.language) for clip in clips]
+    off = np.abs([late for clip, heard in zip(clips, read, strict=True) for late in word_errors(clip, heard)])
+    said = [" ".join(fold(" ".join(word for word, _ in heard))) for heard in read]
     loud = [loudness(clip.samples, SAMPLE_RATE) for clip in clips]
     seconds = sum(len(clip.samples) for clip in clips) / SAMPLE_RATE
     return VoiceFigures(
@@ -266,11 +252,11 @@ def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Reader) -> VoiceFi
         round(statistics.median(firsts), 3),
         round(seconds / max(processor, 1e-6), 2),
         memory,
-        round(jiwer.wer(asked, read), 4),
+        round(jiwer.wer([" ".join(fold(text)) for text in texts], said), 4),
         round(statistics.mean(loud), 2),
         round(statistics.pstdev(loud), 2),
-        quantile(np.abs(off), 0.5, 4),
-        quantile(np.abs(off), 0.9, 4),
+        quantile(off, 0.5, 4),
+        quantile(off, 0.9, 4),
     )
 
 
@@ -283,12 +269,3 @@ def word_errors(clip: Clip, heard: Sequence[tuple[str, float]]) -> list[float]:
         for block in SequenceMatcher(None, own, theirs, autojunk=False).get_matching_blocks()
         for index in range(block.size)
     ]
-
-
-def process_memory(process: int) -> int:
-    """Returns the resident bytes of a process; 0 on systems other than Linux."""
-    try:
-        status = Path(f"/proc/{process}/status").read_text("utf-8")
-        return int(status.partition("VmRSS:")[2].split()[0]) * 1024
-    except (OSError, IndexError, ValueError):
-        return 0

@@ -6,11 +6,11 @@ from app.frontend import PROVIDERS, FrontEndOptions, FrontEndSpec
 from app.frontend.base import FrontEnd
 from app.models.locations import model_path
 from app.platform.installation import resource
-from app.research.commands import corpus_command, train_command
-from app.research.commands.benches import BENCHES
+from app.research.commands import bench_mtbench, benches, corpus_command, train_command
 
 __all__ = ["BENCHES", "COMMANDS", "make_nano"]
 
+BENCHES = (*benches.BENCHES, *bench_mtbench.BENCHES)
 COMMANDS = (corpus_command, train_command)
 """Command modules, in the form `app.cli.parser` expects."""
 

@@ -1,6 +1,7 @@
-"""The measurements that `bench` adds to the product's own. Those that compare systems are in `bench_mtbench`.
+"""The options of the research commands, described as data, and the benches added to the product's own.
 
-Most options are named after parameters of the bench's `run_…` function, which is imported only when it is called.
+Most options of a bench are named after parameters of its `run_…` function, which is imported only when it is called.
+Benches that compare systems are in `bench_mtbench`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from typing import Any
 
 from app.cli.arguments import add_backend, choice_of, number, whole_number
 from app.cli.bench_command import Bench, Progress
-from app.research.commands import bench_mtbench
-from app.research.commands.bench_mtbench import talks
 from app.session.control import BackendChoice, SessionChoice
 from app.session.errors import UserError
 
@@ -33,16 +32,21 @@ def at_least(least: Any, read: Callable[[str], Any]) -> Callable[[str], Any]:
     return wraps(read)(lambda text: max(least, read(text)))
 
 
-def count(name: str, default: int, help: str, least: int = 0, **more: Any) -> Option:
-    """Returns an integer option; values below `least` are raised to it."""
-    how = {"type": at_least(least, whole_number), "default": default, "metavar": "N", "help": help}
-    return name, how | more
+def value(name: str, help: str, metavar: str = "", **more: Any) -> Option:
+    """Returns an option for text, empty by default."""
+    return name, {"default": "", "help": help} | ({"metavar": metavar} if metavar else {}) | more
 
 
-def real(name: str, default: float | None, metavar: str, help: str, least: float = 0.0, **more: Any) -> Option:
+def count(name: str, default: int, help: str, least: int = 0, none: str = "all", **more: Any) -> Option:
+    """Returns an integer option; values below `least` are raised to it. `none`: what a default of 0 means."""
+    how = {"type": at_least(least, whole_number), "default": default, "metavar": "N"}
+    return name, how | {"help": f"{help} (default: {default or none})"} | more
+
+
+def real(name: str, default: float, metavar: str, help: str, least: float = 0.0, **more: Any) -> Option:
     """Returns an option for a real number; values below `least` are raised to it."""
-    how = {"type": at_least(least, number), "default": default, "metavar": metavar, "help": help}
-    return name, how | more
+    how = {"type": at_least(least, number), "default": default, "metavar": metavar}
+    return name, how | {"help": f"{help} (default: {default:g})"} | more
 
 
 def folder(name: str, help: str, metavar: str = "FOLDER", **more: Any) -> Option:
@@ -50,14 +54,21 @@ def folder(name: str, help: str, metavar: str = "FOLDER", **more: Any) -> Option
     return name, {"type": Path, "metavar": metavar, "help": help} | more
 
 
-def flag(name: str, help: str) -> Option:
+def flag(name: str, help: str, **more: Any) -> Option:
     """Returns an option without a value."""
-    return name, {"action": "store_true", "help": help}
+    return name, {"action": "store_true", "help": help} | more
 
 
 def one_of(name: str, choices: Sequence[Any], help: str, **more: Any) -> Option:
     """Returns an option with a fixed set of values; the first is the default."""
     return name, {"choices": choices, "default": choices[0], "help": help} | more
+
+
+def add(parser: argparse.ArgumentParser, *options: Option) -> argparse.ArgumentParser:
+    """Adds options to a parser and returns it."""
+    for name, how in options:
+        parser.add_argument(name, **how)
+    return parser
 
 
 def calls(function: str) -> Run:
@@ -73,35 +84,33 @@ def calls(function: str) -> Run:
 
 
 def bench(
-    name: str, help: str, run: Run | str, *options: Option, backend: bool = False, can_fail: bool = False
+    name: str,
+    help: str,
+    run: Run | str,
+    *options: Option,
+    backend: bool = False,
+    needs: str = "",
+    can_fail: bool = False,
 ) -> Bench:
-    """Creates a bench. `run` may be a function's name, see `calls`.
+    """Creates a bench.
 
-    `backend`: adds the options that choose a back-end.
+    - `run`: may be a function's name, see `calls`
+    - `backend`: adds the options that choose a back-end
+    - `needs`: a package that only the tests' packages include
     """
+    called = calls(run) if isinstance(run, str) else run
 
-    def add(parser: argparse.ArgumentParser) -> None:
-        for option, how in options:
-            parser.add_argument(option, **how)
+    def arguments(parser: argparse.ArgumentParser) -> None:
+        add(parser, *options)
         if backend:
             add_backend(parser)
 
-    return Bench(name, help, add, calls(run) if isinstance(run, str) else run, can_fail)
+    def checked(args: argparse.Namespace, progress: Progress) -> Any:
+        if needs and find_spec(needs) is None:
+            raise UserError(f"This bench needs the package {needs}. Run it in a checkout that was set up for tests.")
+        return called(args, progress)
 
-
-def _first_word(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.research.benches.first_word.asking import WAYS
-    from app.research.benches.first_word.run import WHO, run_first_word
-
-    return run_first_word(
-        who=[who for who in WHO if args.who in ("both", who)],
-        ways=[way for way in WAYS if args.way in ("both", way)],
-        people=args.people,
-        out=args.out,
-        talks=args.talks,
-        busy=args.busy,
-        progress=progress,
-    )
+    return Bench(name, help, arguments, checked, can_fail)
 
 
 def _compare(args: argparse.Namespace, progress: Progress) -> Any:
@@ -114,7 +123,7 @@ def _compare(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def _codec(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.frontend import require_torch
+    from app.frontend import CODEC_VOICE, require_torch
 
     require_torch()
     from app.frontend.kame.codec.voice_codec import load_codec
@@ -125,18 +134,19 @@ def _codec(args: argparse.Namespace, progress: Progress) -> Any:
     from app.research.benches.voices import run_codec
 
     reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
-    return run_codec(load_codec(read_layout(args.codec).mimi), model_path(args.voice), reader.read, progress=progress)
+    return run_codec(load_codec(read_layout(args.codec).mimi), model_path(CODEC_VOICE), reader.read, progress=progress)
 
 
 def _duplex(args: argparse.Namespace, progress: Progress) -> Any:
     from app.research.benches.duplex.run import run_duplex
     from app.research.benches.duplex.samples import find_samples
+    from app.research.commands.bench_mtbench import talks
     from app.session.clock import run_simulated
 
     if args.make:
         _make_duplex(args, progress)
     samples = find_samples(args.folder, args.count)
-    choice = SessionChoice(backend=choice_of(args), answer_mode=args.answer_mode, openings=False, duplex=True)
+    choice = SessionChoice(backend=choice_of(args), openings=False, duplex=True)
     if args.outputs:
         return run_duplex(samples, None, run_simulated, choice, progress)
     with talks(simulated=True) as (make, run_talk, costs):
@@ -146,16 +156,12 @@ def _duplex(args: argparse.Namespace, progress: Progress) -> Any:
 def _make_duplex(args: argparse.Namespace, progress: Progress) -> None:
     from app.research.benches.duplex.samples import make_sets
     from app.research.benches.pauses import people, spoken_cases
-    from app.research.benches.recordings import SPEAKER_PARTS
+    from app.research.benches.recordings import SPEAKER_PARTS, saying
     from app.research.benches.timed_parts import speech_models
     from app.tts.voices import make_voice
 
     with speech_models() as models, make_voice() as voice:
-
-        def say(text: str) -> Any:
-            return voice.synthesize(text).result().samples
-
-        held_out = SPEAKER_PARTS - 1
+        say, held_out = saying(voice), SPEAKER_PARTS - 1
         pauses = spoken_cases(say, models.transcribe, held_out, ("flow",), most=3 * args.make).made
         found = []
         if args.people is not None:
@@ -172,20 +178,11 @@ def _latency(args: argparse.Namespace, progress: Progress) -> Any:
     return asyncio.run(run(compose.session, choice, args.questions, progress))
 
 
-def _answers(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.research.benches.answers import WAYS, load_asked, run_answers
-
-    choice = SessionChoice(backend=choice_of(args), openings=not args.no_openings)
-    asked = load_asked(args.questions, args.recordings)
-    ways = [way for way in WAYS if args.way in ("both", way)]
-    with talks(simulated=args.simulated, measured_speeds=False) as (make, run_talk, costs):
-        return run_talk(run_answers(make, choice, asked, progress, ways=ways, reader=args.reader, costs=costs))
-
-
 def _facts(args: argparse.Namespace, progress: Progress) -> Any:
     from app.models.catalogue import models_of
     from app.models.locations import is_here
-    from app.research.benches.answers import load_facts, run_facts
+    from app.research.benches.facts import load_facts, run_facts
+    from app.research.commands.bench_mtbench import talks
 
     provider = args.backend or ("compatible" if args.base_url else "embedded")
     names = args.model or ([m.key for m in models_of("llm") if is_here(m.key)] if provider == "embedded" else [""])
@@ -195,22 +192,13 @@ def _facts(args: argparse.Namespace, progress: Progress) -> Any:
         return run_talk(run_facts(make, models, facts, progress, ways=ways, costs=costs))
 
 
-def _rivals(args: argparse.Namespace, progress: Progress) -> Any:
-    if find_spec("psutil") is None:
-        raise UserError("This bench needs the package psutil. Run it in a checkout that was set up for tests.")
-    return asyncio.run(_ask_rivals(args, progress))
-
-
-async def _ask_rivals(args: argparse.Namespace, progress: Progress) -> Any:
+async def _rivals(args: argparse.Namespace, progress: Progress) -> Any:
     from app.backend.embedded import EmbeddedBackend
     from app.research.benches.rivals.process import chosen
     from app.research.benches.rivals.run import load_items, run_rivals
 
     assistants = chosen([name.strip() for name in args.assistants.split(",") if name.strip()])
     items = await asyncio.to_thread(load_items, args.questions, args.people, args.utterances)
-    if args.base_url:
-        server = {"url": args.base_url, "key": "", "model": args.model or "default"}
-        return await asyncio.to_thread(run_rivals, assistants, items, server, 0, args.out, progress)
     backend = EmbeddedBackend(args.model)
     await backend.open()
     stopped = threading.Event()
@@ -231,30 +219,16 @@ async def _ask_rivals(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 _DEVICES = (
-    ("--microphone", {"default": "", "metavar": "NAME", "help": "an input device by name"}),
-    ("--loudspeaker", {"default": "", "metavar": "NAME", "help": "an output device by name"}),
+    value("--microphone", "an input device by name", "NAME"),
+    value("--loudspeaker", "an output device by name", "NAME"),
 )
-_CASES = count("--cases", 0, "how many (default: all)")
-_SIMULATED = flag("--simulated", "in simulated time: the same on every machine, and sooner done")
-_TEN = ("--questions", {"type": int, "default": 10, "help": "how many of the ten (default: all)"})
+_CASES = count("--cases", 0, "how many")
+_TEN = count("--questions", 10, "how many of the ten", least=1)
 _WAYS = ("both", "hands-free", "talk button")
-_WAY = one_of("--way", _WAYS, "how turns end")
 _MANIFEST = "manifest.jsonl and the recordings that it names"
 
 BENCHES = (
     bench("latency", "ten spoken questions in real time, in both answer modes", _latency, _TEN, backend=True),
-    bench(
-        "answers",
-        "the first words of answers to sixty short questions",
-        _answers,
-        count("--questions", 60, "the first so many", least=1),
-        _WAY,
-        folder("--recordings", "also the questions as other voices say them: VOICE/01.wav and so on"),
-        folder("--reader", "a Whisper model for CTranslate2 that transcribes the spoken answers"),
-        _SIMULATED,
-        flag("--no-openings", "keep silent until the answer is there"),
-        backend=True,
-    ),
     bench(
         "facts",
         "120 short questions with one right answer, by model",
@@ -268,9 +242,9 @@ BENCHES = (
             default=[],
         ),
         flag("--simulated", "in simulated time, with the speeds that “models bench” has measured"),
-        ("--backend", {"default": "", "help": "a back-end in place of the language models that are here"}),
-        ("--model", {"action": "append", "default": [], "help": "its model, or one of the app's own; again"}),
-        ("--base-url", {"default": ""}),
+        value("--backend", "a back-end in place of the language models that are here"),
+        value("--model", "its model, or one of the app's own; again", action="append", default=[]),
+        value("--base-url", "the address of its server"),
     ),
     bench(
         "turns",
@@ -278,7 +252,6 @@ BENCHES = (
         "app.research.benches.endpointing.run_endpointing",
         _CASES,
         one_of("--part", (0, 1, 2), "fitted to (0), chosen by (1), or neither (2, the default)", type=int, default=2),
-        folder("--recordings", "also MT-Bench's turns as spoken there: VOICE/QUESTION_TURN.flac"),
         folder("--people", f"also real speakers: {_MANIFEST}", dest="people_in"),
     ),
     bench("remote", "spoken questions here and by a voice server", _latency, _TEN, backend=True),
@@ -287,8 +260,6 @@ BENCHES = (
         "questions spoken over a new conversation",
         "app.research.benches.overlap.run_overlap",
         count("--questions", 30, "how many in each place"),
-        folder("--recordings", "spoken questions (.flac, .wav) in place of the bench's own ten"),
-        ("--seed", {"type": int, "default": 0, "help": "of rooms, moments and the choice of recordings"}),
     ),
     bench(
         "sounds",
@@ -300,33 +271,32 @@ BENCHES = (
     bench(
         "rivals",
         "this app beside Pipecat, LiveKit and RealtimeSTT/TTS",
-        _rivals,
-        ("--assistants", {"default": "", "metavar": "LIST", "help": "with commas between (default: all)"}),
+        lambda args, progress: asyncio.run(_rivals(args, progress)),
+        value("--assistants", "with commas between (default: all)", "LIST"),
         count("--questions", 10, "of the bench's ten"),
         folder("--people", f"also real speakers: {_MANIFEST}"),
         count("--utterances", 10, "how many of theirs"),
-        ("--model", {"default": "", "help": "the embedded model that all ask (default: the smallest)"}),
-        ("--base-url", {"default": "", "metavar": "URL", "help": "another server of OpenAI's protocol instead"}),
+        value("--model", "the embedded model that all ask (default: the smallest)"),
         folder("--out", "results and the assistants' logs", "DIR", required=True),
+        needs="psutil",
     ),
-    *bench_mtbench.BENCHES,
     bench(
         "first-word",
         "how soon the real window answers: sound, first word, first new word",
-        _first_word,
+        "app.research.benches.first_word.run.run_first_word",
         one_of("--who", ("both", "synthetic", "people"), "whose questions"),
-        _WAY,
+        one_of("--way", _WAYS, "how turns end"),
         folder("--people", "recordings of the WUW Corpus II: manifest.jsonl and the files that it names"),
         folder("--out", "keeps the answers there; a stopped run continues", "DIR"),
         count("--talks", 0, "with --out: only so many talks this time, of ten questions and some three minutes each"),
         flag("--busy", "measure even if the machine does other work"),
+        needs="psutil",
     ),
     bench(
         "routing",
         "the router's classifier on questions it has not seen",
         "app.research.benches.routing.run_routing",
         folder("--mt-bench", "MT-Bench's question.jsonl", "FILE"),
-        folder("--questions", "labelled questions in place of the app's own", "FILE", dest="held_out"),
     ),
     bench(
         "startup",
@@ -342,7 +312,7 @@ BENCHES = (
         _compare,
         folder("before", "a folder that a bench has written, or its --json", "A"),
         folder("after", "another of the same bench", "B"),
-        real("--tolerance", 10.0, "PERCENT", "by how much a figure may differ and count as the same (default: 10)"),
+        real("--tolerance", 10.0, "PERCENT", "by how much a figure may differ and count as the same"),
         folder("--html", "also write one page with all figures", "FILE"),
         can_fail=True,
     ),
@@ -360,7 +330,6 @@ BENCHES = (
         "the codec of a small model: what it keeps of its voice",
         _codec,
         folder("codec", "weights with a voice's codec"),
-        ("--voice", {"default": "piper-joe", "metavar": "KEY", "help": "the voice that it is of"}),
         folder("--reader", "a Whisper model for CTranslate2 that reads back (default: the app's)"),
     ),
     bench(
@@ -368,18 +337,7 @@ BENCHES = (
         "words recognised live, against one pass over the same sound",
         "app.research.benches.recognition.run_live_recognition",
         folder("folder", "recordings, and a manifest.jsonl: file, session, text"),
-        one_of(
-            "--part",
-            (0, 1, 2),
-            "only speakers whose number has this remainder by 3 (2: held out)",
-            type=int,
-            default=None,
-        ),
-        real("--peak", None, "LEVEL", "make all as loud as this (0 to 1)"),
-        (
-            "--answering",
-            {"action": "store_true", "dest": "answers", "help": "the app answers: who goes on speaks over it"},
-        ),
+        one_of("--part", (0, 1, 2), "only speakers of this part (2: held out)", type=int, default=None),
         _CASES,
     ),
     bench(
@@ -388,11 +346,8 @@ BENCHES = (
         "app.research.benches.recognition.run_recognisers",
         folder("--people", "real speakers, as for “hearing”; only those that nothing was fitted to"),
         folder("--recordings", "other recordings, in place of ten synthetic questions", dest="folder"),
-        (
-            "--only",
-            {"action": "append", "default": [], "metavar": "MODEL", "dest": "keys", "help": "may be given again"},
-        ),
-        ("--language", {"default": "en", "metavar": "XX", "help": "what is spoken (default: en)"}),
+        value("--only", "may be given again", "MODEL", action="append", default=[], dest="keys"),
+        value("--language", "what is spoken (default: en)", "XX", default="en"),
         _CASES,
     ),
     bench(
@@ -401,6 +356,7 @@ BENCHES = (
         "app.research.benches.voices.run_voices",
         ("keys", {"nargs": "*", "metavar": "VOICE", "help": "voices of “models list” (default: all here)"}),
         count("--sentences", 20, "the first so many, of 20", least=1, dest="count"),
+        needs="psutil",
     ),
     bench(
         "audio",
@@ -414,11 +370,10 @@ BENCHES = (
         "pauses, ends of turns, backchannels, interruptions: Full-Duplex-Bench",
         _duplex,
         folder("folder", "samples in Full-Duplex-Bench's layout (1.0 or 1.5)", "DIR"),
-        count("--make", 0, "first make N samples of each task there"),
+        count("--make", 0, "first make so many samples of each task there", none="none"),
         folder("--people", f"for --make: also real speakers, {_MANIFEST}"),
         count("--count", 0, "the first so many of each task"),
         flag("--outputs", "score the outputs that are there, whoever made them"),
-        one_of("--answer-mode", ("thinking", "after"), "when it answers"),
         backend=True,
     ),
 )

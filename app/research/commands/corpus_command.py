@@ -5,58 +5,36 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.arguments import add_backend, choice_of, whole_number
+from app.cli.arguments import add_backend, choice_of
 from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.conversation.languages import AUTOMATIC, CODES, ENGLISH
+from app.research.commands.benches import Option, add, count, flag, folder, one_of, value
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
-    from app.research.corpus.make import Asker, MakeReport, Prompt
+    from app.research.corpus.make import MakeReport, Prompt
 
 COMMANDS = ("corpus",)
 STEPS = ("scripts", "speech", "oracle", "tokens")
-_EMBEDDED_AT_ONCE = 4
-"""Concurrent requests to the embedded model. Generating an oracle took 47 s with 64 of them on two cores, and 65 s
-one by one."""
+_AT_ONCE, _EMBEDDED_AT_ONCE = 8, 4
+"""Concurrent requests to a back-end, and to the embedded model. Generating an oracle took 47 s with 64 of them on two
+cores, and 65 s one by one."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     """Adds `COMMANDS` to the subparsers `commands`; `common` has the options shared by all commands."""
     corpus = commands.add_parser("corpus", parents=[common], help="make and check corpora for training")
     actions = corpus.add_subparsers(dest="action", metavar="ACTION", required=True)
-    make = actions.add_parser("make", parents=[common], help="make dialogues, speech, oracle and tokens out of items")
-    _add_folder(make)
-    make.add_argument("--items", type=Path, metavar="FILE", help="questions with answers")
-    make.add_argument("--format", default="list", help="mmlu-pro, gsm8k, hssbench, or list (default)")
-    make.add_argument("--as-they-are", action="store_true", help="speak the items' own words, without a back-end")
-    make.add_argument("--limit", type=whole_number, default=0, metavar="N", help="at most so many items")
-    make.add_argument("--steps", default=",".join(STEPS), metavar="LIST", help=f"which of {','.join(STEPS)} (all)")
-    make.add_argument("--language", default=ENGLISH, choices=CODES, help="that the dialogues are in (default: en)")
-    make.add_argument("--voice", default="", metavar="KEY", help="the model's voice (default: the best that is here)")
-    make.add_argument("--user-voices", default="", metavar="KEYS", help="the users' voices, with commas between them")
-    make.add_argument("--pauses", type=_share, default=0.1, metavar="SHARE", help="questions with a long pause")
-    make.add_argument("--noise", type=_share, default=0.3, metavar="SHARE", help="dialogues in noisy rooms")
-    make.add_argument("--interruptions", type=_share, default=0.05, metavar="SHARE", help="answers that are cut")
-    make.add_argument("--no-read-back", action="store_true", help="keep speech that a recogniser does not understand")
-    make.add_argument("--weights", type=Path, metavar="FOLDER", help="the model whose codec and vocabulary make tokens")
-    make.add_argument("--at-once", type=whole_number, default=8, metavar="N", help="requests at the same time")
-    make.add_argument("--yes", action="store_true", help="start without asking, whatever it costs")
-    add_backend(make)
-    check_help = "find what would teach a model something wrong, and count what there is"
-    _add_folder(actions.add_parser("check", parents=[common], help=check_help))
-    reader = actions.add_parser("import", parents=[common], help="read a corpus in a public layout")
-    _add_folder(reader)
-    reader.add_argument("--from", dest="source", required=True, choices=("kame", "moshi"), help="whose layout")
-    reader.add_argument("path", type=Path, metavar="SOURCE", help="the folder (kame) or the .jsonl file (moshi)")
-    reader.add_argument("--model-is", default="B", choices=("A", "B"), help="the speaker who is the model (kame)")
-    writer = actions.add_parser("export", parents=[common], help="write a corpus in a public layout")
-    _add_folder(writer)
-    writer.add_argument("target", type=Path, metavar="TARGET")
-    writer.add_argument("--as", dest="layout", required=True, choices=("kame", "moshi"), help="whose layout")
+    for name, (help, options) in _OPTIONS.items():
+        parser = add(actions.add_parser(name, parents=[common], help=help), _FOLDER, *options)
+        if name == "make":
+            add_backend(parser)
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
@@ -94,16 +72,11 @@ def _scripts(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     if args.as_they_are:
         return keep_scripts(items, args.folder)
 
-    def work(asker: Asker) -> Any:
-        return make_scripts(items, asker, args.folder, terminal.progress, args.language)
-
+    work = partial(make_scripts, items, folder=args.folder, progress=terminal.progress, language=args.language)
     return asyncio.run(_asking(args, terminal, script_prompts(items, args.language), work))
 
 
 def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
-    from contextlib import ExitStack
-    from functools import partial
-
     from app.models.locations import is_here, model_path
     from app.research.benches.recordings import Reader
     from app.research.corpus.dialogue import CorpusFolder
@@ -121,8 +94,7 @@ def _speech(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
         own = choose_voice(args.voice, args.language).key
         model = entered.enter_context(make_voice(own, args.language))
         others = [voice.key for voice in voices_of(args.language) if is_here(voice.model.key) and voice.key != own]
-        keys = [key for key in args.user_voices.split(",") if key] or others or [own]
-        users = {key: entered.enter_context(make_voice(key, AUTOMATIC)) for key in keys}
+        users = {key: entered.enter_context(make_voice(key, AUTOMATIC)) for key in others or [own]}
         return make_speech(
             read_scripts(args.folder), CorpusFolder(args.folder), model, users, options, read_back, terminal.progress
         )
@@ -132,18 +104,16 @@ def _oracle(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
     from app.research.corpus.dialogue import CorpusFolder
     from app.research.corpus.make import make_oracle, oracle_prompts
 
-    folder = CorpusFolder(args.folder)
+    corpus = CorpusFolder(args.folder)
     prompts = [
         prompt
-        for dialogue in folder
+        for dialogue in corpus
         if not dialogue.events
         for prompt, _ in oracle_prompts(dialogue, 0, args.language)
         if prompt is not None
     ]
 
-    def work(asker: Asker) -> Any:
-        return make_oracle(folder, asker, terminal.progress, language=args.language)
-
+    work = partial(make_oracle, corpus, progress=terminal.progress, language=args.language)
     return asyncio.run(_asking(args, terminal, prompts, work))
 
 
@@ -166,17 +136,15 @@ async def _asking(args: argparse.Namespace, terminal: Terminal, prompts: list[Pr
             raise UserError("Nothing was sent.")
     elif cost is not None and not args.yes:
         raise UserError("This costs money: give --yes to start it without being asked.")
-    at_once = max(1, args.at_once)
+    at_once = _AT_ONCE
     if isinstance(backend, EmbeddedBackend):
-        at_once = min(at_once, _EMBEDDED_AT_ONCE)
-        backend.answer_together(at_once)
+        backend.answer_together(at_once := _EMBEDDED_AT_ONCE)
     try:
         await backend.open()
-        asker = Asker(backend, args.folder / ANSWERS, at_once)
-        report = await work(asker)
+        report: MakeReport = await work(Asker(backend, args.folder / ANSWERS, at_once))
+        return report
     finally:
         await backend.close()
-    return report
 
 
 def _tokens(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
@@ -199,7 +167,7 @@ def _tokens(args: argparse.Namespace, terminal: Terminal) -> MakeReport:
 
 
 def _check(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.research.corpus.check import check_dialogues
+    from app.research.corpus.oracle import check_dialogues
 
     result = check_dialogues(_folder(args))
     terminal.say(result.table())
@@ -211,12 +179,12 @@ def _import(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.research.corpus.dialogue import CorpusFolder, read_stereo
     from app.research.corpus.layouts import read_kame, read_moshi
 
-    folder = CorpusFolder(args.folder)
+    corpus = CorpusFolder(args.folder)
     kame = args.source == "kame"
     count = 0
     for dialogue in read_kame(args.path, args.model_is) if kame else read_moshi(args.path):
         swapped = kame and args.model_is == "B"  # there A is on the left; here the model is
-        folder.write(dialogue, read_stereo(Path(dialogue.sound), swapped=swapped) if dialogue.sound else None)
+        corpus.write(dialogue, read_stereo(Path(dialogue.sound), swapped=swapped) if dialogue.sound else None)
         count += 1
         terminal.progress(f"{count} dialogues")
     terminal.say(f"{count:,} dialogues were read into {args.folder}. Check them: corpus check {args.folder}")
@@ -240,14 +208,10 @@ def _export(args: argparse.Namespace, terminal: Terminal) -> int:
 def _folder(args: argparse.Namespace) -> Any:
     from app.research.corpus.dialogue import CorpusFolder
 
-    folder = CorpusFolder(args.folder)
-    if not len(folder):
+    corpus = CorpusFolder(args.folder)
+    if not len(corpus):
         raise UserError(f"There is no corpus in {args.folder}. Make one with “corpus make”, or import one.")
-    return folder
-
-
-def _add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the corpus")
+    return corpus
 
 
 def _share(text: str) -> float:
@@ -257,6 +221,41 @@ def _share(text: str) -> float:
     return value
 
 
+_FOLDER = folder("folder", "the corpus")
+_LAYOUTS: dict[str, Any] = {"choices": ("kame", "moshi"), "required": True, "help": "whose layout"}
+_OPTIONS: dict[str, tuple[str, tuple[Option, ...]]] = {
+    "make": (
+        "make dialogues, speech, oracle and tokens out of items",
+        (
+            folder("--items", "questions with answers", "FILE"),
+            value("--format", "gsm8k, or list (default)", default="list"),
+            flag("--as-they-are", "speak the items' own words, without a back-end"),
+            count("--limit", 0, "at most so many items"),
+            value("--steps", f"which of {','.join(STEPS)} (all)", "LIST", default=",".join(STEPS)),
+            value("--language", "that the dialogues are in (default: en)", default=ENGLISH, choices=CODES),
+            value("--voice", "the model's voice (default: the best that is here)", "KEY"),
+            value("--pauses", "questions with a long pause", "SHARE", type=_share, default=0.1),
+            value("--noise", "dialogues in noisy rooms", "SHARE", type=_share, default=0.3),
+            value("--interruptions", "answers that are cut", "SHARE", type=_share, default=0.05),
+            flag("--no-read-back", "keep speech that a recogniser does not understand"),
+            folder("--weights", "the model whose codec and vocabulary make tokens"),
+            flag("--yes", "start without asking, whatever it costs"),
+        ),
+    ),
+    "check": ("find what would teach a model something wrong, and count what there is", ()),
+    "import": (
+        "read a corpus in a public layout",
+        (
+            ("--from", {"dest": "source", **_LAYOUTS}),
+            folder("path", "the folder (kame) or the .jsonl file (moshi)", "SOURCE"),
+            one_of("--model-is", ("B", "A"), "the speaker who is the model (kame)"),
+        ),
+    ),
+    "export": (
+        "write a corpus in a public layout",
+        (folder("target", "where to write it", "TARGET"), ("--as", {"dest": "layout", **_LAYOUTS})),
+    ),
+}
 _ACTIONS = {"make": _make, "check": _check, "import": _import, "export": _export}
 _NOTHING = {
     "scripts": "No script could be made: this model does not write usable ones. Choose a larger one, or speak the "

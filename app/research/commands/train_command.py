@@ -9,68 +9,26 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.arguments import number, whole_number
 from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.frontend import CODEC_VOICE, require_torch
-from app.research.commands.benches import at_least
+from app.research.commands.benches import Option, add, count, flag, folder, one_of, real
 from app.session.errors import UserError
 
 if TYPE_CHECKING:
     from app.research.training.kame.run import RunFolder, TrainSettings
 
 COMMANDS = ("train",)
-KINDS = ("with", "without", "changed")
-"""The kinds of oracle in a trial."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     """Adds `COMMANDS` to the subparsers `commands`; `common` has the options shared by all commands."""
-    actions = commands.add_parser("train", parents=[common], help="train a model of KAME's class").add_subparsers(
-        dest="action", metavar="ACTION", required=True
-    )
-    init = actions.add_parser("init", parents=[common], help="begin a run")
-    _add_run(init)
-    from_help = "weights to start from"
-    init.add_argument("--from", dest="weights", type=Path, required=True, metavar="FOLDER", help=from_help)
-    init.add_argument("--fresh", action="store_true", help="start with random weights of that shape")
-    init.add_argument("--lora", type=whole_number, default=0, metavar="RANK", help="train adapters of this rank only")
-    init.add_argument("--lora-scaling", type=number, default=2.0, metavar="X", help="(default: 2)")
-    nano = actions.add_parser("nano", parents=[common], help="make what training a Nano KAME needs: start and corpus")
-    nano.add_argument("folder", type=Path, metavar="FOLDER", help="where `start` and `corpus` are made")
-    nano.add_argument("--texts", type=Path, metavar="FILE", help="questions with answers, as lines of JSON {q, a}")
-    _count(nano, "--dialogues", 7500, "spoken dialogues")
-    _count(nano, "--readings", 16000, "dialogues of text")
-    _count(nano, "--aloud", 6000, "dialogues that are read aloud")
-    _count(nano, "--questions", 5000, "spoken questions")
-    _count(nano, "--seed", 0, "another one makes other dialogues")
-    run = actions.add_parser("run", parents=[common], help="train")
-    _add_run(run)
-    _add_settings(run)
-    resume = actions.add_parser("resume", parents=[common], help="go on exactly where a run was stopped")
-    _add_run(resume)
-    _add_corpus(resume)
-    _add_device(resume)
-    test = actions.add_parser("eval", parents=[common], help="measure the losses on a corpus that was not trained on")
-    _add_run(test)
-    _add_corpus(test)
-    trial = actions.add_parser("try", parents=[common], help="ask a trained Nano KAME questions, and hear what it says")
-    trial.add_argument("weights", type=Path, metavar="FOLDER", help="its weights, as “merge --compact” writes them")
-    _count(trial, "--questions", 60, "of each kind")
-    kinds_help = f"of oracles, of {','.join(KINDS)} (default: all)"
-    trial.add_argument("--kinds", default=",".join(KINDS), metavar="LIST", help=kinds_help)
-    trial.add_argument("--reader", type=Path, metavar="FOLDER", help="a Whisper model that reads back")
-    _count(trial, "--seed", 1, "another one asks other questions")
-    trial.add_argument("--sounds", type=Path, metavar="FOLDER", help="write the first ten answers of each kind there")
-    trial.add_argument("--delay-ms", type=whole_number, default=0, metavar="MS", help="silence before each answer")
-    merge_help = "write weights for talk --frontend kame --weights FOLDER"
-    merge = actions.add_parser("merge", parents=[common], help=merge_help)
-    _add_run(merge)
-    merge.add_argument("target", type=Path, metavar="TARGET")
-    merge.add_argument("--compact", action="store_true", help="in eight bits: half the size, for this app alone")
+    train = commands.add_parser("train", parents=[common], help="train a model of KAME's class")
+    actions = train.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, (help, options) in _OPTIONS.items():
+        add(actions.add_parser(name, parents=[common], help=help), *options)
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
@@ -171,11 +129,11 @@ def _train(args: argparse.Namespace, terminal: Terminal, folder: RunFolder, sett
             trainer.run(asked.is_set)
     if processes.first:
         lines = read_curves(folder.folder / CURVES)
-        (folder.folder / "curves.svg").write_text(figure(lines), "utf-8")
+        drawn = figure(lines, folder.folder / "curves.svg")
         last = lines[-1] if lines else {}
         terminal.say(
             f"{trainer.step:,} of {settings.steps:,} steps are done ({(time.monotonic() - started) / 60:.0f} min this "
-            f"time); the curves are in {folder.folder / 'curves.svg'}."
+            f"time); the curves are in {folder.folder / ('curves.svg' if drawn else CURVES)}."
         )
         terminal.document({"ok": True, "step": trainer.step, "steps": settings.steps, "last": last})
     return 0
@@ -225,20 +183,18 @@ def _try(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.research.training.nano.trial import TrialScore, score_trials
     from app.tts.voices import make_voice
 
-    kinds = [kind for kind in trial.KINDS if kind in args.kinds.split(",")]
-    if not kinds:
-        raise UserError(f"There are no such oracles: {args.kinds}. There are: {', '.join(KINDS)}.")
     reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
     draw = random.Random(args.seed)
-    facts = [draw_fact(draw, test=True) for _ in range(max(1, args.questions))]
+    facts = [draw_fact(draw, test=True) for _ in range(args.questions)]
     with make_voice(CODEC_VOICE) as voice:
         asked = speak_questions(facts, speakers(voice, test=True), args.seed, terminal.progress)
     score = TrialScore(trial_speaker())
     engine = load_engine(args.weights, model_path(CODEC_VOICE))
-    trials = trial.Trials(engine, read_pieces(args.weights), as_frames(args.delay_ms))
-    for kind in kinds:
+    pieces, delay = read_pieces(args.weights), as_frames(args.delay_ms)
+    for kind in trial.KINDS:
         terminal.progress(f"{len(asked)} questions, oracle: {kind}")
-        results = trials.run([(question, question.fact) for question in asked], kind, args.seed)
+        pairs = [(question, question.fact) for question in asked]
+        results = trial.run_trials(engine, pieces, pairs, kind, seed=args.seed, delay=delay)
         score.step_seconds += [seconds for result in results for seconds in result.step_seconds]
         score.kinds.append(score_trials(results, reader.read))
         if args.sounds is not None:
@@ -261,48 +217,76 @@ def _merge(args: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN", help="the folder of the run")
-
-
-def _add_corpus(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--corpus", type=Path, action="append", required=True, metavar="FOLDER", help="shards; again")
-
-
-def _add_device(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
-
-
-def _count(parser: argparse.ArgumentParser, name: str, default: int, help: str, least: int = 0) -> None:
-    read = at_least(least, whole_number)
-    parser.add_argument(name, type=read, default=default, metavar="N", help=f"{help} (default: {default})")
-
-
-def _factor(parser: argparse.ArgumentParser, name: str, default: float, help: str, dest: str | None = None) -> None:
-    shown = f"{help} (default: {default:g})"
-    parser.add_argument(name, type=number, default=default, metavar="X", help=shown, dest=dest)
-
-
-def _add_settings(parser: argparse.ArgumentParser) -> None:
-    """Adds an option for each field of `TrainSettings` and `LossWeights`."""
-    _add_corpus(parser)
-    _count(parser, "--steps", 1000, "steps in all")
-    _count(parser, "--batch", 1, "dialogues a step", least=1)
-    _factor(parser, "--rate", 3e-5, "learning rate")
-    _factor(parser, "--final-rate", 1.0, "share of it at the end")
-    _count(parser, "--warm-up", 100, "steps", least=1)
-    parser.add_argument("--precision", default="bf16", choices=("bf16", "fp32"))
-    parser.add_argument("--seed", type=int, default=0)
-    _count(parser, "--save-every", 500, "steps between checkpoints", least=1)
-    _factor(parser, "--padding-weight", 0.5, "of the text's padding", dest="padding")
-    _factor(parser, "--first-book-weight", 100.0, "of the first codebook", dest="first_book")
-    _factor(parser, "--audio-weight", 1.0, "of the sound; the paper: 1.5", dest="audio")
-    parser.add_argument("--one-text-mean", action="store_true", help="of words and padding, as Moshi's trainer has it")
-    _factor(parser, "--audio-share", 1.0, "of the frames, mostly speech")
-    _factor(parser, "--own-share", 0.0, "share of own frames given as it chose them")
-    parser.add_argument("--text-only", action="store_true", help="train the text alone")
-    parser.add_argument("--compile", action="store_true", help="use torch's compiler")
-    _add_device(parser)
-
-
+_RUN = folder("run", "the folder of the run", "RUN")
+_CORPUS = folder("--corpus", "shards; again", action="append", required=True)
+_DEVICE = one_of("--device", ("auto", "cuda", "cpu"), "where to train")
+_OPTIONS: dict[str, tuple[str, tuple[Option, ...]]] = {
+    "init": (
+        "begin a run",
+        (
+            _RUN,
+            folder("--from", "weights to start from", dest="weights", required=True),
+            flag("--fresh", "start with random weights of that shape"),
+            count("--lora", 0, "the rank of adapters, which alone are trained", none="none"),
+            real("--lora-scaling", 2.0, "X", "of the adapters"),
+        ),
+    ),
+    "nano": (
+        "make what training a Nano KAME needs: start and corpus",
+        (
+            folder("folder", "where `start` and `corpus` are made"),
+            folder("--texts", "questions with answers, as lines of JSON {q, a}", "FILE"),
+            count("--dialogues", 7500, "spoken dialogues"),
+            count("--readings", 16000, "dialogues of text"),
+            count("--aloud", 6000, "dialogues that are read aloud"),
+            count("--questions", 5000, "spoken questions"),
+            count("--seed", 0, "another one makes other dialogues", none="0"),
+        ),
+    ),
+    "run": (
+        "train",
+        (
+            _RUN,
+            _CORPUS,
+            count("--steps", 1000, "steps in all"),
+            count("--batch", 1, "dialogues a step", least=1),
+            real("--rate", 3e-5, "X", "learning rate"),
+            real("--final-rate", 1.0, "X", "share of it at the end"),
+            count("--warm-up", 100, "steps", least=1),
+            one_of("--precision", ("bf16", "fp32"), "of computing; weights are kept in float32"),
+            ("--seed", {"type": int, "default": 0, "help": "of the order and of what is drawn"}),
+            count("--save-every", 500, "steps between checkpoints", least=1),
+            real("--padding-weight", 0.5, "X", "of the text's padding", dest="padding"),
+            real("--first-book-weight", 100.0, "X", "of the first codebook", dest="first_book"),
+            real("--audio-weight", 1.0, "X", "of the sound; the paper: 1.5", dest="audio"),
+            flag("--one-text-mean", "of words and padding, as Moshi's trainer has it"),
+            real("--audio-share", 1.0, "X", "of the frames, mostly speech"),
+            real("--own-share", 0.0, "X", "share of own frames given as it chose them"),
+            flag("--text-only", "train the text alone"),
+            flag("--compile", "use torch's compiler"),
+            _DEVICE,
+        ),
+    ),
+    "resume": ("go on exactly where a run was stopped", (_RUN, _CORPUS, _DEVICE)),
+    "eval": ("measure the losses on a corpus that was not trained on", (_RUN, _CORPUS)),
+    "try": (
+        "ask a trained Nano KAME questions, and hear what it says",
+        (
+            folder("weights", "its weights, as “merge --compact” writes them"),
+            count("--questions", 60, "of each kind", least=1),
+            folder("--reader", "a Whisper model that reads back"),
+            count("--seed", 1, "another one asks other questions"),
+            folder("--sounds", "write the first ten answers of each kind there"),
+            count("--delay-ms", 0, "silence before each answer, in milliseconds", none="none"),
+        ),
+    ),
+    "merge": (
+        "write weights for talk --frontend kame --weights FOLDER",
+        (
+            _RUN,
+            folder("target", "where to write them", "TARGET"),
+            flag("--compact", "in eight bits: half the size, for this app alone"),
+        ),
+    ),
+}
 _ACTIONS = {"init": _init, "nano": _nano, "run": _run, "resume": _resume, "eval": _eval, "try": _try, "merge": _merge}

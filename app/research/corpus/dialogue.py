@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import soundfile
@@ -24,8 +24,10 @@ from app.conversation.frame import SAMPLE_RATE
 from app.frontend.kame.spoken_words import SPACE, Pieces
 from app.models.catalogue import ModelError
 from app.platform.files import write_json
+from app.research.results import unreadable
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import CORPUS_LINE
+from app.untrusted.records import build
 
 DIALOGUES, SOUND = "dialogues", "sound"
 
@@ -49,17 +51,15 @@ class CorpusFolder:
             dialogue.sound = f"{SOUND}/{dialogue.name}.flac"
             (self.folder / SOUND).mkdir(parents=True, exist_ok=True)
             soundfile.write(self.folder / dialogue.sound, samples, SAMPLE_RATE)
-        self._path(dialogue.name).parent.mkdir(parents=True, exist_ok=True)
         write_json(self._path(dialogue.name), asdict(dialogue))
 
     def read(self, name: str) -> Dialogue:
         """Reads a dialogue. Raises ModelError."""
-        try:
-            return _dialogue(read_json_file(self._path(name), CORPUS_LINE))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ModelError(
-                f"{self._path(name)} is no dialogue ({type(error).__name__}: {error}). Remove it."
-            ) from error
+        with unreadable(ModelError, f"{self._path(name)} is no dialogue ({{}}). Remove it."):
+            stored = read_json_file(self._path(name), CORPUS_LINE)
+            words = [build(Word, one) for one in stored["words"]]
+            events = [build(OracleEvent, one) for one in stored["events"]]
+            return Dialogue(**{**stored, "words": words, "events": events})
 
     def sound(self, dialogue: Dialogue) -> np.ndarray:
         """Returns the audio of a dialogue, float32 `[n, 2]` at 24 kHz. Raises ModelError."""
@@ -75,22 +75,10 @@ class CorpusFolder:
         return self.folder / DIALOGUES / f"{name}.json"
 
 
-def _dialogue(stored: dict[str, Any]) -> Dialogue:
-    return Dialogue(
-        str(stored["name"]),
-        [Word(**word) for word in stored["words"]],
-        [OracleEvent(**event) for event in stored["events"]],
-        str(stored["sound"]),
-        float(stored["seconds"]),
-    )
-
-
 def read_stereo(path: Path, *, swapped: bool = False) -> np.ndarray:
     """Reads a stereo file as float32 `[n, 2]` at 24 kHz, and swaps the channels if `swapped`. Raises ModelError."""
-    try:
+    with unreadable(ModelError, f"The sound {path} can't be read ({{}}). Replace it, or remove its dialogue."):
         samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
-    except (OSError, soundfile.LibsndfileError) as error:
-        raise ModelError(f"The sound {path} can't be read ({error}). Replace it, or remove its dialogue.") from error
     if samples.shape[1] != 2:
         raise ModelError(f"The sound {path} is not stereo: it needs a channel for the model and one for the user.")
     if rate != SAMPLE_RATE:
@@ -171,11 +159,7 @@ def oracle_row(revisions: Sequence[TimedRevision], pieces: Pieces, vocabulary: V
 
 
 def text_row(
-    words: Sequence[TimedWord],
-    pieces: Pieces,
-    vocabulary: Vocabulary,
-    frames: int,
-    ends: Sequence[int] | None = None,
+    words: Sequence[TimedWord], pieces: Pieces, vocabulary: Vocabulary, frames: int, ends: Sequence[int] | None = None
 ) -> np.ndarray:
     """Returns the tokens of the words, one per frame. Each word starts at its frame, or later if words are too dense.
 

@@ -21,8 +21,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import soundfile
+
 from app.models.catalogue import ModelError
+from app.platform.files import write_json
 from app.research.corpus.dialogue import Dialogue, OracleEvent, Word, exchanges, in_order, utterances
+from app.research.results import unreadable
 from app.untrusted.files import read_json_file, read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
@@ -67,17 +71,17 @@ def write_kame(dialogue: Dialogue, folder: Path, source: Path) -> None:
 
     The audio channels are swapped, since a `Dialogue` has the model on the left.
     """
-    for name in ("audio", "text", "oracle_raw"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
     names = {"model": "B", "user": "A"}
     words = [
         {"speaker": names[word.speaker], "word": word.text, "start": round(word.start, 3), "end": round(word.end, 3)}
         for word in dialogue.words
     ]
-    _write(folder / "text" / f"{dialogue.name}.json", words)
-    _write(folder / "oracle_raw" / f"{dialogue.name}.json", [_record(event, dialogue) for event in dialogue.events])
+    write_json(folder / "text" / f"{dialogue.name}.json", words)
+    write_json(folder / "oracle_raw" / f"{dialogue.name}.json", [_record(event, dialogue) for event in dialogue.events])
+    (folder / "audio").mkdir(parents=True, exist_ok=True)
     if dialogue.sound:
-        _swap_channels(source / dialogue.sound, folder / "audio" / f"{dialogue.name}.wav")
+        samples, rate = soundfile.read(source / dialogue.sound, dtype="int16", always_2d=True)
+        soundfile.write(folder / "audio" / f"{dialogue.name}.wav", samples[:, ::-1], rate)
 
 
 def _event(record: dict[str, Any]) -> OracleEvent:
@@ -90,10 +94,9 @@ def _event(record: dict[str, Any]) -> OracleEvent:
 
 def _record(event: OracleEvent, dialogue: Dialogue) -> dict[str, Any]:
     heard = [word for word in dialogue.words if word.end <= event.at]
-    question, answer = next(
-        ((q, a) for q, a in exchanges(dialogue.words) if q.start <= event.at and event.at < a.end), (None, None)
-    )
-    recent = [word.text for word in (question.words if question is not None else ()) if word.end <= event.at]
+    pairs = ((q.words, a.text) for q, a in exchanges(dialogue.words) if q.start <= event.at < a.end)
+    question, answer = next(pairs, ((), ""))
+    recent = [word.text for word in question if word.end <= event.at]
     return {
         "timestamp_ms": round(event.at * 1000),
         "conversation_context": "\n".join(
@@ -105,30 +108,14 @@ def _record(event: OracleEvent, dialogue: Dialogue) -> dict[str, Any]:
         "recent_words": " ".join(recent),
         "current_spoken_ratio": round(event.share, 4),
         "channel": _CHANNELS["B"],
-        "hint": answer.text if answer is not None and event.share > 0.5 else "",
+        "hint": answer if event.share > 0.5 else "",
         "use_hint": event.true,
     }
 
 
-def _swap_channels(source: Path, target: Path) -> None:
-    import soundfile
-
-    samples, rate = soundfile.read(source, dtype="int16", always_2d=True)
-    if samples.shape[1] == 2:
-        soundfile.write(target, samples[:, ::-1], rate)
-    else:
-        shutil.copyfile(source, target)
-
-
 def _read(path: Path) -> list[dict[str, Any]]:
-    try:
+    with unreadable(ModelError, f"{path} can't be read as JSON ({{}}). Mend or remove it."):
         return list(read_json_file(path, CORPUS))
-    except (OSError, ValueError, TypeError) as error:
-        raise ModelError(f"{path} can't be read as JSON ({error}). Mend or remove it.") from error
-
-
-def _write(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 MAIN, OTHER = "SPEAKER_MAIN", "SPEAKER_OTHER"
@@ -136,11 +123,9 @@ MAIN, OTHER = "SPEAKER_MAIN", "SPEAKER_OTHER"
 
 def read_moshi(index: Path) -> Iterator[Dialogue]:
     """Yields the dialogues listed in a .jsonl file. Raises ModelError."""
-    try:
+    with unreadable(ModelError, f"{index} is no list of sounds ({{}})."):
         lines = read_json_lines(index, CORPUS, CORPUS_LINE)
         entries = [(str(line["path"]), float(line["duration"])) for line in lines]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{index} is no list of sounds ({type(error).__name__}: {error}).") from error
     for path, seconds in entries:
         sound = index.parent / path
         yield Dialogue(sound.stem, _words(sound.with_suffix(".json")), [], str(sound), seconds)
@@ -155,19 +140,14 @@ def write_moshi(dialogue: Dialogue, folder: Path, source: Path) -> None:
         [word.text, [round(word.start, 3), round(word.end, 3)], MAIN if word.speaker == "model" else OTHER]
         for word in dialogue.words
     ]
-    (folder / path).with_suffix(".json").write_text(
-        json.dumps({"alignments": alignments}, ensure_ascii=False) + "\n", "utf-8"
-    )
+    write_json((folder / path).with_suffix(".json"), {"alignments": alignments})
     with (folder / "corpus.jsonl").open("a", encoding="utf-8") as index:
         index.write(json.dumps({"path": path.as_posix(), "duration": round(dialogue.seconds, 3)}) + "\n")
 
 
 def _words(path: Path) -> list[Word]:
-    try:
-        alignments = read_json_file(path, CORPUS)["alignments"]
+    with unreadable(ModelError, f"{path} holds no alignments ({{}}). Mend or remove it."):
         return in_order(
             Word(str(text), float(start), float(end), "model" if speaker == MAIN else "user")
-            for text, (start, end), speaker in alignments
+            for text, (start, end), speaker in read_json_file(path, CORPUS)["alignments"]
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{path} holds no alignments ({type(error).__name__}: {error}). Mend or remove it.") from error

@@ -7,11 +7,14 @@ retried, and usable answers are cached on disk.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
+import itertools
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,10 +27,11 @@ from app.backend.prices import Price
 from app.conversation.languages import ENGLISH
 from app.conversation.prompt import ChatMessage
 from app.models.catalogue import ModelError
+from app.research.benches.mtbench.asking import complete
 from app.research.benches.recordings import normalised, word_distance
-from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent, utterances
-from app.research.corpus.hints import HintRequest, cleaned, events_needed, fault_of
-from app.research.corpus.hints import prompt_of as oracle_prompt
+from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent, exchanges, utterances
+from app.research.corpus.oracle import HintRequest, cleaned, fault_of, request_times
+from app.research.corpus.oracle import prompt_of as oracle_prompt
 from app.research.corpus.scripts import (
     MOST_ANSWER_WORDS,
     MOST_QUESTION_WORDS,
@@ -40,10 +44,12 @@ from app.research.corpus.scripts import (
 )
 from app.research.corpus.scripts import fault_of as fault_of_script
 from app.research.corpus.scripts import prompt_of as script_prompt
+from app.research.results import unreadable
 from app.session.oracle_stream import CHARS_PER_TOKEN
 from app.tts.base import Voice
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
+from app.untrusted.records import build
 
 if TYPE_CHECKING:
     from app.research.corpus.tokens import Tokeniser
@@ -83,7 +89,7 @@ class Asker:
 
     async def ask(self, prompt: Prompt) -> str:
         """Returns a usable answer, or an empty string after `TRIES` tries. Raises BackendError unless a retry helps."""
-        key = _key(self._backend.model, prompt.text)
+        key = hashlib.sha256(f"{self._backend.model}\n{prompt.text}".encode()).hexdigest()
         if key in self._known:
             return self._known[key]
         async with self._places:
@@ -102,13 +108,11 @@ class Asker:
 
     async def ask_all(self, prompts: Sequence[Prompt], progress: Callable[[int, int], None]) -> list[str]:
         """Returns the answers to all prompts, in order. `progress` gets the numbers of finished and of all prompts."""
-        done = 0
+        done = itertools.count(1)
 
         async def one(prompt: Prompt) -> str:
-            nonlocal done
             answer = await self.ask(prompt)
-            done += 1
-            progress(done, len(prompts))
+            progress(next(done), len(prompts))
             return answer
 
         return await together([one(prompt) for prompt in prompts])
@@ -119,12 +123,7 @@ class Asker:
             max_tokens=round(prompt.words * _TOKENS_A_WORD * 1.5) + 16,
             temperature=self._temperature,
         )
-        parts: list[str] = []
-        async with self._backend.stream(request) as items:
-            async for item in items:
-                if isinstance(item, str):
-                    parts.append(item)
-        return "".join(parts)
+        return (await complete(self._backend, request))[0]
 
     def _keep(self, key: str, answer: str) -> None:
         self._known[key] = answer
@@ -153,19 +152,12 @@ def price_of(prompts: Sequence[Prompt], price: Price | None) -> float | None:
     return price.of(TokenUsage(round(tokens_in), round(tokens_out)))
 
 
-def _key(model: str, text: str) -> str:
-    return hashlib.sha256(f"{model}\n{text}".encode()).hexdigest()
-
-
 def _read(cache: Path) -> dict[str, str]:
     known: dict[str, str] = {}
-    if cache.exists():
-        for line in cache.read_text("utf-8").splitlines():
-            try:
-                entry = json.loads(line)
-                known[entry["key"]] = entry["answer"]
-            except (ValueError, KeyError, TypeError):
-                continue  # cut short when the run was stopped
+    for line in cache.read_text("utf-8").splitlines() if cache.exists() else ():
+        with contextlib.suppress(ValueError, KeyError, TypeError):  # cut short when the run was stopped
+            entry = json.loads(line)
+            known[entry["key"]] = entry["answer"]
     return known
 
 
@@ -180,15 +172,11 @@ Progress = Callable[[str], None]
 
 @dataclass(slots=True)
 class MakeReport:
-    """How many items were made, how many existed already, and how many were left out, by reason."""
+    """The number of items made, of those that existed already, and of those left out, by reason."""
 
     made: int = 0
     there: int = 0
-    left_out: dict[str, int] = field(default_factory=dict)
-
-    def leave(self, reason: str) -> None:
-        """Counts an item that is left out."""
-        self.left_out[reason] = self.left_out.get(reason, 0) + 1
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def sentence(self, what: str) -> str:
         """Returns the report as one line; `what` names the items."""
@@ -208,45 +196,33 @@ async def make_scripts(
     """Requests a script for each item and writes the usable ones to `folder`. Raises BackendError."""
     prompts = script_prompts(items, language)
     answers = await asker.ask_all(prompts, lambda done, of: progress(f"scripts: {done} of {of}"))
-    report = MakeReport()
     scripts = [script_of(item, answer) for item, answer in zip(items, answers, strict=True) if answer]
-    report.made = len(scripts)
-    for _ in range(len(items) - len(scripts)):
-        report.leave("no usable script")
+    report = MakeReport(len(scripts))
+    if missing := len(items) - len(scripts):
+        report.left_out["no usable script"] = missing
     _write_scripts(scripts, folder)
     return report
 
 
 def keep_scripts(items: Sequence[Item], folder: Path) -> MakeReport:
     """Writes scripts that use the items' questions and answers verbatim."""
-    report = MakeReport()
-    scripts = []
-    for item in items:
-        script = Script(item.name, (item.question, item.answer))
-        if fault := fault_of_script(script):
-            report.leave(fault)
-        else:
-            scripts.append(script)
-            report.made += 1
-    _write_scripts(scripts, folder)
-    return report
+    scripts = [Script(item.name, (item.question, item.answer)) for item in items]
+    faults = [fault_of_script(script) for script in scripts]
+    kept = [script for script, fault in zip(scripts, faults, strict=True) if not fault]
+    _write_scripts(kept, folder)
+    return MakeReport(len(kept), left_out=Counter(filter(None, faults)))
 
 
 def _write_scripts(scripts: Sequence[Script], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps({"name": script.name, "turns": script.turns}, ensure_ascii=False) for script in scripts]
+    lines = [json.dumps(asdict(script), ensure_ascii=False) for script in scripts]
     (folder / SCRIPTS).write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
 def read_scripts(folder: Path) -> list[Script]:
     """Reads the scripts of a corpus. Raises ModelError."""
-    try:
-        return [
-            Script(entry["name"], tuple(entry["turns"]))
-            for entry in read_json_lines(folder / SCRIPTS, CORPUS, CORPUS_LINE)
-        ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"There are no scripts in {folder} ({error}). Make them first.") from error
+    with unreadable(ModelError, f"There are no scripts in {folder} ({{}}). Make them first."):
+        return [build(Script, entry) for entry in read_json_lines(folder / SCRIPTS, CORPUS, CORPUS_LINE)]
 
 
 def make_speech(
@@ -268,7 +244,7 @@ def make_speech(
             continue
         spoken = speak_script(script, model, users, options, _draw(seed, script.name))
         if read_back is not None and _misheard(spoken.dialogue, spoken.samples, read_back) > MOST_MISHEARD:
-            report.leave("not understood when read back")
+            report.left_out["not understood when read back"] += 1
             continue
         folder.write(spoken.dialogue, spoken.samples)
         report.made += 1
@@ -278,16 +254,18 @@ def make_speech(
 def oracle_prompts(dialogue: Dialogue, seed: int, language: str = ENGLISH) -> list[tuple[Prompt | None, OracleEvent]]:
     """Returns the prompts for a dialogue's oracle, each with the event to fill in; None for true answers."""
     out: list[tuple[Prompt | None, OracleEvent]] = []
-    for at, share, heard, question, answer in events_needed(dialogue, _draw(seed, dialogue.name)):
-        if share >= 1:
-            out.append((None, OracleEvent(at, answer.text, 1.0, True)))
-            continue
+    draw = _draw(seed, dialogue.name)
+    for question, answer in exchanges(dialogue.words):
         spoken = utterances([word for word in dialogue.words if word.end <= question.start])
         before = "\n".join(f"{'They' if one.speaker == 'user' else 'You'}: {one.text}" for one in spoken)
-        words = " ".join(word.text for word in question.words[:heard])
-        request = HintRequest(words, share, answer.text, before, language)
-        check = partial(fault_of, request=request)
-        out.append((Prompt(oracle_prompt(request), check, cleaned, 30), OracleEvent(at, "", share)))
+        for at, share, heard in request_times(question, draw):
+            if share >= 1:
+                out.append((None, OracleEvent(at, answer.text, 1.0, True)))
+                continue
+            words = " ".join(word.text for word in question.words[:heard])
+            request = HintRequest(words, share, answer.text, before, language)
+            check = partial(fault_of, request=request)
+            out.append((Prompt(oracle_prompt(request), check, cleaned, 30), OracleEvent(at, "", share)))
     return out
 
 
@@ -313,7 +291,7 @@ async def make_oracle(
                 if text:
                     dialogue.events.append(replace(event, text=" ".join(text.split())))
                 else:
-                    report.leave("guesses without a usable answer")
+                    report.left_out["guesses without a usable answer"] += 1
             folder.write(dialogue)
             report.made += 1
             progress(f"oracle: {report.made + report.there} of {len(names)}")

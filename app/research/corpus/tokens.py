@@ -8,7 +8,6 @@ text, the model's own codes, the user's codes, oracle.
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -21,8 +20,10 @@ from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS
 from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.models.catalogue import ModelError
+from app.platform.files import write_json
 from app.research.corpus.dialogue import Dialogue, TimedWord, Vocabulary, oracle_row, text_row
-from app.research.corpus.hints import arrivals, with_arrivals
+from app.research.corpus.oracle import arrivals, with_arrivals
+from app.research.results import unreadable
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import CORPUS
 
@@ -63,9 +64,7 @@ class Corpus:
         self.hashes[path.name] = _hash(path)
         self.frames += sum(tokens.shape[1] for tokens in dialogues)
         manifest = {"layout": asdict(self.layout), "frames": self.frames, "shards": self.hashes}
-        temporary = self.folder / f"{MANIFEST}.new"
-        temporary.write_text(json.dumps(manifest, indent=1), "utf-8")
-        temporary.replace(self.folder / MANIFEST)
+        write_json(self.folder / MANIFEST, manifest)
 
     def dialogues(self) -> Iterator[np.ndarray]:
         """Yields all dialogues, in order of shard name. Raises ModelError if a shard is missing or damaged."""
@@ -85,14 +84,12 @@ class Corpus:
 
 def open_corpus(folder: Path) -> Corpus:
     """Reads a corpus's manifest. Raises ModelError."""
-    try:
+    sentence = (
+        f"There is no corpus in {folder} ({{}}). Make one with “corpus make”, or choose the folder that holds one."
+    )
+    with unreadable(ModelError, sentence):
         manifest = read_json_file(folder / MANIFEST, CORPUS)
         return Corpus(folder, Layout(**manifest["layout"]), manifest["shards"], manifest["frames"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
-            f"There is no corpus in {folder} ({type(error).__name__}). Make one with “corpus make”, or choose the "
-            "folder that holds one."
-        ) from error
 
 
 def _hash(path: Path) -> str:
@@ -102,15 +99,15 @@ def _hash(path: Path) -> str:
 class Tokeniser:
     """Converts dialogues into tokens with the codec and vocabulary of `loaded`.
 
-    `word_marks`: whether the frame before a word gets the end-of-padding token, as in the public corpora.
+    The frame before a word gets the end-of-padding token, as in the public corpora.
     """
 
-    def __init__(self, loaded: Loaded, *, word_marks: bool = True) -> None:
+    def __init__(self, loaded: Loaded) -> None:
         lm = loaded.lm
         self.layout = Layout(lm.dep_q, lm.n_q - lm.dep_q, lm.text_padding_token_id, lm.text_initial_token_id)
         self._codec, self._pieces = loaded.mimi, loaded.pieces
         self._vocabulary = Vocabulary(self.layout.padding, self.layout.start)
-        self._mark = lm.end_of_text_padding_id if word_marks else None
+        self._mark = lm.end_of_text_padding_id
 
     def tokens(self, dialogue: Dialogue, samples: np.ndarray, draw: random.Random) -> np.ndarray:
         """Returns int16 `[streams, frames]`. `samples`: float32 `[n, 2]`, model left. Drops an incomplete frame."""
@@ -119,8 +116,7 @@ class Tokeniser:
         own, user = self._codes(sound[0], sound[1])
         words = [TimedWord(int(word.start / FRAME_SECONDS), word.text) for word in dialogue.of("model")]
         text = text_row(words, self._pieces, self._vocabulary, frames)
-        if self._mark is not None:
-            text = with_marks(text, self.layout.padding, self._mark)
+        text = with_marks(text, self.layout.padding, self._mark)
         revisions = arrivals(with_arrivals(dialogue.events, draw), draw)
         oracle = oracle_row(revisions, self._pieces, self._vocabulary, frames).tokens
         return np.concatenate([text[None], own, user, oracle[None]]).astype(np.int16)

@@ -80,20 +80,15 @@ class NanoModel:
         self.end_padding = int(config.get("existing_text_end_padding_id", 0))
         self.context = int(config["context"])
         heads = int(config["num_heads"])
-        self._rotation = Rotation(int(config["dim"]) // heads, float(config["max_period"]))
+        size = int(config["dim"]) // heads
+        self._frequencies = np.exp(np.arange(size // 2) * (-np.log(float(config["max_period"])) * 2 / size))
         self._layers = [
             Layer(weights, f"transformer.layers.{number}.", heads, self.context, [""])
             for number in range(int(config["num_layers"]))
         ]
         steps = [f"{book}." for book in range(self.own_books)]
         self._depth = [
-            Layer(
-                weights,
-                f"depformer.layers.{number}.",
-                int(config["depformer_num_heads"]),
-                self.own_books,
-                steps,
-            )
+            Layer(weights, f"depformer.layers.{number}.", int(config["depformer_num_heads"]), self.own_books, steps)
             for number in range(int(config["depformer_num_layers"]))
         ]
         self._text_emb, self._oracle_emb = weights["text_emb.weight"], weights["oracle_emb.weight"]
@@ -121,7 +116,8 @@ class NanoModel:
         x = self._text_emb[self._said[0]] + self._oracle_emb[oracle]
         for emb, code in zip(self._emb, [*self._said[1:], *heard], strict=True):
             x = x + emb[code]
-        rotation = self._rotation.at(self.steps)
+        # The rotary embedding turns adjacent pairs of numbers, as complex factors.
+        rotation = np.exp(1j * self.steps * self._frequencies).astype(np.complex64)
         for layer in self._layers:
             x = layer.step(x, self.steps, rotation)
         self.steps += 1
@@ -151,17 +147,6 @@ _EPSILON = 1e-8  # of moshi's norm "rms_norm_f32"
 def rms_norm(x: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """Normalises `x` to a mean square of 1 and scales it by `alpha`."""
     return x * (alpha / np.sqrt(np.mean(x * x) + _EPSILON))
-
-
-class Rotation:
-    """Rotary embedding of adjacent pairs of numbers; positions count from 0."""
-
-    def __init__(self, size: int, period: float) -> None:
-        self._frequencies = np.exp(np.arange(size // 2) * (-np.log(period) * 2 / size))
-
-    def at(self, position: int) -> np.ndarray:
-        """Returns the rotation for a position as complex factors of the pairs, `[size / 2]`."""
-        return np.exp(1j * position * self._frequencies).astype(np.complex64)
 
 
 def rotated(heads: np.ndarray, rotation: np.ndarray) -> np.ndarray:

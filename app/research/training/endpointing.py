@@ -1,6 +1,6 @@
 """Fits the weights of endpointing and writes them to `resources/turn_ends.json`.
 
-`python -m app.research.training.endpointing --people FOLDER [--recordings FOLDER] --cache FOLDER [--check]`
+`python -m app.research.training.endpointing --people FOLDER --cache FOLDER [--check]`
 
 There are two logistic regressions with a ridge. The first gives the probability that a turn is finished from its words
 and its sound (`app.stt.text_endpointing.clues`), with the language model and without it, and from its sound alone. The
@@ -19,22 +19,25 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
 from app.conversation.endpointing import EndWeights, PauseLengths
 from app.conversation.turn import TurnTracker
 from app.diagnostics.tables import Progress, markdown, quantile
+from app.platform.files import write_json
 from app.platform.installation import resource
 from app.research.benches.pauses import Case
-from app.research.benches.recordings import speaker_part
+from app.research.benches.recordings import saying, speaker_part
 from app.research.benches.timed_parts import FIRST_SOUND_SECONDS, Listener, SpeechModels, TimedTranscriber
+from app.research.results import grouped
 from app.stt.endpointing import Endpointing
 from app.stt.endpointing_weights import end_weights
 from app.stt.streaming import Decoder
@@ -244,8 +247,7 @@ def _clues(look: Look, odds: WordOdds | None) -> dict[str, float] | None:
 def _counted(utterances: Iterable[Utterance]) -> list[tuple[Pause, float]]:
     """Returns all pauses but the untold ones with their weights; people and synthetic speech have equal totals."""
     utterances = list(utterances)
-    people = sum(bool(u.case.speaker) for u in utterances)
-    sizes = {True: people, False: len(utterances) - people}
+    sizes = Counter(bool(u.case.speaker) for u in utterances)
     return [
         (pause, len(utterances) / 2 / sizes[bool(u.case.speaker)])
         for u in utterances
@@ -258,7 +260,7 @@ def _finished(look: Look, weights: dict[str, dict[str, float]]) -> float | None:
     found = _clues(look, look.odds)
     if found is None:
         return None
-    return max(-6.0, min(6.0, sum(weights["words"][name] * value for name, value in found.items())))
+    return float(np.clip(sum(weights["words"][name] * value for name, value in found.items()), -6.0, 6.0))
 
 
 def with_policy(weights: dict[str, dict[str, float]], policy: Policy) -> EndWeights:
@@ -313,8 +315,8 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
     delays = [outcome.delay for outcome in outcomes]
     return {
         "turns": len(outcomes),
-        "cut": round(sum(bool(o.cuts) for o in outcomes) / max(1, len(outcomes)), 4),
-        "heard": round(sum(o.heard for o in outcomes) / max(1, len(outcomes)), 4),
+        "cut": round(fmean(bool(o.cuts) for o in outcomes), 4),
+        "heard": round(fmean(o.heard for o in outcomes), 4),
         **{f"p{q}": quantile(delays, q / 100) for q in (25, 50, 75)},
     }
 
@@ -353,13 +355,12 @@ def choose(outcomes: dict[Policy, list[Outcome]]) -> Policy:
 
 
 def _by_kind(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    kinds = {"people": [o for o in outcomes if o.speaker], "synthetic": [o for o in outcomes if not o.speaker]}
-    return {who: some for who, some in kinds.items() if some}
+    return grouped(outcomes, lambda o: "people" if o.speaker else "synthetic")
 
 
-def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Progress) -> list[Utterance]:
+def gather(people_in: Path, cache: Path, progress: Progress) -> list[Utterance]:
     """Runs all cases that the weights are fitted to, and the held-out real speakers, through the models."""
-    from app.research.benches.pauses import bench_cases, people, recorded_cases, spoken_cases
+    from app.research.benches.pauses import bench_cases, people, spoken_cases
     from app.research.benches.timed_parts import speech_models
     from app.tts.voices import make_voice
 
@@ -370,9 +371,7 @@ def gather(people_in: Path, recordings: Path | None, cache: Path, progress: Prog
         cases = people(people_in, models.transcribe, models.voice_detector)
         for part in (0, 1):
             cases += bench_cases(models.transcribe, part).made
-            if recordings is not None:
-                cases += recorded_cases(recordings, models.transcribe, part).made
-            cases += spoken_cases(lambda text: voice.synthesize(text).result().samples, models.transcribe, part).made
+            cases += spoken_cases(saying(voice), models.transcribe, part).made
         pauses: dict[str, PauseLengths] = {}
         out = []
         for number, case in enumerate(cases, 1):
@@ -388,14 +387,12 @@ def main(argv: Sequence[str]) -> int:
     """Fits the weights, chooses the policy, prints the outcomes, and writes both unless `--check` is given."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=Path, required=True, metavar="FOLDER", help="manifest.jsonl and recordings")
-    parser.add_argument("--recordings", type=Path, metavar="FOLDER", help="MT-Bench, spoken: VOICE/QUESTION_TURN.flac")
     parser.add_argument("--cache", type=Path, required=True, metavar="FOLDER", help="cache of recognised words")
     parser.add_argument("--check", action="store_true", help="write nothing")
     args = parser.parse_args(argv)
-    everything = gather(args.people, args.recordings, args.cache, lambda text: print(text, file=sys.stderr))
-    held_out = [bool(u.case.speaker) and speaker_part(u.case.speaker) == HELD_OUT for u in everything]
-    seen = [u for u, held in zip(everything, held_out, strict=True) if not held]
-    unseen = [u for u, held in zip(everything, held_out, strict=True) if held]
+    everything = gather(args.people, args.cache, lambda text: print(text, file=sys.stderr))
+    parts = grouped(everything, lambda u: bool(u.case.speaker) and speaker_part(u.case.speaker) == HELD_OUT)
+    seen, unseen = parts[False], parts.get(True, [])
     outcomes = cross_validated(seen, POLICIES)
     weights, policy = fit(seen), choose(outcomes)
     final = {policy: [follow(u, weights, policy) for u in unseen]}
@@ -403,8 +400,7 @@ def main(argv: Sequence[str]) -> int:
     print("Cross-validated by speaker:", report({policy: outcomes[policy]}), sep="\n\n")
     print("\nPeople that nothing was fitted to:", report(final), sep="\n\n")
     if not args.check:
-        text = json.dumps(weights, indent=1)
-        resource("turn_ends.json").write_text(text + "\n", encoding="utf-8")
+        write_json(resource("turn_ends.json"), weights, indent=1)
     return 0
 
 

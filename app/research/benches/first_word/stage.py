@@ -26,10 +26,9 @@ from app.conversation import events as e
 from app.conversation.event_json import read_event
 from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress, no_progress
-from app.platform.children import child_environment
+from app.platform.children import child_environment, end_child
+from app.research.benches.window_speed import ROOT, last_words, make_home
 from app.session.errors import UserError
-from app.settings.storage import write_stored
-from app.settings.window_state import WindowState
 
 PACKAGES = {
     "Xvfb": "xvfb",
@@ -71,7 +70,7 @@ def check_programs() -> None:
         )
 
 
-class Recording:
+class MonitorRecording:
     """A recording of the loudspeaker and the microphone, from its creation on."""
 
     def __init__(self, recorder: subprocess.Popen[bytes]) -> None:
@@ -140,7 +139,8 @@ class Window:
                 self._position += len(line) + 1
         self.events += new
         if self._process.poll() is not None and not any(isinstance(x, e.SessionEnded) for x in self.events):
-            raise UserError(f"The app's window ended by itself. The last that it said: {self._last_words()}")
+            log = (self._folder / "log").read_text("utf-8", "replace")
+            raise UserError(f"The app's window ended by itself. The last that it said: {last_words(log)}")
         return new
 
     def press(self) -> None:
@@ -169,10 +169,6 @@ class Window:
         except subprocess.TimeoutExpired:
             raise UserError("The app's window could not be closed by Ctrl+Q, so nothing was measured.") from None
         self.follow()
-
-    def _last_words(self) -> str:
-        words = (self._folder / "log").read_text("utf-8", "replace").strip()
-        return " ".join(words.split("\n")[-4:]) or "nothing"
 
 
 class Stage:
@@ -211,11 +207,11 @@ class Stage:
             yield
 
     @contextmanager
-    def recording(self) -> Iterator[Recording]:
+    def recording(self) -> Iterator[MonitorRecording]:
         """Records loudspeaker and microphone inside the block."""
         command = ["parec", "--device=bench.monitor", "--raw", "--format=s16le", "--channels=2", "--latency-msec=10"]
         with _child([*command, f"--rate={SAMPLE_RATE}"], self._environment, stdout=subprocess.PIPE) as recorder:
-            yield Recording(recorder)
+            yield MonitorRecording(recorder)
 
     @contextmanager
     def playing(self, samples: np.ndarray) -> Iterator[None]:
@@ -238,15 +234,10 @@ class Stage:
         `settings`: those that differ from the app's defaults. Raises UserError if the app doesn't get ready.
         """
         home = Path(tempfile.mkdtemp(prefix="home-", dir=self._folder))
-        config = home / "config" / "kame-desktop"
-        config.mkdir(parents=True)
-        write_stored(config / "settings.json", {"keep_recordings": True, **settings}, unread=False)
-        WindowState(first_run_done=True, path=config / "window.json").save()
-        homes = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
-        root = Path(__file__).resolve().parents[4]
+        environment = {**self._environment, **make_home(home, keep_recordings=True, **settings)}
         with (
             open(home / "log", "wb") as log,
-            _child([sys.executable, "-m", "app"], {**self._environment, **homes}, cwd=root, stdout=log) as process,
+            _child([sys.executable, "-m", "app"], environment, cwd=ROOT, stdout=log) as process,
         ):
             window = Window(process, home, self._key)
             give_up = time.monotonic() + WINDOW_SECONDS
@@ -335,14 +326,7 @@ def _child(
         yield process
     finally:
         process.terminate()
-        try:
-            process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout is not None:
-            with contextlib.suppress(OSError):
-                process.stdout.close()
+        end_child(process, END_SECONDS)
 
 
 HIGHEST_LOAD = 0.7
@@ -365,13 +349,12 @@ def wait_until_idle(
     sleep: Callable[[float], None] = time.sleep,
 ) -> float:
     """Waits until the load is low enough and returns it. Raises UserError if it stays too high."""
-    for _ in range(int(patience / POLL_SECONDS)):
+    for rest in range(int(patience / POLL_SECONDS), -1, -1):
         if (now := read_load()) <= HIGHEST_LOAD:
             return now
-        progress(f"the load is {now:.1f}; waiting until it is {HIGHEST_LOAD}")
-        sleep(POLL_SECONDS)
-    if (now := read_load()) <= HIGHEST_LOAD:
-        return now
+        if rest:
+            progress(f"the load is {now:.1f}; waiting until it is {HIGHEST_LOAD}")
+            sleep(POLL_SECONDS)
     raise UserError(
         f"The machine is busy (load {now:.1f}), so the figures would be of its other work. Close other programs, or "
         "measure all the same with --busy: then the table says how busy it was."

@@ -12,19 +12,15 @@ the second of 109 (a shadow to the right after sunrise points west, so Suresh fa
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
-from app.audio.devices.paced import PacedAsker, PacedListener
 from app.backend.base import Backend, BackendError, ChatRequest, Usage
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage, system_prompt
@@ -33,8 +29,8 @@ from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
 from app.diagnostics.tables import rounded
 from app.platform.installation import resource
-from app.research.benches.mtbench.plan import MODELS_THAT_SPEAK, Question, Read, SpokenTurn, System
-from app.research.benches.recordings import MakeSession, until_answered
+from app.research.benches.mtbench.plan import MODELS_THAT_SPEAK, Question, System
+from app.research.benches.recordings import Conversation, MakeSession, Read, Recording, Turn, heard_in
 from app.session.control import BackendChoice
 
 
@@ -42,13 +38,15 @@ from app.session.control import BackendChoice
 class Answer:
     """One turn of one question in one run of a system.
 
-    `heard`: the question as recognised (as written for typed systems). `said`: the words that were played; of a typed
-    system its text. `oracle`: the whole text of the last revision for the turn. Seconds from the end of the question,
-    negative before it, None without: `first_sound`, and `first_content`, when the first word of the answer itself had
-    been said. `requests`: how often the back-end was asked. `taken_back`: how often the voice corrected itself.
-    `adopted`: the share of the last oracle's content words that were said, and `adoption_seconds` how long after they
-    were known (median). `cost`: US dollars. `read_back`: what another recogniser understood of the answer. `cut_off`:
-    it began to speak before the question was over.
+    - `heard`: the question as recognised (as written for typed systems); `said`: the words that were played, or the
+      text of a typed system; `oracle`: the whole text of the last revision for the turn
+    - `first_sound`, `first_content`: seconds from the end of the question, negative before it, None without an answer,
+      until the first sound, and until the first word of the answer itself had been said
+    - `requests`: how often the back-end was asked; `taken_back`: how often the voice corrected itself
+    - `adopted`: the share of the last oracle's content words that were said; `adoption_seconds`: how long after they
+      were known (median)
+    - `cost`: US dollars; `read_back`: what another recogniser understood of the answer
+    - `cut_off`: the system began to speak before the question was over
     """
 
     system: str
@@ -105,17 +103,14 @@ def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[flo
     if not wanted:
         return None, None
     known: dict[str, float] = {}
+    heard: dict[str, float] = {}
     text = ""
     for event in events:
         if isinstance(event, e.OracleDelta) and event.revision == revision:
             text += event.text
-            for word in content_words(text):
-                known.setdefault(word, event.at)
-    heard: dict[str, float] = {}
-    for event in events:
-        if isinstance(event, e.AssistantSaid):
-            for word in content_words(event.text):
-                heard.setdefault(word, event.at)
+            known = {**dict.fromkeys(content_words(text), event.at), **known}
+        elif isinstance(event, e.AssistantSaid):
+            heard = {**dict.fromkeys(content_words(event.text), event.at), **heard}
     distinct = dict.fromkeys(wanted)
     late = [heard[word] - known[word] for word in distinct if word in known and heard.get(word, -1.0) >= known[word]]
     share = sum(word in heard for word in distinct) / len(distinct)
@@ -123,45 +118,33 @@ def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[flo
 
 
 def relevance_gap(answered: Sequence[tuple[int, str, str]]) -> float | None:
-    """By how much more answers share content words with their own questions than with others, from -1 to 1.
+    """Returns by how much more answers share content words with their own questions than with others, from -1 to 1.
 
     `answered`: the question's number, its text and the answer. The overlap is the share of a question's content words
     that the answer has; it is compared with the mean over the questions of other numbers. None for fewer than two
     numbers.
     """
     words = [(number, set(content_words(asked)), set(content_words(said))) for number, asked, said in answered]
-    own = [_overlap(asked, said) for _, asked, said in words]
-    others = [_overlap(asked, said) for number, asked, _ in words for another, _, said in words if number != another]
+    pairs = [(a[0], b[0], len(a[1] & b[2]) / max(1, len(a[1])), a is b) for a in words for b in words]
+    others = [share for number, another, share, _ in pairs if number != another]
+    own = [share for _, _, share, same in pairs if same]
     return statistics.fmean(own) - statistics.fmean(others) if others else None
-
-
-def _overlap(question: set[str], answer: set[str]) -> float:
-    return len(question & answer) / len(question) if question else 0.0
-
-
-def plain(text: str) -> str:
-    """Returns a text on one line, in the form in which facts are searched."""
-    return re.sub(r"\s+", " ", text).strip().lower()
 
 
 @cache
 def known_facts() -> dict[tuple[int, int], tuple[re.Pattern[str], ...]]:
     """Returns the patterns by question and turn."""
     table = json.loads(resource("bench", "mt_bench", "facts.json").read_text("utf-8"))
-    return {
-        (int(key.split("_")[0]), int(key.split("_")[1])): tuple(re.compile(pattern) for pattern in patterns)
-        for key, patterns in table.items()
-    }
+    numbers = {key: key.split("_") for key in table}
+    return {(int(a), int(b)): tuple(map(re.compile, table[key])) for key, (a, b) in numbers.items()}
 
 
 def has_fact(question: int, turn: int, answer: str) -> bool | None:
     """Whether an answer contains the key fact of its turn; None if the turn has none."""
     patterns = known_facts().get((question, turn))
-    return None if patterns is None else any(pattern.search(plain(answer)) for pattern in patterns)
+    return None if patterns is None else any(pattern.search(" ".join(answer.lower().split())) for pattern in patterns)
 
 
-SETTLE_SECONDS = 1.0
-"""Silence between the end of an answer and the next turn."""
 LONGEST_ANSWER_SECONDS = 180.0
 """Limit after the question's end. An answer still playing then is cut off by the next turn and counts as a failure."""
 REMEMBERED_SECONDS = 240.0
@@ -173,88 +156,53 @@ async def ask_aloud(
     system: System,
     run: int,
     question: Question,
-    sounds: Sequence[SpokenTurn],
+    sounds: Sequence[Recording],
     *,
     weights: str = "",
     read: Read | None = None,
     simulated: bool = False,
 ) -> list[Answer]:
-    """Asks both turns in one session. Raises whatever opening a session raises."""
-    asker = PacedAsker(paced=not simulated)
-    listener = PacedListener(asyncio.get_running_loop().time if simulated else time.perf_counter)
-    talk = make(
-        system.choice(weights),
-        asker,
-        listener,
-        end_with_input=False,
-        remember_seconds=REMEMBERED_SECONDS if read is not None else 0.0,
-    )
+    """Asks all turns in one session. Raises whatever opening a session raises."""
     answers = []
-    async with talk:
-        events: list[e.Event] = []
-        talk.add_listener(events.append)
-        await asyncio.sleep(SETTLE_SECONDS)
-        for turn, sound in enumerate(sounds, 1):
-            events.clear()
-            end = asker.ask(sound) + sound.end
-            over = await until_answered(talk, events, end, SETTLE_SECONDS, LONGEST_ANSWER_SECONDS)
-            heard_again = None
-            if read is not None:
-                played = talk.sound_of("assistant", max(0.0, end - 5.0, _resumed(events)), talk.clock())
-                # In simulated time the loop must not wait for a thread, whose time isn't simulated.
-                if played is not None:
-                    heard_again = read(played) if simulated else await asyncio.to_thread(read, played)
-            answer = _answer(system, run, question.number, turn, events, end, heard_again)
-            if not over and not answer.failure:
-                answer = replace(answer, failure=f"The answer took longer than {LONGEST_ANSWER_SECONDS:.0f} s.")
-            answers.append(answer)
+    remembered = REMEMBERED_SECONDS if read is not None else 0.0
+    conversation = Conversation(make, system.choice(weights), simulated=simulated, remember_seconds=remembered)
+    async with conversation as talk:
+        for number, sound in enumerate(sounds, 1):
+            turn = await talk.ask(sound, patience=LONGEST_ANSWER_SECONDS)
+            begin = max(0.0, turn.end - 5.0, turn.resumed)
+            heard_again = await talk.read_back(read, begin) if read is not None else None
+            answers.append(_answer(system, run, question.number, number, turn, heard_again))
     return answers
 
 
-def _resumed(events: Sequence[e.Event]) -> float:
-    """Returns when the user last resumed after a pause, or -1. Anything played before that is not the answer."""
-    return max((event.at for event in events if isinstance(event, e.UserResumed)), default=-1.0)
-
-
-def _answer(
-    system: System, run: int, question: int, turn: int, events: Sequence[e.Event], end: float, read_back: str | None
-) -> Answer:
+def _answer(system: System, run: int, question: int, number: int, turn: Turn, read_back: str | None) -> Answer:
     log = RevisionLog(Revision)
-    for event in events:
+    for event in turn.events:
         log.apply(event)
-    driving = [revision for revision in log.revisions if not revision.secondary and revision.text.strip()]
-    last = driving[-1] if driving else None
-    finals = {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
-    resumed = _resumed(events)
-    words = [event for event in events if isinstance(event, e.AssistantSaid) and event.at > resumed]
+    last = next((one for one in reversed(log.revisions) if not one.secondary and one.text.strip()), None)
     # The app's voice says nothing of its own but openings and why there is no answer; a model that speaks does.
-    content = [event for event in words if event.revision or system.kind in MODELS_THAT_SPEAK]
-    starts = [event.at + PREBUFFER_SECONDS for event in events if isinstance(event, e.AssistantStarted)]
-    after = [at for at in starts if at > resumed]
-    share, late = adoption(last.text, events, last.number) if last is not None else (None, None)
+    content = [word for word in turn.words if word.revision or system.kind in MODELS_THAT_SPEAK]
+    share, late = adoption(last.text, turn.events, last.number) if last is not None else (None, None)
+    too_long = "" if turn.over else f"The answer took longer than {LONGEST_ANSWER_SECONDS:.0f} s."
     return Answer(
         system=system.name,
         run=run,
         question=question,
-        turn=turn,
-        heard=" ".join(finals[number] for number in sorted(finals)),
-        said=_joined(content),
+        turn=number,
+        heard=heard_in(turn.events),
+        said="".join(word.text if word.glued else f" {word.text}" for word in content).strip(),
         oracle=last.text.strip() if last is not None else "",
-        first_sound=after[0] - end if after else None,
-        first_content=content[0].at - end if content else None,
-        requests=sum(isinstance(event, e.OracleRequested) and not event.secondary for event in events),
-        taken_back=sum(isinstance(event, e.AssistantCorrected) and event.how == "corrected" for event in events),
+        first_sound=turn.first_sound,
+        first_content=content[0].at - turn.end if content else None,
+        requests=sum(not event.secondary for event in turn.of(e.OracleRequested)),
+        taken_back=turn.corrections,
         adopted=share,
         adoption_seconds=late,
-        cost=sum(event.cost or 0.0 for event in events if isinstance(event, e.OracleCounted)),
+        cost=sum(event.cost or 0.0 for event in turn.of(e.OracleCounted)),
         read_back=read_back,
-        cut_off=any(at < end for at in starts),
-        failure=next((event.sentence for event in events if isinstance(event, e.Failure)), ""),
+        cut_off=any(at < 0.0 for at in turn.starts),
+        failure=next(iter(turn.failures), too_long),
     )
-
-
-def _joined(words: Sequence[e.AssistantSaid]) -> str:
-    return "".join(word.text if word.glued else f" {word.text}" for word in words).strip()
 
 
 async def ask_typed(

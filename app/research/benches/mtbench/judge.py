@@ -11,6 +11,7 @@ higher score, equal scores counting half) must reach `LEAST_AUC`.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from app.diagnostics.tables import Progress, progress_bar
 from app.platform.files import write_json
 from app.research.benches.mtbench.asking import Answer, complete, opened
 from app.research.benches.mtbench.plan import Lines, Plan, Question, Spending, Tools, load_questions
+from app.research.results import known
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_RESULT
 
@@ -70,19 +72,14 @@ class Calibration:
 
 async def calibrate(backend: Backend, questions: Sequence[Question], progress: Progress) -> Calibration:
     """Has the judge score the references of `questions`, both correctly paired and shuffled. Raises BackendError."""
-    known = [question for question in questions if question.references]
-    right: list[float] = []
-    shuffled: list[float] = []
-    usages: list[Usage] = []
-    for place, question in enumerate(known):
-        other = known[(place + len(known) // 2) % len(known)]
-        progress(f"the judge is calibrated: question {place + 1} of {len(known)}")
-        for answers, scores in ((question.references, right), (other.references, shuffled)):
-            score, _, usage = await judge(backend, question, 1, answers[:1])
-            scores.append(score)
-            if usage is not None:
-                usages.append(usage)
-    return Calibration(tuple(right), tuple(shuffled), tuple(usages))
+    asked = [question for question in questions if question.references]
+    found = []
+    for place, question in enumerate(asked):
+        progress(f"the judge is calibrated: question {place + 1} of {len(asked)}")
+        for one in (question, asked[(place + len(asked) // 2) % len(asked)]):
+            found.append(await judge(backend, question, 1, one.references[:1]))
+    scores = tuple(score for score, *_ in found)
+    return Calibration(scores[::2], scores[1::2], tuple(known(usage for *_, usage in found)))
 
 
 MOST_TOKENS = 2048
@@ -209,19 +206,14 @@ async def judge_all(
             spending.add(cost)
             template = template_of(question, answer.turn)
             judgements.add(Judgement(*answer.key, score=score, text=text, template=template, cost=cost or 0.0))
-    if not failed:
-        return calibration, []
-    return calibration, [
-        f"{len(failed)} answers could not be judged ({failed[-1]}). Start the command again to have them judged."
-    ]
+    retry = "Start the command again to have them judged."
+    return calibration, [f"{len(failed)} answers could not be judged ({failed[-1]}). {retry}"] if failed else []
 
 
 async def _calibrated(kept: Path, backend: Backend, progress: Progress) -> Calibration:
-    try:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         scores = read_json_file(kept, BENCH_RESULT)
         return Calibration(tuple(map(float, scores["right"])), tuple(map(float, scores["shuffled"])))
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
     found = await calibrate(backend, load_questions(), progress)
     write_json(kept, {"right": found.right, "shuffled": found.shuffled, "auc": round(found.auc, 4)}, indent=1)
     return found

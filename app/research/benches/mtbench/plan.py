@@ -8,22 +8,21 @@ KIND=BACKEND:MODEL or KIND=…@URL. Results are kept as they come, one line of J
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
-import numpy as np
-
 from app.backend.base import Backend, Usage
-from app.conversation.events import AnswerMode
 from app.conversation.frame import as_frames
 from app.conversation.spoken_form import spoken
 from app.diagnostics.tables import Progress
 from app.platform.installation import resource
-from app.research.benches.recordings import SUFFIXES, MakeSession, read_sound, voice_end
+from app.research.benches.recordings import SUFFIXES, MakeSession, Read, Recording, RunTalk, clean, read_sound
+from app.research.results import known
 from app.session.control import BackendChoice, ModelChoice, SessionChoice
 from app.session.errors import UserError
 from app.untrusted.files import read_json_lines
@@ -31,18 +30,9 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 
-@dataclass(frozen=True, slots=True)
-class SpokenTurn:
-    """One turn of a question: `samples` float32 24 kHz, in which the voice ends at second `end`."""
-
-    text: str
-    samples: np.ndarray
-    end: float
-
-
 def speak(
     questions: Iterable[Question], folder: Path | None, voice: str, progress: Progress
-) -> dict[tuple[int, int], SpokenTurn]:
+) -> dict[tuple[int, int], Recording]:
     """Returns the audio of the turns, by question and turn (from 1). Raises TranscriberError and VoiceError.
 
     `folder`: recordings named QUESTION_TURN.flac, or subfolders of them by voice. Missing ones are synthesized with the
@@ -50,29 +40,22 @@ def speak(
     """
     from app.tts.voices import make_voice
 
-    out: dict[tuple[int, int], SpokenTurn] = {}
-    missing: list[tuple[int, int, str]] = []
-    for question in questions:
-        for turn, text in enumerate(question.turns, 1):
-            file = _recording(folder, question.number, turn)
-            if file is None:
-                missing.append((question.number, turn, text))
-            else:
-                samples = read_sound(file)
-                out[question.number, turn] = SpokenTurn(text, samples, voice_end(samples))
+    texts = {(one.number, turn): text for one in questions for turn, text in enumerate(one.turns, 1)}
+    files = {key: file for key in texts if (file := _recording(folder, *key)) is not None}
+    out = {key: clean("", texts[key], read_sound(file)) for key, file in files.items()}
+    missing = [key for key in texts if key not in files]
     if missing:
         with make_voice(voice) as speaker:
-            for place, (number, turn, text) in enumerate(missing, 1):
+            for place, key in enumerate(missing, 1):
                 progress(f"the voice says question {place} of {len(missing)}")
-                samples = speaker.synthesize(spoken(text)).result().samples
-                out[number, turn] = SpokenTurn(text, samples, voice_end(samples))
+                out[key] = clean("", texts[key], speaker.synthesize(spoken(texts[key])).result().samples)
     return out
 
 
 def _recording(folder: Path | None, number: int, turn: int) -> Path | None:
-    if folder is None:
+    if folder is None or not folder.is_dir():
         return None
-    places = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())] if folder.is_dir() else []
+    places = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     files = (place / f"{number}_{turn}{suffix}" for place in places for suffix in SUFFIXES)
     return next((file for file in files if file.is_file()), None)
 
@@ -85,7 +68,7 @@ TURNS = 2
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of two `turns`; `references`: right answers to both, where there are any."""
+    """A question of two `turns`; `references`: correct answers to both, empty if unknown."""
 
     number: int
     category: str
@@ -111,9 +94,9 @@ def load_questions(numbers: Sequence[int] = ()) -> list[Question]:
         for row in asked
         if row["category"] in CATEGORIES
     ]
-    known = {question.number for question in questions}
-    if unknown := [number for number in numbers if number not in known]:
-        raise UserError(f"There is no question {unknown[0]}. There are: {', '.join(map(str, sorted(known)))}.")
+    there = {question.number for question in questions}
+    if unknown := [number for number in numbers if number not in there]:
+        raise UserError(f"There is no question {unknown[0]}. There are: {', '.join(map(str, sorted(there)))}.")
     return [question for question in questions if not numbers or question.number in numbers]
 
 
@@ -128,7 +111,7 @@ SECONDS_A_QUESTION = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Requests to back-ends, calls of the judge, dollars (None where a price is not known) and hours of a run."""
+    """The estimated back-end requests, judge calls, dollars (None if a price is unknown) and hours of a run."""
 
     requests: int
     judge_calls: int
@@ -137,10 +120,10 @@ class Estimate:
 
     def check(self, cap: float) -> None:
         """Raises UserError if the cost exceeds `cap` dollars or is unknown. A cap of 0 allows any cost."""
-        if cap and self.dollars is None:
-            raise UserError(f"{self.sentence} A cap can't be kept then. Give --cap 0 to run it all the same.")
-        if cap and self.dollars is not None and self.dollars > cap:
-            raise UserError(f"{self.sentence} That is more than its cap of ${cap:.2f}. Give a higher --cap.")
+        too_much = f"That is more than its cap of ${cap:.2f}. Give a higher --cap."
+        unknown = "A cap can't be kept then. Give --cap 0 to run it all the same."
+        if cap and (self.dollars is None or self.dollars > cap):
+            raise UserError(f"{self.sentence} {unknown if self.dollars is None else too_much}")
 
     @property
     def sentence(self) -> str:
@@ -166,24 +149,20 @@ def estimate(
     `price`: US dollars of a request, None if unknown; `last_oracle`: the last oracles are judged too.
     """
     turns = len(questions) * TURNS * runs
-    requests, dollars, seconds = 0.0, 0.0, 0.0
-    known = True
-    for system in systems:
-        asked = REQUESTS_A_TURN[system.kind] * turns
-        requests += asked
-        tokens = ANSWER_TOKENS if system.speaks else TYPED_ANSWER_TOKENS
-        one = price(system.backend, Usage(PROMPT_TOKENS, tokens)) if asked else 0.0
-        known = known and one is not None
-        dollars += asked * (one or 0.0)
-        seconds += (SECONDS_A_QUESTION if system.speaks else 10.0) * len(questions) * runs
-    judged = sum(turns * (2 if last_oracle and system.has_oracle else 1) for system in systems) + CALIBRATION_CALLS
-    if judge is None:
-        judged = 0
-    else:
-        one = price(judge, Usage(JUDGE_PROMPT_TOKENS, JUDGE_ANSWER_TOKENS))
-        known = known and one is not None
-        dollars += judged * (one or 0.0)
-    return Estimate(round(requests), judged, dollars if known else None, seconds / 3600)
+    requests = [REQUESTS_A_TURN[system.kind] * turns for system in systems]
+    usages = [Usage(PROMPT_TOKENS, ANSWER_TOKENS if one.speaks else TYPED_ANSWER_TOKENS) for one in systems]
+    costs = [
+        (asked, price(system.backend, usage))
+        for asked, system, usage in zip(requests, systems, usages, strict=True)
+        if asked
+    ]
+    judged = 0
+    if judge is not None:
+        judged = sum(turns * (2 if last_oracle and one.has_oracle else 1) for one in systems) + CALIBRATION_CALLS
+        costs.append((judged, price(judge, Usage(JUDGE_PROMPT_TOKENS, JUDGE_ANSWER_TOKENS))))
+    dollars = [None if one is None else asked * one for asked, one in costs]
+    hours = sum(SECONDS_A_QUESTION if system.speaks else 10.0 for system in systems) * len(questions) * runs / 3600
+    return Estimate(round(sum(requests)), judged, None if None in dollars else sum(known(dollars)), hours)
 
 
 Kind = Literal["moshi", "kame", "nano", "tandem", "cascade", "typed"]
@@ -232,17 +211,15 @@ class System:
     @property
     def has_oracle(self) -> bool:
         """Whether a back-end's text and the spoken answer are distinct."""
-        return self.kind in ("kame", "nano", "tandem", "cascade")
+        return self.kind not in ("moshi", "typed")
 
     def choice(self, weights: str = "") -> SessionChoice:
         """Returns the session choice for the system."""
-        frontend = self.kind if self.kind in MODELS_THAT_SPEAK else "cascade"
-        answer_mode: AnswerMode = "after" if self.kind == "cascade" else "thinking"
         return SessionChoice(
-            frontend=frontend,
+            frontend=self.kind if self.kind in MODELS_THAT_SPEAK else "cascade",
             backend=self.backend,
             model=ModelChoice(weights=weights, delay=as_frames(1000 * self.delay)),
-            answer_mode=answer_mode,
+            answer_mode="after" if self.kind == "cascade" else "thinking",
             openings=False,
             duplex=True,
         )
@@ -260,10 +237,10 @@ def check_systems(systems: Sequence[System], *, simulated: bool) -> None:
 def with_delays(systems: list[System], delays: list[float]) -> list[System]:
     """Combines each system with each delay; systems without a delay setting stay single.
 
-    Raises ValueError if none has one.
+    Raises UserError if none has one.
     """
     if any(delays) and not any(system.kind in MODELS_THAT_SPEAK for system in systems):
-        raise ValueError(
+        raise UserError(
             "A delay can be forced on kame, moshi and nano only: the other systems have none to be set. Leave --delays "
             "out."
         )
@@ -290,7 +267,7 @@ class Lines(Generic[_T]):
         self.records: list[_T] = list(self._values())
 
     def add(self, *records: _T) -> None:
-        """Adds records as the file holds them, where numbers are rounded; they are on the disk when this returns.
+        """Appends records, with rounded numbers, and flushes them to disk.
 
         Raises UserError.
         """
@@ -366,17 +343,15 @@ class Spending:
             )
 
 
-Read = Callable[[np.ndarray], str]
-"""Recognises the words in float32 audio at 24 kHz."""
-RunTalk = Callable[[Coroutine[Any, Any, Any]], Any]
-"""Runs a coroutine that holds conversations, on a loop in real or simulated time."""
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is run. `runs`: how often; `cap`: the dollars that it may cost, 0 for any. `sounds`: by question and turn,
-    for systems that hear. `last_oracle`: the last oracle's text is judged, too. `costs`: what the stages cost in
-    simulated time; empty in real time.
+    """A planned run.
+
+    - `runs`: how often each question is asked
+    - `cap`: the maximum cost in dollars, 0 for any
+    - `last_oracle`: also judges the last oracle's text
+    - `costs`: the stage costs in simulated time; empty in real time
+    - `sounds`: the spoken turns by question and turn, for systems that take speech
     """
 
     systems: Sequence[System]
@@ -388,7 +363,7 @@ class Plan:
     last_oracle: bool = False
     weights: str = ""
     costs: str = ""
-    sounds: Mapping[tuple[int, int], SpokenTurn] = field(default_factory=dict)
+    sounds: Mapping[tuple[int, int], Recording] = field(default_factory=dict)
 
     @property
     def simulated(self) -> bool:
@@ -398,15 +373,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The functions the bench works with: they create sessions and back-ends, price requests, run conversations, and
-    write the router's table. `read`: transcribes spoken answers.
+    """The functions the bench works with: they create sessions and back-ends, price requests, and run conversations.
+    `read`: transcribes spoken answers.
     """
 
     make_session: MakeSession
     make_backend: Callable[[BackendChoice], Backend]
     cost: Callable[[Backend, Usage], float | None]
     run_talk: RunTalk
-    write_routes: Callable[[Mapping[str, BackendChoice]], str]
     read: Read | None = None
 
 
@@ -430,10 +404,9 @@ def write_down(plan: Plan, tools: Tools) -> None:
     }
     once_for_all(plan.out / "run.json", run)
     sounds = hashlib.sha256()
-    for question in plan.questions:
-        for turn in range(1, TURNS + 1):
-            if (question.number, turn) in plan.sounds:
-                sounds.update(plan.sounds[question.number, turn].samples.tobytes())
+    for key in itertools.product((question.number for question in plan.questions), range(1, TURNS + 1)):
+        if key in plan.sounds:
+            sounds.update(plan.sounds[key].samples.tobytes())
     for system in plan.systems:
         spoken = {"sounds": sounds.hexdigest(), "read_back": tools.read is not None, "weights": plan.weights}
         what = {"name": system.name, **_choice(system.backend), **(spoken if system.speaks else {})}

@@ -8,6 +8,7 @@ equal results give equal bytes.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.diagnostics.tables import Progress, machine, paragraphs, progress_bar
+from app.diagnostics.tables import Progress, machine, progress_bar
 from app.platform.files import whole_file, write_json
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
 from app.research.benches.mtbench.judge import Calibration, Judgement, judge_all, judge_request
@@ -38,11 +39,13 @@ from app.research.benches.mtbench.scores import (
     Summary,
     best_routes,
     csv_text,
-    draw,
+    draw_all,
     measure_table,
     score_table,
     summarise,
 )
+from app.research.results import grouped, report
+from app.services.backends import write_routes
 from app.untrusted.records import build
 
 
@@ -62,48 +65,44 @@ def write_fastchat(
     judge: str,
 ) -> None:
     """Writes both kinds of files into `folder`. Raises OSError."""
-    said: dict[str, dict[int, dict[int, str]]] = {}
-    for answer in answers:
-        model = model_id(answer.system, answer.run, runs)
-        said.setdefault(model, {}).setdefault(answer.question, {})[answer.turn] = answer.said
+    said = {
+        model: {
+            number: {one.turn: one.said for one in turns}
+            for number, turns in grouped(group, lambda one: one.question).items()
+        }
+        for model, group in grouped(answers, lambda one: model_id(one.system, one.run, runs)).items()
+    }
     for model, by_question in sorted(said.items()):
         rows = [
             {
-                "question_id": number,
-                "answer_id": f"{model}-{number}",
-                "model_id": model,
-                "choices": [{"index": 0, "turns": [turns[turn] for turn in sorted(turns)]}],
-                "tstamp": 0.0,
+                **{"question_id": number, "answer_id": f"{model}-{number}", "model_id": model},
+                **{"choices": [{"index": 0, "turns": [turns[turn] for turn in sorted(turns)]}], "tstamp": 0.0},
             }
             for number, turns in sorted(by_question.items())
         ]
         _write_lines(folder / "model_answer" / f"{model}.jsonl", rows)
-    by_number = {question.number: question for question in questions}
+    known = {question.number: question for question in questions}
     rows = []
     for one in sorted(judgements, key=lambda one: one.key):
         model = model_id(one.system, one.run, runs)
         turns = said.get(model, {}).get(one.question, {})
-        request = judge_request(by_number[one.question], one.turn, [turns.get(n, "") for n in range(1, one.turn + 1)])
-        rows.append(
-            {
-                "question_id": one.question,
-                "model": model,
-                "judge": [judge, one.template],
-                "user_prompt": request.messages[1].content,  # type: ignore[union-attr]
-                "judgment": one.text,
-                "score": one.score,
-                "turn": one.turn,
-                "tstamp": 0.0,
-            }
-        )
+        request = judge_request(known[one.question], one.turn, [turns.get(n, "") for n in range(1, one.turn + 1)])
+        row: dict[str, Any] = {"question_id": one.question, "model": model, "judge": [judge, one.template]}
+        prompt = request.messages[1].content  # type: ignore[union-attr]
+        row |= {"user_prompt": prompt, "judgment": one.text, "score": one.score, "turn": one.turn, "tstamp": 0.0}
+        rows.append(row)
     if rows:
         _write_lines(folder / "model_judgment" / f"{model_id(judge, 0, 1)}_single.jsonl", rows)
 
 
 def _write_lines(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    _write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def _write_text(path: Path, text: str) -> None:
     with whole_file(path) as file:
-        file.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+        file.write(text.encode())
 
 
 @dataclass(slots=True)
@@ -118,34 +117,27 @@ class MtBenchResult:
 
     def table(self) -> str:
         """Returns the result in Markdown."""
-        kind = "simulated" if self.plan.simulated else "real"
-        lines = [
-            f"{len(self.plan.questions)} questions of two turns, {self.plan.runs} runs, in {kind} time, {machine()}",
-            "",
-            *measure_table(self.summaries),
-        ]
+        lines = measure_table(self.summaries)
         if any(one.scores for one in self.summaries):
             lines += ["", "Scores from 1 to 10 by the judge, latencies below 0 counted as 0:", ""]
             lines += score_table(self.summaries)
-        lines += paragraphs([*([self.plan.costs] if self.plan.costs else []), *self.notes, *CHOICES])
-        return "\n".join(lines)
+        title = f"{len(self.plan.questions)} questions of two turns, {self.plan.runs} runs,"
+        return report(title, self.plan.costs, lines, [*self.notes, *CHOICES])
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
+        routes = [
+            {"kind": route.kind, "model": name_of(route.backend), "figures": route.figures, "by": route.by}
+            for route in self.routes
+        ]
+        plan = self.plan
         return {
-            "bench": "mtbench",
-            "machine": machine(),
-            "simulated": self.plan.simulated,
-            "costs": self.plan.costs,
-            "questions": [question.number for question in self.plan.questions],
-            "runs": self.plan.runs,
+            **{"bench": "mtbench", "machine": machine(), "simulated": plan.simulated, "costs": plan.costs},
+            **{"questions": [question.number for question in plan.questions], "runs": plan.runs},
             "systems": [one.document() for one in self.summaries],
-            "judge": None if self.plan.judge is None else name_of(self.plan.judge),
+            "judge": None if plan.judge is None else name_of(plan.judge),
             "calibration_auc": None if self.calibration is None else round(self.calibration.auc, 4),
-            "routes": [
-                {"kind": r.kind, "model": name_of(r.backend), "figures": r.figures, "by": r.by} for r in self.routes
-            ],
-            "notes": self.notes,
+            **{"routes": routes, "notes": self.notes},
         }
 
 
@@ -173,7 +165,7 @@ def run_mtbench(plan: Plan, tools: Tools, progress: Progress) -> MtBenchResult:
         names += [(_oracle_name(system), _oracle_name(system), 0.0) for system in plan.systems if system.has_oracle]
     result.summaries = summarise(names, plan.questions, mine, scores)
     result.routes = best_routes(plan.systems, plan.questions, mine, scores)
-    _write(plan, tools, result, mine, scores)
+    _write(plan, result, mine, scores)
     return result
 
 
@@ -218,13 +210,8 @@ def _ask(plan: Plan, tools: Tools, system: System, run: int, question: Question)
 def _wanted(plan: Plan, answers: Sequence[Answer]) -> list[Answer]:
     """Returns the plan's answers, each once, in the plan's order."""
     known = {answer.key: answer for answer in answers}
-    keys = [
-        (system.name, run, question.number, turn)
-        for system in plan.systems
-        for run in range(plan.runs)
-        for question in plan.questions
-        for turn in range(1, TURNS + 1)
-    ]
+    names, numbers = [system.name for system in plan.systems], [question.number for question in plan.questions]
+    keys = itertools.product(names, range(plan.runs), numbers, range(1, TURNS + 1))
     return [known[key] for key in keys if key in known]
 
 
@@ -246,22 +233,15 @@ def _with_last_oracle(plan: Plan, answers: list[Answer]) -> list[Answer]:
 # -- what is written
 
 
-def _write(
-    plan: Plan, tools: Tools, result: MtBenchResult, answers: Sequence[Answer], scores: Sequence[Judgement]
-) -> None:
+def _write(plan: Plan, result: MtBenchResult, answers: Sequence[Answer], scores: Sequence[Judgement]) -> None:
     out = plan.out
     judge_name = name_of(plan.judge) if plan.judge is not None else ""
     write_fastchat(out, plan.questions, answers, scores, runs=plan.runs, judge=judge_name)
-    if missing := draw(result.summaries, out / "figures"):
+    if missing := draw_all(result.summaries, out / "figures"):
         result.notes.append(missing)
     routes = {route.kind: route.backend for route in result.routes}
     if routes:
-        _text(out / "routes.json", tools.write_routes(routes) + "\n")
-    _text(out / "results.md", result.table() + "\n")
-    _text(out / "results.csv", csv_text(result.summaries))
+        _write_text(out / "routes.json", write_routes(routes) + "\n")
+    _write_text(out / "results.md", result.table() + "\n")
+    _write_text(out / "results.csv", csv_text(result.summaries))
     write_json(out / "results.json", result.document(), indent=1)
-
-
-def _text(path: Path, text: str) -> None:
-    with whole_file(path) as file:
-        file.write(text.encode())

@@ -7,21 +7,23 @@ an extra of the app (`figures`). A route names, for a kind of question, the mode
 from __future__ import annotations
 
 import csv
-import importlib.util
 import io
 import math
-import random
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from app.diagnostics.tables import markdown, quantile, rounded
 from app.research.benches.mtbench.asking import Answer, has_fact, relevance_gap
 from app.research.benches.mtbench.judge import UNJUDGED, Judgement
 from app.research.benches.mtbench.plan import CATEGORIES, LONG, Kind, Question, System
 from app.research.benches.recordings import compare
+from app.research.results import NOT_DRAWN, draw, grouped, known, mean, shown
 from app.session.control import BackendChoice
 
 RESAMPLES = 1000
@@ -96,8 +98,7 @@ class Summary:
             for name, share in (("median", 0.5), ("p90", 0.9))
             if (self.first_content if content else self.first_sound)
         }
-        counts = {"facts": list(self.facts), "facts_share": self.facts_share}
-        return rounded({**asdict(self), **counts, **latencies})
+        return rounded({**asdict(self), "facts_share": self.facts_share, **latencies})
 
 
 def summarise(
@@ -107,14 +108,10 @@ def summarise(
     judgements: Iterable[Judgement],
 ) -> list[Summary]:
     """Returns one summary per system, in the order of `names`: name, base and delay."""
-    by_system: dict[str, list[Answer]] = {name: [] for name, _, _ in names}
-    for answer in sorted(answers, key=lambda one: one.key):
-        by_system.setdefault(answer.system, []).append(answer)
-    judged: dict[str, list[Judgement]] = {}
-    for judgement in sorted(judgements, key=lambda one: one.key):
-        judged.setdefault(judgement.system, []).append(judgement)
+    by_system = grouped(sorted(answers, key=lambda one: one.key), lambda one: one.system)
+    judged = grouped(sorted(judgements, key=lambda one: one.key), lambda one: one.system)
     return [
-        _summary(Summary(name, base, delay), questions, by_system[name], judged.get(name, []))
+        _summary(Summary(name, base, delay), questions, by_system.get(name, []), judged.get(name, []))
         for name, base, delay in names
     ]
 
@@ -126,15 +123,14 @@ def _summary(
     out.unanswered = sum(not answer.said for answer in answers)
     out.failures = sum(bool(answer.failure) for answer in answers)
     out.cut_off = sum(answer.cut_off for answer in answers)
-    known = [has_fact(answer.question, answer.turn, answer.said) for answer in answers]
-    out.facts = sum(one is True for one in known), sum(one is not None for one in known)
-    out.first_sound = [answer.first_sound for answer in answers if answer.first_sound is not None]
-    out.first_content = [answer.first_content for answer in answers if answer.first_content is not None]
-    out.adopted = _mean(answer.adopted for answer in answers)
-    out.adoption_seconds = _mean(answer.adoption_seconds for answer in answers)
-    if answers:
-        out.taken_back = statistics.fmean(answer.taken_back for answer in answers)
-        out.requests = statistics.fmean(answer.requests for answer in answers)
+    facts = known(has_fact(answer.question, answer.turn, answer.said) for answer in answers)
+    out.facts = sum(facts), len(facts)
+    out.first_sound = known(answer.first_sound for answer in answers)
+    out.first_content = known(answer.first_content for answer in answers)
+    out.adopted = mean(answer.adopted for answer in answers)
+    out.adoption_seconds = mean(answer.adoption_seconds for answer in answers)
+    out.taken_back = mean(answer.taken_back for answer in answers) or 0.0
+    out.requests = mean(answer.requests for answer in answers) or 0.0
     out.cost = sum(answer.cost for answer in answers) + sum(one.cost for one in judgements)
     asked = {(question.number, turn): text for question in questions for turn, text in enumerate(question.turns, 1)}
     spoken = [answer for answer in answers if (answer.question, answer.turn) in asked]
@@ -155,67 +151,41 @@ def _summary(
     return out
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    there = [value for value in values if value is not None]
-    return statistics.fmean(there) if there else None
-
-
 def _by_question(questions: Sequence[Question], judgements: Sequence[Judgement]) -> dict[str, dict[int, float]]:
-    """The mean score of each question over its turns and runs, by category."""
-    by_number: dict[int, list[float]] = {}
-    for one in judgements:
-        by_number.setdefault(one.question, []).append(one.score)
-    out: dict[str, dict[int, float]] = {}
-    for question in questions:
-        if question.number in by_number:
-            out.setdefault(question.category, {})[question.number] = statistics.fmean(by_number[question.number])
-    return {category: out[category] for category in CATEGORIES if category in out}
+    """Returns the mean score of each question over its turns and runs, by category."""
+    by_number = grouped(judgements, lambda one: one.question)
+    out = {
+        category: {
+            question.number: statistics.fmean(one.score for one in by_number[question.number])
+            for question in questions
+            if question.category == category and question.number in by_number
+        }
+        for category in CATEGORIES
+    }
+    return {category: scores for category, scores in out.items() if scores}
 
 
 def _scores(by_question: Mapping[str, Mapping[int, float]]) -> dict[str, Score]:
     """Returns the scores by category, and the unweighted mean of the categories."""
     means = {category: list(scores.values()) for category, scores in by_question.items()}
-
-    def average(groups: Mapping[str, Sequence[float]]) -> float:
-        return statistics.fmean(statistics.fmean(values) for values in groups.values())
-
-    out = {category: interval({category: values}, average) for category, values in means.items()}
-    out["average"] = interval(means, average)
-    return out
+    return {**{category: interval([values]) for category, values in means.items()}, "average": interval(means.values())}
 
 
-def interval(groups: Mapping[str, Sequence[float]], mean: Callable[[Mapping[str, Sequence[float]]], float]) -> Score:
-    """Returns `mean` of the values by group, and its 95 % interval, by a bootstrap within each group."""
-    chance = random.Random(0)
-    drawn = sorted(
-        mean({name: chance.choices(values, k=len(values)) for name, values in groups.items()}) for _ in range(RESAMPLES)
-    )
-    return Score(mean(groups), drawn[round(0.025 * (RESAMPLES - 1))], drawn[round(0.975 * (RESAMPLES - 1))])
+def interval(groups: Iterable[Sequence[float]]) -> Score:
+    """Returns the unweighted mean of the groups' means, and its 95 % interval, by a bootstrap within each group."""
+    rng, values = np.random.default_rng(0), [np.array(group) for group in groups]
+    drawn = np.mean([rng.choice(group, (RESAMPLES, len(group))).mean(axis=1) for group in values], axis=0)
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return Score(float(np.mean([group.mean() for group in values])), float(low), float(high))
 
 
-MISSING = "The figures were not drawn: they need matplotlib (the extra “figures” of kame-desktop)."
-
-
-def draw(summaries: Sequence[Summary], folder: Path) -> str:
+def draw_all(summaries: Sequence[Summary], folder: Path) -> str:
     """Writes the figures into `folder` as SVG; returns a message about anything left out, or "". Raises OSError."""
-    if importlib.util.find_spec("matplotlib") is None:
-        return MISSING
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    folder.mkdir(parents=True, exist_ok=True)
-    # The same figures give the same bytes.
-    with matplotlib.rc_context({"svg.hashsalt": "kame", "font.size": 9, "svg.fonttype": "path"}):
-        for name, (title, plot) in _PLOTS.items():
-            figure = Figure(figsize=(7.2, 4.4), layout="constrained")
-            axes = figure.add_subplot()
-            plot(axes, summaries)
-            axes.set_title(title)
-            axes.grid(alpha=0.3)
-            if axes.get_legend_handles_labels()[0]:
-                axes.legend(fontsize=8)
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-    return ""
+    drawn = [
+        draw(folder / f"{name}.svg", title, partial(plot, summaries=summaries))
+        for name, (title, plot) in _PLOTS.items()
+    ]
+    return "" if all(drawn) else NOT_DRAWN
 
 
 def quality(one: Summary) -> float | None:
@@ -255,20 +225,15 @@ def _delay_curve(axes: Any, summaries: Sequence[Summary]) -> None:
 
 def _latencies(axes: Any, summaries: Sequence[Summary]) -> None:
     for one in summaries:
-        values = sorted(one.first_sound)
-        if values:
-            shares = [(place + 1) / len(values) for place in range(len(values))]
-            axes.step(values, shares, where="post", label=one.name)
+        if one.first_sound:
+            axes.ecdf(one.first_sound, label=one.name)
     axes.axvline(0.0, color="0.6", linewidth=0.8)
     axes.set(xlabel="end of question to first sound, s", ylabel="share of turns", ylim=(0, 1.02))
 
 
 def _categories(axes: Any, summaries: Sequence[Summary]) -> None:
-    rows = [
-        (one.name, [score.mean if (score := one.scores.get(c)) else math.nan for c in CATEGORIES])
-        for one in summaries
-        if one.scores
-    ]
+    there = [one for one in summaries if one.scores]
+    rows = [(one.name, [one.scores[c].mean if c in one.scores else math.nan for c in CATEGORIES]) for one in there]
     rows += [(name, list(scores)) for name, *scores, _, _ in PAPER]
     width = 0.8 / max(1, len(rows))
     for place, (name, values) in enumerate(rows):
@@ -299,10 +264,7 @@ class Route:
 
 
 def best_routes(
-    systems: Sequence[System],
-    questions: Sequence[Question],
-    answers: Sequence[Answer],
-    judgements: Sequence[Judgement],
+    systems: Sequence[System], questions: Sequence[Question], answers: Sequence[Answer], judgements: Sequence[Judgement]
 ) -> list[Route]:
     """Returns a route for each kind of question for which one model was better than all others.
 
@@ -316,11 +278,11 @@ def best_routes(
         if scored:
             points = [(one.system, one.score) for one in scored]
         else:
-            known = [(one, has_fact(one.question, one.turn, one.said)) for one in answers]
             points = [
                 (one.system, float(fact))
-                for one, fact in known
-                if fact is not None and kinds.get(one.question) == category
+                for one in answers
+                if kinds.get(one.question) == category
+                and (fact := has_fact(one.question, one.turn, one.said)) is not None
             ]
         if (found := _best(systems, points)) is not None:
             backend, figures = found
@@ -335,16 +297,15 @@ def _best(
 
     Returns None if no model is better than all others.
     """
+    values = grouped(points, lambda point: point[0])
     for kind in _KINDS:
-        values = {
-            system.model: ([value for name, value in points if name == system.name], system.backend)
-            for system in systems
-            if system.kind == kind and not system.delay
+        there = {one.model: one for one in systems if one.kind == kind and not one.delay and one.name in values}
+        figures = {
+            model: round(statistics.fmean(value for _, value in values[one.name]), 4) for model, one in there.items()
         }
-        figures = {model: round(sum(found) / len(found), 4) for model, (found, _) in values.items() if found}
         if len(figures) > 1:
             best, second = sorted(figures, key=lambda model: figures[model], reverse=True)[:2]
-            return (values[best][1], figures) if figures[best] > figures[second] else None
+            return (there[best].backend, figures) if figures[best] > figures[second] else None
     return None
 
 
@@ -362,7 +323,7 @@ CHOICES = (
 
 
 def score_table(summaries: Sequence[Summary]) -> list[str]:
-    """The paper's table: scores by category, average and median latency, with the paper's own rows."""
+    """Returns the paper's table: scores by category, average and median latency, with the paper's own rows."""
     head = ["", *CATEGORIES, "average", "95 %", "without the long", "not judged"]
     head += ["latency p50, s", "p90", "first content p50, s"]
     rows: list[tuple[object, ...]] = []
@@ -371,15 +332,15 @@ def score_table(summaries: Sequence[Summary]) -> list[str]:
         rows.append(
             (
                 one.name,
-                *(_number(score.mean if score else None) for score in (*map(one.scores.get, CATEGORIES), average)),
+                *(shown(score.mean if score else None) for score in (*map(one.scores.get, CATEGORIES), average)),
                 f"{average.low:.2f} to {average.high:.2f}" if average is not None else "–",
-                _number(one.scores_without_long),
+                shown(one.scores_without_long),
                 one.unjudged,
-                *(_number(value) for value in (one.latency(), one.latency(0.9), one.latency(content=True))),
+                *(shown(value) for value in (one.latency(), one.latency(0.9), one.latency(content=True))),
             )
         )
     rows += [
-        (name, *(f"{score:.2f}" for score in scores), f"{average:.2f}", "–", "–", "–", _number(latency), "–", "–")
+        (name, *(f"{score:.2f}" for score in scores), f"{average:.2f}", "–", "–", "–", shown(latency), "–", "–")
         for name, *scores, average, latency in PAPER
     ]
     return markdown(head, rows)
@@ -394,13 +355,13 @@ def measure_table(summaries: Sequence[Summary]) -> list[str]:
         (
             one.name,
             *(one.turns, one.unanswered, one.failures, *one.facts),
-            *(_number(one.latency(share, clamped=False)) for share in (0.5, 0.9)),
-            *(_number(one.latency(share, content=True, clamped=False)) for share in (0.5, 0.9)),
+            *(shown(one.latency(share, clamped=False)) for share in (0.5, 0.9)),
+            *(shown(one.latency(share, content=True, clamped=False)) for share in (0.5, 0.9)),
             one.cut_off,
             _percent(one.adopted),
-            _number(one.adoption_seconds),
+            shown(one.adoption_seconds),
             f"{one.taken_back:.2f}",
-            _number(one.relevance),
+            shown(one.relevance),
             _percent(one.read_back_errors),
             f"{one.requests:.1f}",
             f"{one.cost:.4f}",
@@ -411,40 +372,22 @@ def measure_table(summaries: Sequence[Summary]) -> list[str]:
 
 
 def csv_text(summaries: Sequence[Summary]) -> str:
-    """Returns the figures as CSV, one line per system."""
-    rows = []
-    for one in summaries:
-        average = one.scores.get("average")
-        means = {name: score.mean for name, score in one.scores.items()}
-        figures = {
-            **{name: means.get(name) for name in (*CATEGORIES, "average")},
-            "average_low": average and average.low,
-            "average_high": average and average.high,
-            "without_long": one.scores_without_long,
-            "first_sound_p50": one.latency(clamped=False),
-            "first_sound_p90": one.latency(0.9, clamped=False),
-            "first_content_p50": one.latency(content=True, clamped=False),
-            "adopted": one.adopted,
-            "taken_back": one.taken_back,
-            "relevance_gap": one.relevance,
-            "read_back_wrong": one.read_back_errors,
-            "requests": one.requests,
-            "cost": one.cost,
-        }
-        counts = {name: getattr(one, name) for name in ("turns", "unanswered", "failures", "unjudged", "cut_off")}
-        counts |= {"key_facts": one.facts[0], "key_facts_of": one.facts[1]}
-        cells = {name: "" if value is None or value != value else f"{value:.4f}" for name, value in figures.items()}
-        rows.append({"system": one.name, "delay": one.delay, **counts, **cells})
+    """Returns the figures as CSV, one line per system; each column is named by the path of a figure in the document."""
+    rows = [{**dict(_flat(one.document())), "facts": one.facts[0], "facts_of": one.facts[1]} for one in summaries]
     out = io.StringIO()
-    writer = csv.DictWriter(out, rows[0] if rows else (), lineterminator="\n")
+    writer = csv.DictWriter(out, dict.fromkeys(name for row in rows for name in row), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None or value != value else f"{value:.2f}"
+def _flat(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in document.items():
+        if isinstance(value, dict) and name != "by_question":
+            yield from _flat(value, f"{path}{name}_")
+        elif not isinstance(value, dict | list):
+            yield f"{path}{name}", value
 
 
 def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.0f}"
+    return shown(None if value is None else 100 * value, 0)

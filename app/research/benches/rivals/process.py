@@ -156,7 +156,7 @@ class AssistantProcess:
         self.name = name
         self.loudspeaker = RecordingLoudspeaker(time.perf_counter)
         self.words: list[tuple[float, int, str]] = []
-        """When it told what it recognised, of which turn, and the words, which take the place of earlier ones."""
+        """The time, turn and words of each recognition result; later words of a turn replace earlier ones."""
         self._command, self._settings, self._log = command, settings, log
         self._queue: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
         self._ready, self._stopping = threading.Event(), threading.Event()
@@ -170,10 +170,8 @@ class AssistantProcess:
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._file, **how
         )
         assert self._child.stdin is not None and self._child.stdout is not None
-        self._threads = [
-            threading.Thread(target=self._write, args=(self._child.stdin,), name="hear", daemon=True),
-            threading.Thread(target=self._read, args=(self._child.stdout,), name="speak", daemon=True),
-        ]
+        work = ((self._write, self._child.stdin), (self._read, self._child.stdout))
+        self._threads = [threading.Thread(target=target, args=(pipe,), daemon=True) for target, pipe in work]
         for thread in self._threads:
             thread.start()
         until = time.monotonic() + READY_SECONDS
@@ -196,8 +194,6 @@ class AssistantProcess:
         end_child(self._child, 2.0)
         for thread in self._threads:
             thread.join(5.0)
-        assert self._child.stdout is not None
-        self._child.stdout.close()
         self._file.close()
 
     @property
@@ -226,8 +222,6 @@ class AssistantProcess:
                 return
         begin, number = time.perf_counter(), 0
         self._next_at = begin
-        import soxr
-
         down = soxr.ResampleStream(SAMPLE_RATE, 16_000, 1, dtype="float32")
         rest: np.ndarray = np.zeros(0, np.float32)
         try:

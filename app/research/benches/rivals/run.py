@@ -5,11 +5,10 @@ Answers are measured from the audio their loudspeaker plays. The comparison's fi
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,15 @@ import numpy as np
 
 from app.backend.base import PERSONA
 from app.conversation.frame import SAMPLE_RATE
-from app.diagnostics.tables import Progress, machine, markdown, quantile, rounded
+from app.diagnostics.tables import Progress, machine, markdown, rounded
 from app.models.locations import default_model
 from app.platform.children import python_module_command
+from app.platform.files import write_json
 from app.research.benches.pauses import people
-from app.research.benches.recordings import SPEAKER_PARTS, load_questions, normalised, word_distance
+from app.research.benches.recordings import SPEAKER_PARTS, Recording, load_questions, normalised, word_distance
 from app.research.benches.rivals.process import FLOOR, Assistant, AssistantProcess, python_of, usage_of
 from app.research.benches.timed_parts import speech_models
+from app.research.results import at_share, grouped, report, shown
 from app.session.errors import UserError
 
 
@@ -41,35 +42,28 @@ class Measured:
     memory: int = 0
     trouble: str = ""
 
-    def of(self, kind: str) -> list[Outcome]:
-        """Returns its outcomes for one kind of speaker."""
-        return [one for one in self.outcomes if one.kind == kind]
+    def by_kind(self) -> dict[str, list[Outcome]]:
+        """Returns its outcomes by kind of speaker."""
+        return grouped(self.outcomes, lambda one: one.kind)
 
     def document(self) -> dict[str, Any]:
         """Returns the figures for JSON."""
-        kinds = {kind: figures(self.of(kind)) for kind in dict.fromkeys(one.kind for one in self.outcomes)}
-        return rounded(
-            {
-                "name": self.name,
-                **kinds,
-                "processor": self.processor,
-                "model_processor": self.model_processor,
-                "memory": self.memory,
-                "trouble": self.trouble,
-                "answers": [one.document() for one in self.outcomes],
-            }
-        )
+        names = ("name", "processor", "model_processor", "memory", "trouble")
+        own: dict[str, Any] = {name: getattr(self, name) for name in names}
+        own |= {kind: figures(group) for kind, group in self.by_kind().items()}
+        return rounded({**own, "answers": [asdict(one) for one in self.outcomes]})
 
 
 _SHARES = {"first_sound_p50": 0.5, "first_sound_p75": 0.75, "first_sound_worst": 1.0}
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The figures of one kind of speaker. What begins before the question's end is no quick answer, so its seconds
-    don't count.
+    """Returns the figures of one kind of speaker.
+
+    An answer that begins before the question's end is not a quick one, so it is not timed.
     """
-    sounds = [one.first_sound for one in outcomes if one.first_sound is not None and not one.early]
-    seconds = {name: quantile(sounds, share) if sounds else None for name, share in _SHARES.items()}
+    sounds = [one.first_sound for one in outcomes if not one.early]
+    seconds = {name: at_share(sounds, share) for name, share in _SHARES.items()}
     return {
         "asked": len(outcomes),
         **seconds,
@@ -94,32 +88,20 @@ class RivalsResult:
         head += ("talked over", "no answer", "words wrong, %", "processor s per s", "model's", "memory, MB")
         rows: list[tuple[object, ...]] = []
         for one in self.measured:
-            for kind in dict.fromkeys(outcome.kind for outcome in one.outcomes):
-                f = figures(one.of(kind))
-                rows.append(
-                    (
-                        *(one.name, kind, f["asked"]),
-                        *("–" if f[name] is None else f"{f[name]:.2f}" for name in _SHARES),
-                        *(f[name] for name in ("early", "talked_over", "unanswered")),
-                        f"{100 * f['wrong'] / max(1, f['words']):.1f}",
-                        f"{one.processor:.2f}",
-                        f"{one.model_processor:.2f}",
-                        round(one.memory / 1e6),
-                    )
-                )
-        lines = [f"Assistants side by side in real time, all with {self.model}, {machine()}", ""]
-        lines += markdown(head, rows, text_columns=2)
-        lines += ["", *(f"- {one.name}: {one.what}" for one in self.measured)]
-        return "\n".join([*lines, *(f"{one.name}: {one.trouble}" for one in self.measured if one.trouble)])
+            used = (shown(one.processor), shown(one.model_processor), round(one.memory / 1e6))
+            for kind, group in one.by_kind().items():
+                f = figures(group)
+                counts = (f[name] for name in ("early", "talked_over", "unanswered"))
+                wrong = shown(100 * f["wrong"] / max(1, f["words"]), 1)
+                rows.append((one.name, kind, f["asked"], *(shown(f[name]) for name in _SHARES), *counts, wrong, *used))
+        lines = [*markdown(head, rows, text_columns=2), "", *(f"- {one.name}: {one.what}" for one in self.measured)]
+        troubles = [f"{one.name}: {one.trouble}" for one in self.measured if one.trouble]
+        return report(f"Assistants side by side, all with {self.model},", "", lines, troubles)
 
     def document(self) -> dict[str, Any]:
         """Returns the result for JSON."""
-        return {
-            "bench": "rivals",
-            "machine": machine(),
-            "model": self.model,
-            "rivals": [one.document() for one in self.measured],
-        }
+        rivals = [one.document() for one in self.measured]
+        return {"bench": "rivals", "machine": machine(), "model": self.model, "rivals": rivals}
 
 
 PATIENCE_SECONDS = 15.0
@@ -132,20 +114,12 @@ AUDIBLE_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A question to ask: float32 24 kHz audio in which the voice ends at second `end`. `kind`: the kind of speaker."""
-
-    name: str
-    kind: str
-    text: str
-    samples: np.ndarray
-    end: float
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
-    """Seconds from the question's end: `first_sound`, the first that is heard after it; None without. `early`: it began
-    to answer before the end; `talked_over`: for how many seconds. `wrong` of `words` were recognised wrongly.
+    """The answer to one question.
+
+    - `first_sound`: seconds from the question's end to the first sound after it; None without one
+    - `early`: the answer began before the end; `talked_over`: for how many seconds it sounded until then
+    - `wrong`: how many of the `words` were recognised wrongly
     """
 
     item: str
@@ -157,12 +131,8 @@ class Outcome:
     wrong: int
     words: int
 
-    def document(self) -> dict[str, Any]:
-        """Returns the outcome for JSON."""
-        return rounded(asdict(self))
 
-
-def ask(process: AssistantProcess, item: Item) -> Outcome:
+def ask(process: AssistantProcess, item: Recording) -> Outcome:
     """Asks, and waits until the answer is over, the wait times out, or the process exits."""
     told = len(process.words)
     begin = process.say(item.samples)
@@ -193,46 +163,36 @@ def ask(process: AssistantProcess, item: Item) -> Outcome:
 
 def _timing(process: AssistantProcess, begin: float, end: float) -> tuple[float | None, bool, float]:
     """Returns the time of the first sound after the end, whether one came before it, and the seconds of overlap."""
-    during = np.abs(process.loudspeaker.played(begin + 0.3, end)) > FLOOR
-    over = _seconds(during)
-    after = np.abs(process.loudspeaker.played(end, time.perf_counter())) > FLOOR
-    places = np.flatnonzero(after)
-    return (float(places[0]) / SAMPLE_RATE if len(places) else None), over > 0.02, over
-
-
-def _seconds(loud: np.ndarray) -> float:
-    """Returns how long something is audible, in blocks of 20 ms."""
     block = SAMPLE_RATE // 50
-    return float(loud[: len(loud) // block * block].reshape(-1, block).any(axis=1).sum()) * 0.02
+    during = np.abs(process.loudspeaker.played(begin + 0.3, end)) > FLOOR
+    over = float(during[: len(during) // block * block].reshape(-1, block).any(axis=1).sum()) * 0.02
+    places = np.flatnonzero(np.abs(process.loudspeaker.played(end, time.perf_counter())) > FLOOR)
+    return (float(places[0]) / SAMPLE_RATE if len(places) else None), over > 0.02, over
 
 
 FIRST_SECONDS = 3.0
 """Silence before the first question, since some assistants are still loading."""
 
 
-def load_items(questions: int, folder: Path | None, utterances: int) -> list[Item]:
+def load_items(questions: int, folder: Path | None, utterances: int) -> list[Recording]:
     """Returns the bench's own questions, mixed with utterances from `folder` of held-out speakers.
 
     Raises TranscriberError.
     """
-    items = (
-        [Item(one.name, "synthetic", one.text, one.samples, one.end) for one in load_questions(max(0, questions))]
-        if questions
-        else []
-    )
+    items = [replace(one, kind="synthetic") for one in load_questions(questions)]
     if folder is not None and utterances:
         with speech_models() as models:
             cases = people(folder, models.transcribe, models.voice_detector, SPEAKER_PARTS - 1)
         whole = [case for case in cases if not case.untold]
         picked = random.Random(4).sample(whole, min(utterances, len(whole)))
-        items += [Item(case.name, "people", case.text, case.samples, case.end) for case in picked]
+        items += [Recording(one.name, one.text, one.samples, one.end, kind="people") for one in picked]
     random.Random(1).shuffle(items)
     return items
 
 
 def run_rivals(
     assistants: Sequence[Assistant],
-    items: Sequence[Item],
+    items: Sequence[Recording],
     server: Mapping[str, str],
     server_pid: int,
     out: Path,
@@ -241,7 +201,7 @@ def run_rivals(
     """Asks `assistants` all `items`. An exception from `progress` ends the run. Raises UserError.
 
     - `server`: `url`, `key` and `model` of a server with OpenAI's protocol
-    - `server_pid`: its process, or 0 if it is not on this machine
+    - `server_pid`: its process
     - `out`: the folder in which results are written after each assistant
     """
     if not items:
@@ -261,7 +221,7 @@ def run_rivals(
             _measure(assistant, one, items, settings, server_pid, out, progress)
         except UserError as error:
             one.trouble = str(error)
-        (out / "results.json").write_text(json.dumps(result.document(), ensure_ascii=False, indent=1), "utf-8")
+        write_json(out / "results.json", result.document(), indent=1)
         (out / "results.md").write_text(result.table() + "\n", "utf-8")
     return result
 
@@ -269,7 +229,7 @@ def run_rivals(
 def _measure(
     assistant: Assistant,
     one: Measured,
-    items: Sequence[Item],
+    items: Sequence[Recording],
     settings: Mapping[str, str],
     server_pid: int,
     out: Path,
@@ -281,7 +241,7 @@ def _measure(
     ) as process:
         time.sleep(FIRST_SECONDS)
         began, before = time.perf_counter(), process.usage()[0]
-        model_before = usage_of(server_pid)[0] if server_pid else 0.0
+        model_before = usage_of(server_pid)[0]
         for place, item in enumerate(items, 1):
             progress(f"{assistant.name}: question {place} of {len(items)}")
             one.outcomes.append(ask(process, item))
@@ -291,8 +251,7 @@ def _measure(
         seconds = time.perf_counter() - began
         used, one.memory = process.usage()
         one.processor = (used - before) / seconds
-        if server_pid:
-            one.model_processor = (usage_of(server_pid)[0] - model_before) / seconds
+        one.model_processor = (usage_of(server_pid)[0] - model_before) / seconds
 
 
 def _command(assistant: Assistant, progress: Progress) -> list[str]:

@@ -13,12 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
+import numpy as np
 import sentencepiece
 import torch
 from safetensors.torch import save_file
 
+from app.diagnostics.tables import progress_bar
 from app.frontend.kame.checkpoint import save_compact
 from app.frontend.kame.codec.voice_codec import is_voice_codec, load_codec, save_codec
 from app.frontend.kame.model import KameLM
@@ -26,6 +27,7 @@ from app.models.catalogue import ModelError
 from app.models.layout import CONFIG_NAME, LM_NAME, CheckpointFiles, read_layout
 from app.research.corpus.tokens import Corpus
 from app.research.nano.frontend import PIECES_NAME, unigram
+from app.research.results import draw
 from app.research.training.kame.run import LossFunction, RunFolder, TrainSettings, fuse_adapters
 from app.research.training.kame.trainer import Batches, checkpoints, load_weights, read_settings
 
@@ -39,7 +41,7 @@ def merge_run(run: RunFolder, target: Path, *, compact: bool = False) -> Path:
     if run.start().rank:
         fuse_adapters(lm)
     files = run.files()
-    write_weights(target, lm, run.config(), files, files.generation, compact=compact)
+    write_weights(target, lm, dict(files.lm_config or {}), files, files.generation, compact=compact)
     return checkpoint
 
 
@@ -126,19 +128,18 @@ def mean_losses(
         silent = tokens.clone()
         silent[:, -1] = torch.where(silent[:, -1] >= 0, lm.text_padding_token_id, silent[:, -1])
         for name, given in (("", tokens), ("_without", silent)):
-            found = losses(given, audio=audio and not name)
-            values = {"words": found.words, "padding": found.padding, "right_words": found.right_words}
-            if audio and not name:
-                values |= {"first_book": found.first_book, "other_books": found.other_books}
-            for key, value in values.items():
-                sums[key + name] = sums.get(key + name, 0.0) + float(value)
+            found = losses(given, audio=audio and not name).parts()
+            sound = ("first_book", "other_books") if audio and not name else ()
+            for key in ("words", "padding", "right_words", *sound):
+                sums[key + name] = sums.get(key + name, 0.0) + found[key]
         progress(f"{step + 1} of {len(batches)} batches")
     return {name: total / len(batches) for name, total in sums.items()}
 
 
-SHOWN = (("words", "#2563eb"), ("padding", "#9ca3af"), ("first_book", "#dc2626"), ("other_books", "#f59e0b"))
-"""The losses in the figure, with their colours."""
-_WIDTH, _HEIGHT, _MARGIN = 900, 420, 50
+SHOWN = ("words", "padding", "first_book", "other_books")
+"""The losses in the figure."""
+POINTS = 300
+"""Each point of the figure is the mean of as many steps as it takes to have no more points than this."""
 
 
 def read_curves(path: Path) -> list[dict[str, float]]:
@@ -154,50 +155,25 @@ def read_curves(path: Path) -> list[dict[str, float]]:
 
 def bar(line: dict[str, float], steps: int, seconds_left: float) -> str:
     """Formats one step as a terminal line with a progress bar."""
-    done = round(24 * line["step"] / max(1, steps))
     hours, minutes = divmod(round(seconds_left / 60), 60)
     return (
-        f"{'█' * done}{'░' * (24 - done)} {line['step']:,.0f}/{steps:,}  loss {line['loss']:.3f}  words "
+        f"{progress_bar(int(line['step']), steps)} {line['step']:,.0f}/{steps:,}  loss {line['loss']:.3f}  words "
         f"{line['words']:.3f} ({line['right_words']:.0%} right)  first {line['first_book']:.2f}  others "
         f"{line['other_books']:.2f}  {line['frames_per_second']:,.0f} frames/s  {hours} h {minutes:02} min left"
     )
 
 
-def figure(lines: Sequence[dict[str, float]], points: int = 300) -> str:
-    """Plots the losses over the steps as an SVG; each point is the mean of several steps."""
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" '
-        'font-size="13">',
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
-    ]
-    kept = _means(lines, points)
-    if kept:
-        last = kept[-1]["step"]
-        top = max(line[name] for line in kept for name, _ in SHOWN) or 1.0
-        for part in range(5):
-            y = _place(part / 4)
-            out.append(f'<line x1="{_MARGIN}" x2="{_WIDTH - 20}" y1="{y:.0f}" y2="{y:.0f}" stroke="#e5e7eb"/>')
-            out.append(f'<text x="8" y="{y + 4:.0f}">{top * part / 4:.2g}</text>')
-        for number, (name, colour) in enumerate(SHOWN):
-            places = " ".join(
-                f"{_MARGIN + (_WIDTH - _MARGIN - 20) * line['step'] / last:.1f},{_place(line[name] / top):.1f}"
-                for line in kept
-            )
-            out.append(f'<polyline fill="none" stroke="{colour}" stroke-width="1.5" points="{places}"/>')
-            label = escape(f"{name.replace('_', ' ')} {kept[-1][name]:.3f}")
-            out.append(f'<text x="{_WIDTH - 190}" y="{36 + 18 * number}" fill="{colour}">{label}</text>')
-        out.append(f'<text x="{_WIDTH - 120}" y="{_HEIGHT - 12}">step {last:,.0f}</text>')
-    return "\n".join([*out, "</svg>", ""])
+def figure(lines: Sequence[dict[str, float]], file: Path) -> bool:
+    """Plots the losses over the steps into an SVG file. Returns False without matplotlib."""
 
+    def plot(axes: Any) -> None:
+        groups = np.array_split(np.arange(len(lines)), min(POINTS, len(lines)) or 1)
+        for name in SHOWN if lines else ():
+            means = [[np.mean([lines[place][key] for place in group]) for group in groups] for key in ("step", name)]
+            axes.plot(*means, label=f"{name.replace('_', ' ')} {means[1][-1]:.3f}", gid=name)
+        axes.set(xlabel="step", ylabel="loss", ylim=(0, None))
 
-def _place(share: float) -> float:
-    return _HEIGHT - _MARGIN + (2 * _MARGIN - 30 - _HEIGHT) * share
-
-
-def _means(lines: Sequence[dict[str, float]], points: int) -> list[dict[str, float]]:
-    size = max(1, len(lines) // points)
-    groups = [lines[start : start + size] for start in range(0, len(lines), size)]
-    return [{name: sum(line[name] for line in group) / len(group) for name in group[0]} for group in groups]
+    return draw(file, "Losses", plot)
 
 
 _ACTIVATIONS = {"bf16": 130.0, "fp32": 180.0}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from app.frontend.kame.codec.voice_codec import is_voice_codec, load_codec
 from app.frontend.kame.model import KameLM
 from app.models.catalogue import ModelError
 from app.models.layout import CheckpointFiles, read_layout
+from app.platform.files import write_json
+from app.research.results import unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +139,12 @@ class RunFolder:
         if (self.folder / _RUN).exists():
             raise ModelError(f"There is a run in {self.folder} already. Go on with it, or choose another folder.")
         read_layout(start.weights)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / _RUN).write_text(json.dumps(asdict(start), indent=1) + "\n", "utf-8")
+        write_json(self.folder / _RUN, asdict(start), indent=1)
 
     def start(self) -> Start:
         """Reads the run's starting point. Raises ModelError."""
-        try:
+        with unreadable(ModelError, f"There is no run in {self.folder}. Begin one with “train init”."):
             return Start(**json.loads((self.folder / _RUN).read_text("utf-8")))
-        except (OSError, ValueError, TypeError) as error:
-            raise ModelError(f"There is no run in {self.folder}. Begin one with “train init”.") from error
 
     def files(self) -> CheckpointFiles:
         """Returns the files that the run starts from. Raises ModelError."""
@@ -169,10 +168,6 @@ class RunFolder:
         path = self.files().mimi
         return load_codec(path).silence if is_voice_codec(path) else None
 
-    def config(self) -> dict[str, Any]:
-        """Returns the arguments of the model's class."""
-        return dict(self.files().lm_config or {})
-
 
 _LEAST = 1e-6  # in place of a count of none
 SPEECH_WEIGHT = 10.0
@@ -193,6 +188,10 @@ class Losses:
     other_books: torch.Tensor
     right_words: torch.Tensor
     """Share of word tokens predicted correctly."""
+
+    def parts(self) -> dict[str, float]:
+        """Returns all parts, including the total, keyed by name."""
+        return {field.name: float(getattr(self, field.name).detach()) for field in fields(self)}
 
 
 @dataclass(slots=True)

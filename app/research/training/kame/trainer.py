@@ -40,7 +40,9 @@ from torch.distributed.tensor import DTensor
 from app.frontend.kame.model import KameLM
 from app.models.catalogue import ModelError
 from app.research.corpus.tokens import Corpus
-from app.research.training.kame.run import LossFunction, LossWeights, TrainSettings, is_trained
+from app.research.results import unreadable
+from app.research.training.kame.run import LossFunction, TrainSettings, is_trained
+from app.untrusted.records import build
 
 NONE = -1
 """The token that pads a dialogue to the longest of its batch."""
@@ -162,10 +164,9 @@ def save_checkpoint(
     optimiser: torch.optim.Optimizer,
     step: int,
     settings: TrainSettings,
-    processes: Processes | None = None,
-) -> Path:
+    processes: Processes,
+) -> None:
     """Writes a checkpoint after `step` steps, atomically, and deletes all but the newest `KEPT`."""
-    processes = processes or Processes()
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
     weights: dict[str, Any] = dict(get_model_state_dict(lm, options=options))
     state: dict[str, Any] = dict(get_optimizer_state_dict(lm, optimiser, options=options))
@@ -190,7 +191,6 @@ def save_checkpoint(
             shutil.rmtree(old)
     if processes.count > 1:
         distributed.barrier()
-    return target
 
 
 def checkpoints(folder: Path) -> list[Path]:
@@ -200,10 +200,8 @@ def checkpoints(folder: Path) -> list[Path]:
 
 def read_settings(checkpoint: Path) -> TrainSettings:
     """Reads the settings a run was started with. Raises ModelError."""
-    stored = dict(_read_state(checkpoint)["settings"])
-    stored["weights"] = LossWeights(**stored["weights"])
-    stored["betas"] = tuple(stored["betas"])
-    return TrainSettings(**stored)
+    with unreadable(ModelError, f"The settings in {checkpoint} can't be read ({{}}). Choose an earlier checkpoint."):
+        return build(TrainSettings, _read_state(checkpoint)["settings"])
 
 
 def load_weights(checkpoint: Path, lm: KameLM) -> None:
@@ -215,7 +213,8 @@ def load_weights(checkpoint: Path, lm: KameLM) -> None:
         raise ModelError(
             f"The weights in {checkpoint} can't be read ({error}). Choose an earlier checkpoint."
         ) from error
-    missing = [name for name in keys.missing_keys if _needed(name, lm)]
+    adapters = any(name.endswith("lora_A.weight") for name, _ in lm.named_parameters())
+    missing = [name for name in keys.missing_keys if not adapters or is_trained(name)]
     if missing or keys.unexpected_keys:
         raise ModelError(
             f"The weights in {checkpoint} are of another model: {(missing or keys.unexpected_keys)[0]} doesn't fit."
@@ -239,16 +238,9 @@ def load_checkpoint(checkpoint: Path, lm: KameLM, optimiser: torch.optim.Optimiz
     return int(_read_state(checkpoint)["step"])
 
 
-def _needed(name: str, lm: KameLM) -> bool:
-    adapters = any(other.endswith("lora_A.weight") for other, _ in lm.named_parameters())
-    return not adapters or is_trained(name)
-
-
 def _read_state(checkpoint: Path) -> dict[str, Any]:
-    try:
+    with unreadable(ModelError, f"{checkpoint} holds no complete checkpoint. Choose an earlier one."):
         return dict(json.loads((checkpoint / STATE).read_text("utf-8")))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{checkpoint} holds no complete checkpoint. Choose an earlier one.") from error
 
 
 CURVES = "curves.jsonl"
@@ -343,18 +335,10 @@ class Trainer:
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         self.step += 1
-        return {
-            "step": self.step,
-            "rate": rate,
-            "loss": float(losses.total.detach()),
-            "words": float(losses.words),
-            "padding": float(losses.padding),
-            "first_book": float(losses.first_book),
-            "other_books": float(losses.other_books),
-            "right_words": float(losses.right_words),
-            "gradient": float(norm),
-            "frames_per_second": tokens.shape[0] * tokens.shape[2] / (time.perf_counter() - began),
-        }
+        speed = tokens.shape[0] * tokens.shape[2] / (time.perf_counter() - began)
+        parts = losses.parts()
+        loss = {"loss": parts.pop("total"), **parts}
+        return {"step": self.step, "rate": rate, **loss, "gradient": float(norm), "frames_per_second": speed}
 
     def _save(self) -> None:
         save_checkpoint(self._folder, self._lm, self.optimiser, self.step, self._settings, self._processes)

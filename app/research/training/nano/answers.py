@@ -9,9 +9,9 @@ voice, as codes and words by frame.
 from __future__ import annotations
 
 import random
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +19,7 @@ import torch
 
 from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
 from app.frontend.kame.spoken_words import Pieces
-from app.research.corpus.dialogue import OracleRow, TimedRevision, TimedWord, Vocabulary, text_row
+from app.research.corpus.dialogue import OracleRow, TimedRevision, TimedWord, Vocabulary, oracle_row, text_row
 from app.research.training.kame.trainer import NONE
 
 Speak = Callable[[str, float], tuple[np.ndarray, list[tuple[int, int]]]]
@@ -67,16 +67,8 @@ class SpeechBank:
 
     def __init__(self, speak: Speak, codec: VoiceCodec) -> None:
         self._speak, self._codec = speak, codec
-        self._kept: OrderedDict[str, Spoken] = OrderedDict()
-
-    def speak(self, text: str) -> Spoken:
+        self.speak = lru_cache(_KEPT)(self._make)
         """Returns the speech of a text."""
-        if text not in self._kept:
-            self._kept[text] = self._make(text)
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(text)
-        return self._kept[text]
 
     @torch.no_grad()
     def _make(self, text: str) -> Spoken:
@@ -125,7 +117,7 @@ CORRECTIONS = ("Sorry.", "No.", "No, sorry.", "Correction.")
 GIVE_UP = 45
 """Frames (3.6 s) after the question until the model says that it does not know."""
 AGAIN = 16
-"""Frames of silence before it says again that it is waiting."""
+"""Frames of silence before it repeats that it is waiting."""
 TOO_LATE = 20
 """Frames after the answer within which a new revision is still spoken."""
 LATE = 0.2
@@ -269,10 +261,47 @@ class AnswerPlan:
 
 
 def _cut(spoken: Spoken, at: int, earliest: int) -> tuple[int, int]:
-    """Returns the frame, at the end of a word, where speech that began in frame `at` stops, and the number of words."""
-    if earliest >= at + len(spoken.codes):
-        return at + len(spoken.codes), len(spoken.words)
-    for count, end in enumerate(spoken.ends):
-        if at + end >= earliest:
-            return at + end, count + 1
-    return at + len(spoken.codes), len(spoken.words)
+    """Returns the frame at the end of a word where speech that began in frame `at` stops, and the words until then."""
+    words = ((at + end, count) for count, end in enumerate(spoken.ends, 1) if at + end >= earliest)
+    return next(words, (at + len(spoken.codes), len(spoken.words)))
+
+
+LENGTH = 384
+"""Frames of a dialogue, 30.7 s. A last turn that does not fit is left out."""
+
+
+class Track:
+    """The token rows of a dialogue, to which turns are added. `silence`: the own codes of a silent frame."""
+
+    def __init__(self, pieces: Pieces, vocabulary: Vocabulary, own_books: int, silence: int) -> None:
+        self._pieces, self._vocabulary = pieces, vocabulary
+        self._text, self._oracle = (np.full(LENGTH, vocabulary.padding, np.int64) for _ in range(2))
+        self._own = np.full((own_books, LENGTH), silence, np.int64)
+
+    def add(
+        self,
+        at: int,
+        bank: Bank,
+        draw: random.Random,
+        question_end: int,
+        revisions: Sequence[TimedRevision],
+        late: float = LATE,
+    ) -> int | None:
+        """Adds a turn that begins in frame `at`, with the answer planned from the rest as by `AnswerPlan`.
+
+        Returns the frame after it; None if it does not fit.
+        """
+        row = oracle_row(revisions, self._pieces, self._vocabulary, question_end + LENGTH)
+        answer = AnswerPlan(bank, draw, question_end, revisions, row, late).plan()
+        stop = answer.end + 2
+        if stop > LENGTH:
+            return None
+        self._oracle[at:stop] = row.tokens[at:stop]
+        self._text[at:stop] = answer.text(self._pieces, self._vocabulary, stop)[at:]
+        for frame, spoken, length in answer.sounds:
+            self._own[:, frame : frame + length] = spoken.codes[:length].T
+        return stop
+
+    def tokens(self, user: np.ndarray) -> np.ndarray:
+        """Returns all rows with the user's codes, int16 `[text + own + user + oracle, frames]`."""
+        return np.concatenate([self._text[None], self._own, user, self._oracle[None]]).astype(np.int16)

@@ -24,16 +24,12 @@ from app.frontend.kame.codec.voice_codec import SILENT, VoiceCodec
 from app.frontend.kame.spoken_words import SPACE
 from app.models.catalogue import ModelError
 from app.platform.installation import resource
-from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
+from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary
 from app.research.corpus.tokens import MANIFEST, Corpus, Layout, open_corpus
+from app.research.results import unreadable
 from app.research.training.kame.trainer import NONE
-from app.research.training.nano.answers import LATE, AnswerPlan, Bank, SpeechBank, UnspokenBank
-from app.research.training.nano.dialogues import (
-    LENGTH,
-    DialogueMaker,
-    Speaker,
-    speak_questions,
-)
+from app.research.training.nano.answers import LATE, LENGTH, Bank, SpeechBank, Track, UnspokenBank
+from app.research.training.nano.dialogues import DialogueMaker, Speaker, speak_questions
 from app.research.training.nano.facts import Fact, draw_fact
 from app.routing.classifier import TOKENIZER
 from app.tts.latents import LatentVoice
@@ -78,26 +74,13 @@ class ReadingMaker:
 
     def make(self, draw: random.Random) -> np.ndarray:
         """Draws one dialogue, as `DialogueMaker.make` does."""
-        text = np.full(LENGTH, self._vocabulary.padding, np.int64)
-        oracle = np.full(LENGTH, self._vocabulary.padding, np.int64)
-        own = np.full((self._own_books, LENGTH), NONE if self._bank is None else SILENT, np.int64)
+        track = Track(self._pieces, self._vocabulary, self._own_books, NONE if self._bank is None else SILENT)
         bank = self._bank or UnspokenBank(draw.uniform(*PACES), self._own_books)
+        late = LATE if self._bank is None else LATE_ALOUD
         at = draw.randint(2, 8)
-        while True:
-            revisions = self._revisions(draw, at)
-            row = oracle_row(revisions, self._pieces, self._vocabulary, at + LENGTH)
-            late = LATE if self._bank is None else LATE_ALOUD
-            answer = AnswerPlan(bank, draw, at, revisions, row, late).plan()
-            stop = answer.end + 2
-            if stop > LENGTH:
-                break
-            oracle[at:stop] = row.tokens[at:stop]
-            text[at:stop] = answer.text(self._pieces, self._vocabulary, stop)[at:]
-            for frame, spoken, length in answer.sounds:
-                own[:, frame : frame + length] = spoken.codes[:length].T
+        while (stop := track.add(at, bank, draw, at, self._revisions(draw, at), late)) is not None:
             at = stop + draw.randint(0, 6)
-        heard = np.full((self._heard_books, LENGTH), NONE, np.int64)
-        return np.concatenate([text[None], own, heard, oracle[None]]).astype(np.int16)
+        return track.tokens(np.full((self._heard_books, LENGTH), NONE, np.int64))
 
     def _revisions(self, draw: random.Random, at: int) -> list[TimedRevision]:
         """Draws one answer, or several that replace each other."""
@@ -156,14 +139,11 @@ _NOT_SPOKEN = re.compile(r"[*_#\[\]{}<>/\\|=~^`\"()]")
 
 def read_texts(path: Path) -> list[tuple[str, str]]:
     """Reads questions and the first sentences of their answers, skipping unspeakable ones. Raises ModelError."""
-    texts = []
-    try:
-        for entry in read_json_lines(path, CORPUS, CORPUS_LINE):
-            if answer := _first_sentence(str(entry["a"])):
-                texts.append((str(entry["q"]), answer))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(f'{path} holds no lines like {{"q": …, "a": …}} ({type(error).__name__}: {error}).') from error
-    return texts
+    with unreadable(ModelError, f'{path} holds no lines like {{"q": …, "a": …}} ({{}}).'):
+        texts = [
+            (str(entry["q"]), _first_sentence(str(entry["a"]))) for entry in read_json_lines(path, CORPUS, CORPUS_LINE)
+        ]
+    return [(question, answer) for question, answer in texts if answer]
 
 
 def common_words() -> list[str]:
@@ -212,12 +192,15 @@ def make_corpora(
     `reading` is text alone, `aloud` has texts, words and facts read aloud, and `corpus` has spoken questions.
     `general`: questions with non-factual answers. Raises VoiceError, and ModelError if the folder holds another corpus.
     """
-    codec, pieces = _codec(loaded), loaded.pieces
+    codec, pieces = loaded.mimi, loaded.pieces
+    if not isinstance(codec, VoiceCodec):
+        raise ModelError("These weights have Mimi's codec. This corpus is for a small model with a voice's codec.")
     layout = Layout(
         codec.shape.own_books, codec.shape.heard_books, loaded.lm.text_padding_token_id, loaded.lm.text_initial_token_id
     )
     shape = pieces, Vocabulary(layout.padding, layout.start)
     books = layout.own_books, layout.heard_books
+    fill = partial(_fill, layout=layout, seed=seed, progress=progress)
 
     def spoken_maker() -> DialogueMaker:
         draw = random.Random(seed)
@@ -227,26 +210,20 @@ def make_corpora(
         others = [(question, question.fact.answer) for question in spoken[len(facts) :]]
         return DialogueMaker(bank, codec, *shape, spoken[: len(facts)], others)
 
-    _fill(folder / "reading", layout, sizes.readings, lambda: ReadingMaker(*shape, *books), seed, progress)
+    fill(folder / "reading", sizes.readings, lambda: ReadingMaker(*shape, *books))
     with LatentVoice(voice) as speaking:
         bank = SpeechBank(speaking.speak, codec)
         texts = [answer for _, answer in general]
         aloud = partial(ReadingMaker, *shape, *books, bank=bank, texts=texts, words=common_words())
-        _fill(folder / "aloud", layout, sizes.aloud, aloud, seed, progress)
-        return _fill(folder / "corpus", layout, sizes.dialogues, spoken_maker, seed, progress)
-
-
-def _codec(loaded: Loaded) -> VoiceCodec:
-    if not isinstance(loaded.mimi, VoiceCodec):
-        raise ModelError("These weights have Mimi's codec. This corpus is for a small model with a voice's codec.")
-    return loaded.mimi
+        fill(folder / "aloud", sizes.aloud, aloud)
+        return fill(folder / "corpus", sizes.dialogues, spoken_maker)
 
 
 def _fill(
     folder: Path,
-    layout: Layout,
     dialogues: int,
     make_maker: Callable[[], ReadingMaker | DialogueMaker],
+    layout: Layout,
     seed: int,
     progress: Progress,
 ) -> Corpus:
@@ -257,10 +234,10 @@ def _fill(
         raise ModelError(f"The corpus in {folder} is for another model. Choose another folder.")
     names = [f"{seed:03d}-{number:05d}" for number in range(-(-dialogues // SHARD_DIALOGUES))]
     missing = [name for name in names if f"{name}.npz" not in corpus.hashes]
-    maker = make_maker() if missing else None
+    make = make_maker().make if missing else None
     for number, name in enumerate(missing, 1):
-        assert maker is not None
+        assert make is not None
         draw = random.Random(f"{seed} {name}")
-        corpus.add(name, [maker.make(draw) for _ in range(SHARD_DIALOGUES)])
+        corpus.add(name, [make(draw) for _ in range(SHARD_DIALOGUES)])
         progress(f"dialogues: {number * SHARD_DIALOGUES} of {len(missing) * SHARD_DIALOGUES}")
     return corpus

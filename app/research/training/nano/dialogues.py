@@ -17,16 +17,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import soundfile
 import soxr
 import torch
 
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.frontend.kame.codec.voice_codec import VoiceCodec
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from app.frontend.kame.codec.voice_codec import SILENT, VoiceCodec
 from app.frontend.kame.spoken_words import Pieces
 from app.platform.children import child_environment
-from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
-from app.research.training.nano.answers import AnswerPlan, Bank
+from app.research.benches.recordings import read_sound, saying, trim
+from app.research.benches.room import Convolver, reverberation
+from app.research.corpus.dialogue import OracleEvent, TimedRevision, Utterance, Vocabulary, Word
+from app.research.corpus.oracle import arrivals, request_times, with_arrivals
+from app.research.training.nano.answers import LENGTH, Bank, Track
 from app.research.training.nano.facts import Fact, draw_fact
 from app.tts.base import Voice
 
@@ -50,15 +52,12 @@ def flite(voices: Sequence[str]) -> Speaker:
     def speak(text: str, draw: random.Random) -> np.ndarray:
         with tempfile.TemporaryDirectory(prefix="question-") as folder:
             path = Path(folder, "q.wav")
-            settings = {
-                "duration_stretch": f"{draw.uniform(0.75, 1.25):.2f}",
-                "int_f0_target_mean": f"{draw.uniform(80, 220):.0f}",
-            }
-            options = [word for name, value in settings.items() for word in ("--setf", f"{name}={value}")]
-            command = ["flite", "-voice", draw.choice(voices), *options, "-t", text, "-o", str(path)]
+            rate = f"duration_stretch={draw.uniform(0.75, 1.25):.2f}"
+            pitch = f"int_f0_target_mean={draw.uniform(80, 220):.0f}"
+            options = ["--setf", rate, "--setf", pitch, "-t", text, "-o", str(path)]
+            command = ["flite", "-voice", draw.choice(voices), *options]
             subprocess.run(command, check=True, capture_output=True, env=child_environment())
-            samples, rate = soundfile.read(path, dtype="float32")
-        return np.asarray(soxr.resample(samples, rate, SAMPLE_RATE), np.float32)
+            return read_sound(path)
 
     return speak
 
@@ -69,15 +68,14 @@ def espeak(text: str, draw: random.Random) -> np.ndarray:
     speed, pitch = draw.randint(125, 210), draw.randint(25, 75)
     command = ["espeak-ng", "-v", voice, "-s", str(speed), "-p", str(pitch), "--stdout", text]
     done = subprocess.run(command, check=True, capture_output=True, env=child_environment())
-    samples, rate = soundfile.read(io.BytesIO(done.stdout), dtype="float32")
-    return np.asarray(soxr.resample(samples, rate, SAMPLE_RATE), np.float32)
+    return read_sound(io.BytesIO(done.stdout))
 
 
 def app_voice(voice: Voice) -> Speaker:
     """Returns a speaker with a voice of the app, which must be entered, at a different pitch each time."""
 
     def speak(text: str, draw: random.Random) -> np.ndarray:
-        samples = voice.synthesize(text).result().samples
+        samples = saying(voice)(text)
         return np.asarray(soxr.resample(samples, SAMPLE_RATE * draw.uniform(0.85, 1.25), SAMPLE_RATE), np.float32)
 
     return speak
@@ -115,7 +113,7 @@ def speak_questions(
         draw = random.Random(seed * 1_000_003 + number)
         fact = facts[number]
         (speaker,) = draw.choices([speaker for _, speaker in choices], weights)
-        samples = _trimmed(speaker(fact.question, draw))
+        samples = trim(speaker(fact.question, draw), floor=0.02)
         if draw.random() < PAUSED:
             samples = _with_pause(samples, fact.question, draw)
         level = float(np.sqrt(np.mean(samples**2))) + 1e-9
@@ -135,11 +133,6 @@ def word_ends(text: str, samples: int) -> tuple[int, ...]:
     return tuple(int(samples * end / ends[-1]) for end in ends)
 
 
-def _trimmed(samples: np.ndarray) -> np.ndarray:
-    loud = np.flatnonzero(np.abs(samples) > max(np.abs(samples).max() * 0.02, 1e-4))
-    return samples[loud[0] : loud[-1] + 1] if len(loud) else samples
-
-
 def _with_pause(samples: np.ndarray, text: str, draw: random.Random) -> np.ndarray:
     """Inserts silence at the quietest place near the end of a random word."""
     ends = word_ends(text, len(samples))
@@ -149,16 +142,7 @@ def _with_pause(samples: np.ndarray, text: str, draw: random.Random) -> np.ndarr
     start = max(0, near - 2400)
     power = np.convolve(np.abs(samples[start : near + 2400]), np.ones(240) / 240, "same")
     at = start + int(np.argmin(power))
-    pause = np.zeros(int(draw.uniform(0.12, 0.7) * SAMPLE_RATE), np.float32)
-    return np.concatenate([samples[:at], pause, samples[at:]])
-
-
-LENGTH = 384
-"""Frames of a dialogue, 30.7 s. A last turn that does not fit is left out."""
-_EARS = (2, 6)
-"""Frames from the end of a word to a request that includes it."""
-_BETWEEN = (3, 9)
-"""Frames between two requests."""
+    return np.insert(samples, at, np.zeros(int(draw.uniform(0.12, 0.7) * SAMPLE_RATE), np.float32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +172,8 @@ class DialogueMaker:
 
     def make(self, draw: random.Random) -> np.ndarray:
         """Draws one dialogue as tokens, int16 `[text + own codes + user's codes + oracle, frames]`."""
-        codec, frames = self._codec, LENGTH
-        text = np.full(frames, self._vocabulary.padding, np.int64)
-        own = np.zeros((frames, codec.shape.own_books), np.int64)
-        oracle = np.full(frames, self._vocabulary.padding, np.int64)
-        heard = np.zeros(frames * FRAME_SAMPLES, np.float32)
+        track = Track(self._pieces, self._vocabulary, self._codec.shape.own_books, SILENT)
+        heard = np.zeros(LENGTH * FRAME_SAMPLES, np.float32)
         at = draw.randint(3, 25)
         while True:
             question, fact = self._question(draw)
@@ -200,23 +181,14 @@ class DialogueMaker:
             end = begin + len(question.samples)
             question_end = -(-end // FRAME_SAMPLES)
             word_frames = [(begin + sample) // FRAME_SAMPLES for sample in question.word_ends]
-            revisions = draw_revisions(draw, fact, word_frames, question_end)
-            row = oracle_row(revisions, self._pieces, self._vocabulary, question_end + 300)
-            answer = AnswerPlan(self._bank, draw, question_end, revisions, row).plan()
-            if answer.end + 2 > frames:
+            stop = track.add(at, self._bank, draw, question_end, draw_revisions(draw, fact, word_frames, question_end))
+            if stop is None:
                 break
             heard[begin:end] += question.samples
-            stop = answer.end + 2
-            oracle[at:stop] = row.tokens[at:stop]
-            text[at:stop] = answer.text(self._pieces, self._vocabulary, stop)[at:]
-            for frame, spoken, length in answer.sounds:
-                own[frame : frame + length] = spoken.codes[:length]
             at = stop + draw.randint(4, 30)
-        heard = _recorded(heard, draw)
         with torch.no_grad():
-            user = codec.encode(torch.from_numpy(heard)[None, None])[0].T.numpy()
-        columns = np.concatenate([text[:, None], own, user, oracle[:, None]], axis=1)
-        return columns.T.astype(np.int16)
+            user = self._codec.encode(torch.from_numpy(_recorded(heard, draw))[None, None])[0].numpy()
+        return track.tokens(user)
 
     def _question(self, draw: random.Random) -> tuple[SpokenQuestion, Fact]:
         if self._general and draw.random() < 0.35:
@@ -237,33 +209,15 @@ def draw_revisions(
     """
     if draw.random() < 0.07:
         return []  # no back-end, or one that fails
-    slow = draw.random() < 0.12
-    delay = draw.uniform(12, 60) if slow else min(25.0, draw.lognormvariate(1.3, 0.6))  # median 0.3 s
-    speed = draw.uniform(0.25, 3.0)  # frames a word: 4 to 50 words a second
-    requests: list[tuple[int, float]] = []
-    next_request = 0
-    ears = draw.randint(*_EARS)
-    for number, frame in enumerate(word_frames[:-1], 1):
-        if number >= 2 and frame + ears >= next_request:
-            requests.append((frame + ears, number / len(word_frames)))
-            next_request = frame + ears + draw.randint(*_BETWEEN)
-    requests.append((question_end + draw.randint(0, 4), 1.0))
-    answers = [(frame, _guess(draw, fact, share)) for frame, share in requests]
+    words = [Word("", 0.0, frame * FRAME_SECONDS, "user") for frame in word_frames]
+    requests = request_times(Utterance("user", tuple(words)), draw)
+    answers = [(at, _guess(draw, fact, share)) for at, share, _ in requests]
     final = fact
     for _ in range(draw.choice((0, 0, 0, 0, 1, 1, 2))):
         final = _other(draw, final)
-        answers.append((question_end + draw.randint(4, 60), final))
-    answers.sort(key=lambda answer: answer[0])
-    revisions = []
-    for frame, guess in answers:
-        first = frame + max(1.0, delay * draw.uniform(0.7, 1.4))
-        burst = draw.choice((1, 1, 2, 4))
-        words = [
-            TimedWord(int(first + speed * (place - place % burst)), word)
-            for place, word in enumerate(guess.answer.split())
-        ]
-        revisions.append(TimedRevision(tuple(words)))
-    return revisions
+        answers.append(((question_end + draw.randint(4, 60)) * FRAME_SECONDS, final))
+    events = [OracleEvent(at, guess.answer, 1.0, True) for at, guess in answers]
+    return arrivals(with_arrivals(events, draw), draw)
 
 
 def _guess(draw: random.Random, fact: Fact, share: float) -> Fact:
@@ -292,7 +246,8 @@ def _recorded(samples: np.ndarray, draw: random.Random) -> np.ndarray:
     """Simulates a microphone recording of the user's track: reverberation, level, noise, and telephone bandwidth."""
     numbers = np.random.default_rng(draw.randrange(1 << 32))
     if draw.random() < 0.35:
-        samples = _in_room(samples, draw.uniform(0.1, 0.6), draw.uniform(-12, 0), numbers)
+        path = reverberation(draw.uniform(0.1, 0.6), numbers) * 10 ** (draw.uniform(-12, 0) / 20)
+        samples = samples + Convolver(path, len(samples)).push(samples)
     noise = numbers.standard_normal(len(samples), np.float32)
     if draw.random() < 0.5:  # more at low frequencies, as in rooms
         noise = np.convolve(noise, np.full(24, 24**-0.5, np.float32), mode="same").astype(np.float32)
@@ -302,16 +257,6 @@ def _recorded(samples: np.ndarray, draw: random.Random) -> np.ndarray:
     if draw.random() < 0.35:
         mixed = _narrowed(mixed, draw.choice((0, 100, 300)), draw.choice((3400, 4000, 5500, 8000)))
     return np.clip(mixed, -1, 1).astype(np.float32)
-
-
-def _in_room(samples: np.ndarray, seconds: float, decibels: float, numbers: np.random.Generator) -> np.ndarray:
-    """Adds reverberation of that duration (to -60 dB), at a level relative to the direct sound."""
-    count = int(seconds * SAMPLE_RATE)
-    tail = numbers.standard_normal(count) * 10 ** (-3 * np.arange(count) / count)
-    tail *= 10 ** (decibels / 20) / np.sqrt(np.sum(tail**2))
-    size = 1 << (len(samples) + count - 1).bit_length()
-    wet = np.fft.irfft(np.fft.rfft(samples, size) * np.fft.rfft(tail, size), size)
-    return samples + wet[: len(samples)].astype(np.float32)
 
 
 def _narrowed(samples: np.ndarray, lowest: int, highest: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -97,110 +98,67 @@ def _time(draw: random.Random) -> str:
     return f"{draw.choice([*DIGITS[1:], 'ten', 'eleven', 'twelve'])}{minutes}"
 
 
-RELATIONS: tuple[Relation, ...] = (
-    Relation(
-        NAMES,
-        _digits(2, 4),
-        ("What is the code of {s}?", "What's {s}'s code?", "Tell me the code of {s}.", "Do you know {s}'s code?"),
-        ("{s}'s code is {v}.", "The code of {s} is {v}.", "The code is {v}."),
-    ),
-    Relation(
-        NAMES,
-        _digits(3, 4),
-        ("What is {s}'s phone number?", "Can you give me the number of {s}?", "Which number does {s} have?"),
-        ("{s}'s number is {v}.", "The number of {s} is {v}.", "You can call {v}."),
-    ),
-    Relation(
-        NAMES,
-        _one_of(CITIES),
-        ("Where does {s} live?", "In which city does {s} live?", "Do you know where {s} lives?"),
-        ("{s} lives in {v}.", "{s} has a house in {v}.", "{s} is at home in {v}."),
-    ),
-    Relation(
-        NAMES,
-        _one_of(CITIES),
-        ("Where was {s} born?", "Which city was {s} born in?", "Tell me where {s} was born."),
-        ("{s} was born in {v}.", "{s} comes from {v}.", "It was in {v}."),
-    ),
-    Relation(
-        CITIES,
-        _time,
-        ("When does the train to {s} leave?", "What time is the train to {s}?", "When is the next train to {s}?"),
-        ("The train to {s} leaves at {v}.", "It leaves at {v}.", "The next train to {s} goes at {v}."),
-    ),
-    Relation(
-        CITIES,
-        _number(24),
-        ("From which platform does the train to {s} go?", "Which platform is the train to {s}?"),
-        ("The train to {s} goes from platform {v}.", "It goes from platform {v}.", "Platform {v}."),
-    ),
-    Relation(
-        NAMES,
-        _number(99),
-        ("How old is {s}?", "What is the age of {s}?", "Do you know how old {s} is?"),
-        ("{s} is {v} years old.", "{s} is {v}.", "{s} turned {v} this year."),
-    ),
-    Relation(
-        NAMES,
-        _number(900),
-        ("Which room is {s} in?", "What is the room of {s}?", "Where can I find {s}?"),
-        ("{s} is in room {v}.", "You find {s} in room {v}.", "The room of {s} is {v}."),
-    ),
-    Relation(
-        NAMES,
-        _one_of(COLOURS),
-        ("What is {s}'s favourite colour?", "Which colour does {s} like best?", "What colour is {s}'s car?"),
-        ("It is {v}.", "{s} likes {v} best.", "The colour is {v}."),
-    ),
-    Relation(
-        NAMES,
-        _one_of(ANIMALS),
-        ("What kind of pet does {s} have?", "Which animal does {s} own?", "Does {s} have a pet?"),
-        ("{s} has a {v}.", "{s} owns a {v}.", "It is a {v}."),
-    ),
-    Relation(
-        NAMES,
-        _one_of(FOODS),
-        ("What does {s} like to eat?", "What is {s}'s favourite food?", "What should I cook for {s}?"),
-        ("{s} likes {v}.", "{s} loves {v}.", "You could make {v}."),
-    ),
-    Relation(
-        NAMES,
-        _one_of(DAYS),
-        ("When does {s} come back?", "On which day is {s} free?", "When can I meet {s}?"),
-        ("{s} is back on {v}.", "You can meet {s} on {v}.", "On {v}."),
-    ),
-    Relation(
-        NAMES,
-        lambda draw: f"{draw.choice(MONTHS)} {draw.randint(1, 28)}",
-        ("When is {s}'s birthday?", "When was {s} born?", "On which date is {s}'s birthday?"),
-        ("{s}'s birthday is on {v}.", "It is on {v}.", "{s} was born on {v}."),
-    ),
-    Relation(
-        NAMES,
-        _one_of(NAMES),
-        ("Who is the boss of {s}?", "What's the name of {s}'s best friend?", "Who lives with {s}?"),
-        ("It is {v}.", "The name is {v}.", "That is {v}."),
-    ),
-    Relation(
-        CITIES,
-        _number(40),
-        ("How warm is it in {s}?", "What's the temperature in {s}?", "How is the weather in {s}?"),
-        ("It is {v} degrees in {s}.", "In {s} it is {v} degrees.", "It has {v} degrees."),
-    ),
-    Relation(
-        FOODS,
-        lambda draw: f"{draw.randint(2, 30)} dollars",
-        ("How much do the {s} cost?", "What is the price of the {s}?", "What do I have to pay for the {s}?"),
-        ("That costs {v}.", "The price is {v}.", "You have to pay {v}."),
-    ),
-    Relation(
-        NAMES,
-        _one_of([f"a {job}" for job in JOBS]),
-        ("What does {s} do for a living?", "What is {s}'s job?", "What's the profession of {s}?"),
-        ("{s} is {v}.", "{s} works as {v}.", "I think {s} is {v}."),
-    ),
-)
+_VALUES: dict[str, Draw] = {
+    "name": _one_of(NAMES),
+    "city": _one_of(CITIES),
+    "food": _one_of(FOODS),
+    "colour": _one_of(COLOURS),
+    "animal": _one_of(ANIMALS),
+    "day": _one_of(DAYS),
+    "job": _one_of([f"a {job}" for job in JOBS]),
+    "date": lambda draw: f"{draw.choice(MONTHS)} {draw.randint(1, 28)}",
+    "dollars": lambda draw: f"{draw.randint(2, 30)} dollars",
+    "time": _time,
+}
+_SUBJECTS = {"name": NAMES, "city": CITIES, "food": FOODS}
+_TABLE = """
+name | digits 2 4 | What is the code of {s}? What's {s}'s code? Tell me the code of {s}. Do you know {s}'s code?
+  | {s}'s code is {v}. The code of {s} is {v}. The code is {v}.
+name | digits 3 4 | What is {s}'s phone number? Can you give me the number of {s}? Which number does {s} have?
+  | {s}'s number is {v}. The number of {s} is {v}. You can call {v}.
+name | city | Where does {s} live? In which city does {s} live? Do you know where {s} lives?
+  | {s} lives in {v}. {s} has a house in {v}. {s} is at home in {v}.
+name | city | Where was {s} born? Which city was {s} born in? Tell me where {s} was born.
+  | {s} was born in {v}. {s} comes from {v}. It was in {v}.
+city | time | When does the train to {s} leave? What time is the train to {s}? When is the next train to {s}?
+  | The train to {s} leaves at {v}. It leaves at {v}. The next train to {s} goes at {v}.
+city | number 24 | From which platform does the train to {s} go? Which platform is the train to {s}?
+  | The train to {s} goes from platform {v}. It goes from platform {v}. Platform {v}.
+name | number 99 | How old is {s}? What is the age of {s}? Do you know how old {s} is?
+  | {s} is {v} years old. {s} is {v}. {s} turned {v} this year.
+name | number 900 | Which room is {s} in? What is the room of {s}? Where can I find {s}?
+  | {s} is in room {v}. You find {s} in room {v}. The room of {s} is {v}.
+name | colour | What is {s}'s favourite colour? Which colour does {s} like best? What colour is {s}'s car?
+  | It is {v}. {s} likes {v} best. The colour is {v}.
+name | animal | What kind of pet does {s} have? Which animal does {s} own? Does {s} have a pet?
+  | {s} has a {v}. {s} owns a {v}. It is a {v}.
+name | food | What does {s} like to eat? What is {s}'s favourite food? What should I cook for {s}?
+  | {s} likes {v}. {s} loves {v}. You could make {v}.
+name | day | When does {s} come back? On which day is {s} free? When can I meet {s}?
+  | {s} is back on {v}. You can meet {s} on {v}. On {v}.
+name | date | When is {s}'s birthday? When was {s} born? On which date is {s}'s birthday?
+  | {s}'s birthday is on {v}. It is on {v}. {s} was born on {v}.
+name | name | Who is the boss of {s}? What's the name of {s}'s best friend? Who lives with {s}?
+  | It is {v}. The name is {v}. That is {v}.
+city | number 40 | How warm is it in {s}? What's the temperature in {s}? How is the weather in {s}?
+  | It is {v} degrees in {s}. In {s} it is {v} degrees. It has {v} degrees.
+food | dollars | How much do the {s} cost? What is the price of the {s}? What do I have to pay for the {s}?
+  | That costs {v}. The price is {v}. You have to pay {v}.
+name | job | What does {s} do for a living? What is {s}'s job? What's the profession of {s}?
+  | {s} is {v}. {s} works as {v}. I think {s} is {v}.
+"""
+"""One relation per entry: kind of subject, kind of value, questions, and on the next line answers."""
+
+
+def _relation(entry: str) -> Relation:
+    subject, kind, questions, answers = (" ".join(cell.split()) for cell in entry.split("|"))
+    value, *bounds = kind.split()
+    makers: dict[str, Callable[..., Draw]] = {"digits": _digits, "number": _number}
+    draw = makers[value](*map(int, bounds)) if bounds else _VALUES[value]
+    return Relation(_SUBJECTS[subject], draw, *(re.split(r"(?<=[.?]) ", cell) for cell in (questions, answers)))
+
+
+RELATIONS = tuple(map(_relation, re.split(r"\n(?=\w)", _TABLE.strip())))
 
 
 def held_out(relation: Relation, subject: str) -> bool:

@@ -28,6 +28,7 @@ from app.frontend.kame.spoken_words import Vocabulary
 from app.frontend.kame.stream import KameStream, StreamMemory
 from app.frontend.kame.stream_engine import StreamEngine
 from app.research.benches.recordings import normalised
+from app.research.results import known
 from app.research.training.nano.dialogues import SpokenQuestion
 from app.research.training.nano.facts import Fact
 
@@ -76,39 +77,30 @@ class TrialScore:
 
     def document(self) -> dict[str, Any]:
         """Returns the results as JSON."""
-        return {
-            "kinds": {
-                score.kind: {
-                    "trials": score.trials,
-                    "text_right": score.text_right,
-                    "heard_right": score.spoken_right,
-                    "first_sound_p50": quantile(score.first_sounds, 0.5),
-                    "first_sound_p90": quantile(score.first_sounds, 0.9),
-                    "broke_in": score.broke_in,
-                    "silent": score.silent,
-                }
-                for score in self.kinds
-            },
-            "speaker": self.speaker,
-            "step_p50": quantile(self.step_seconds, 0.5, 5),
-            "step_p99": quantile(self.step_seconds, 0.99, 5),
+        kinds: dict[str, dict[str, Any]] = {
+            score.kind: {
+                **{"trials": score.trials, "text_right": score.text_right, "heard_right": score.spoken_right},
+                **{f"first_sound_p{share}": quantile(score.first_sounds, share / 100) for share in (50, 90)},
+                **{"broke_in": score.broke_in, "silent": score.silent},
+            }
+            for score in self.kinds
         }
+        steps = {f"step_p{share}": quantile(self.step_seconds, share / 100, 5) for share in (50, 99)}
+        return {"kinds": kinds, "speaker": self.speaker, **steps}
 
 
 def score_trials(results: Sequence[TrialResult], read: Callable[[np.ndarray], str] | None) -> KindScore:
     """Scores trials of one kind. `read`: transcribes float32 audio at 24 kHz."""
-    score = KindScore(results[0].kind, len(results), spoken_right=None if read is None else 0)
-    for result in results:
-        score.text_right += says(result.text, result.fact)
-        if read is not None:
-            assert score.spoken_right is not None
-            score.spoken_right += says(read(result.samples), result.fact)
-        if result.first_sound is None:
-            score.silent += 1
-        else:
-            score.first_sounds.append(result.first_sound)
-            score.broke_in += result.first_sound < 0
-    return score
+    sounds = known(result.first_sound for result in results)
+    return KindScore(
+        results[0].kind,
+        len(results),
+        text_right=sum(says(result.text, result.fact) for result in results),
+        spoken_right=None if read is None else sum(says(read(one.samples), one.fact) for one in results),
+        first_sounds=sounds,
+        broke_in=sum(at < 0 for at in sounds),
+        silent=len(results) - len(sounds),
+    )
 
 
 def says(text: str, fact: Fact) -> bool:
@@ -116,15 +108,8 @@ def says(text: str, fact: Fact) -> bool:
     value, found = _folded(fact.value), _folded(text)
     if re.search(r"\d", value):
         return f" {value} " in f" {found} "
-    return _nearest(found, value, fact)
-
-
-def _nearest(found: str, value: str, fact: Fact) -> bool:
-    """Whether `found` contains words similar enough to the value, with no other value of its kind more similar."""
     own = _likeness(found, value)
-    if own < ALIKE:
-        return False
-    return own == 1 or all(_likeness(found, other) <= own for other in _others(fact) if other != value)
+    return own == 1 or (own >= ALIKE and all(_likeness(found, other) <= own for other in _others(fact)))
 
 
 def _likeness(found: str, value: str) -> float:
@@ -148,14 +133,7 @@ def _folded(text: str) -> str:
     """
     text = _PRICE.sub(r"\1 dollars", text)
     text = _TIME.sub(r"\1 \2", text)
-    words = normalised(text.replace("'s", "s"))
-    out: list[str] = []
-    for word in words:
-        if word.isdigit() and out and out[-1].isdigit():
-            out[-1] += word
-        else:
-            out.append(word)
-    return " ".join(out)
+    return re.sub(r"(?<=\d) (?=\d+\b)", "", " ".join(normalised(text.replace("'s", "s"))))
 
 
 Kind = Literal["with", "without", "changed"]
@@ -190,23 +168,26 @@ class TrialResult:
     step_seconds: list[float] = field(default_factory=list)
 
 
-class Trials:
-    """Runs trials with one engine. `delay`: frames after a question's end in which the model is kept silent."""
+def run_trials(
+    engine: StreamEngine,
+    pieces: Vocabulary,
+    questions: Sequence[tuple[SpokenQuestion, Fact]],
+    kind: Kind,
+    *,
+    seed: int = 0,
+    delay: int = 0,
+) -> list[TrialResult]:
+    """Asks each question, with the paired fact as the oracle's answer.
 
-    def __init__(self, engine: StreamEngine, pieces: Vocabulary, delay: int = 0) -> None:
-        self._engine, self._pieces = engine, pieces
-        self._dials = SetDials(delay)
-
-    def run(self, questions: Sequence[tuple[SpokenQuestion, Fact]], kind: Kind, seed: int = 0) -> list[TrialResult]:
-        """Asks each question, with the paired fact as the oracle's answer."""
-        draw = random.Random(seed)
-        results = []
-        for question, fact in questions:
-            self._engine.restart()
-            memory = StreamMemory(self._engine)
-            stream = KameStream(self._pieces, self._engine, memory, self._dials, hears_oracle=True)
-            results.append(_Trial(stream, question, fact, kind, draw, held=self._dials.delay > 0).run())
-        return results
+    `delay`: frames after a question's end in which the model is kept silent.
+    """
+    draw = random.Random(seed)
+    results = []
+    for question, fact in questions:
+        engine.restart()
+        stream = KameStream(pieces, engine, StreamMemory(engine), SetDials(delay), hears_oracle=True)
+        results.append(_Trial(stream, question, fact, kind, draw, held=delay > 0).run())
+    return results
 
 
 def write_sounds(results: Sequence[TrialResult], folder: Path) -> None:
@@ -237,8 +218,8 @@ class _Trial:
     def run(self) -> TrialResult:
         """Runs the trial."""
         frames = -(-self._end // FRAME_SAMPLES) + AFTER
-        heard = np.zeros(frames * FRAME_SAMPLES, np.float32)
-        heard[BEFORE * FRAME_SAMPLES : self._end] = self._question.samples
+        lead = BEFORE * FRAME_SAMPLES
+        heard = np.pad(self._question.samples, (lead, frames * FRAME_SAMPLES - self._end))
         heard += np.random.default_rng(0).standard_normal(len(heard)).astype(np.float32) * 10 ** (-66 / 20)
         end_frame = self._end / FRAME_SAMPLES
         if self._kind != "without":
@@ -250,15 +231,11 @@ class _Trial:
             self._send(2, answer, end_frame + self._delay / FRAME_SECONDS)
         sound = []
         changed = self._kind != "changed"
-        floor = -(-self._end // FRAME_SAMPLES) + (0 if self._held else FLOOR)
-        for number in range(frames):
+        self._waiting.append((frames - AFTER + (0 if self._held else FLOOR), TakeFloor(1)))
+        self._waiting += [(0, Hold(0))] * self._held
+        for number, samples in enumerate(heard.reshape(-1, FRAME_SAMPLES)):
             inputs = [item for at, item in self._waiting if at <= number]
             self._waiting = [(at, item) for at, item in self._waiting if at > number]
-            if self._held and number == 0:
-                inputs.append(Hold(0))
-            if number == floor:
-                inputs.append(TakeFloor(1))
-            samples = heard[number * FRAME_SAMPLES : (number + 1) * FRAME_SAMPLES]
             began = time.perf_counter()
             step = self._stream.step(Frame(number, samples), inputs)
             self._result.step_seconds.append(time.perf_counter() - began)
@@ -273,7 +250,7 @@ class _Trial:
         return self._result
 
     def _in_answer(self) -> bool:
-        """Whether the first two words of the answer that is to be replaced have been said."""
+        """Whether the first two words of the answer to be replaced have been spoken."""
         assert self._result.before is not None
         start = self._result.before.answer.split()[:2]
         return " ".join(start) in self._result.text

@@ -100,7 +100,7 @@ def test_counts_of_different_sets_of_questions_are_not_judged(tmp_path: Path) ->
 
 
 def _duplex(pauses: bool, latency: float, behaviour: Literal["respond", "resume"]) -> dict[str, Any]:
-    overlap = OverlapFigures(True, behaviour, 0.1, 0.5, (None, None), (None, None), (None, None))
+    overlap = OverlapFigures(True, behaviour, 0.1, 0.5)
     scored = [
         Scored("1", "pause handling", takeover=pauses),
         Scored("2", "smooth turn taking", takeover=True, latency=latency),
@@ -111,7 +111,7 @@ def _duplex(pauses: bool, latency: float, behaviour: Literal["respond", "resume"
 
 
 def _answers(sound: float) -> dict[str, Any]:
-    """What `bench answers` tells of two voices, the second of which is heard after `sound` seconds."""
+    """What a bench tells of two voices, the second of which is heard after `sound` seconds."""
     return {
         "groups": [
             {"way": "talk", "voice": voice, "sound_p50": seconds, "answers": [{"way": "x", "sound": seconds}]}

@@ -27,10 +27,10 @@ from app.research.benches.first_word.asking import (
     sound_spans,
     words_said,
 )
-from app.research.benches.recordings import Question
+from app.research.benches.recordings import Recording
 from app.session.errors import UserError
 
-QUESTION = Question("1", "What is the capital of Norway?", np.zeros(SAMPLE_RATE * 2, np.float32), 1.5)
+QUESTION = Recording("1", "What is the capital of Norway?", np.zeros(SAMPLE_RATE * 2, np.float32), 1.5)
 ASKED_AT = 10.0
 END = 11.5
 ROUND_S = 0.011
@@ -50,7 +50,7 @@ def said(*words: tuple[str, float], opening: int = 0) -> list[e.Event]:
     return [e.AssistantSaid(at, 1, text, 3 if number >= opening else 0) for number, (text, at) in enumerate(words)]
 
 
-def measured(spans: Sequence[Span], events: Sequence[e.Event], question: Question = QUESTION) -> Measured:
+def measured(spans: Sequence[Span], events: Sequence[e.Event], question: Recording = QUESTION) -> Measured:
     found = sound_spans(sound(spans))
     return measure(question, ASKED_AT, found, events, words_said(events, 0.0), who="people", way="hands-free")
 
@@ -144,7 +144,7 @@ class FakeRecording:
         return self._channels[1][begin:]
 
 
-def two_questions() -> tuple[list[Question], np.ndarray, np.ndarray, np.ndarray]:
+def two_questions() -> tuple[list[Recording], np.ndarray, np.ndarray, np.ndarray]:
     """Noise as questions, asked at 1 s and 6 s; the loudspeaker, the microphone, and what the app heard 0.12 s late."""
     chance = np.random.default_rng(5)
     microphone = np.zeros(12 * SAMPLE_RATE, np.float32)
@@ -152,7 +152,7 @@ def two_questions() -> tuple[list[Question], np.ndarray, np.ndarray, np.ndarray]
     for number, at in enumerate((1.0, 6.0)):
         noise = np.convolve(chance.standard_normal(2 * SAMPLE_RATE), np.ones(8) / 8, "same").astype(np.float32) / 4
         noise[round(1.5 * SAMPLE_RATE) :] = 0
-        questions.append(Question(str(number), "What is the capital of Norway?", noise, 1.5))
+        questions.append(Recording(str(number), "What is the capital of Norway?", noise, 1.5))
         microphone[round(at * SAMPLE_RATE) :][: len(noise)] = noise
     heard = np.concatenate([np.zeros(round(0.12 * SAMPLE_RATE), np.float32), microphone])
     return questions, sound([(3.0, 3.5), (8.1, 8.6)], 12.0), microphone, heard
@@ -231,11 +231,11 @@ class FakeAsker:
 def test_a_run_that_stops_continues_where_it_was(tmp_path: Path) -> None:
     asker = FakeAsker(fail_at=3)
     with pytest.raises(UserError, match="window ended"):
-        run.run_first_word(who=["synthetic"], out=tmp_path, busy=True, ask=asker)
+        run.run_first_word(who="synthetic", out=tmp_path, busy=True, ask=asker)
     again = FakeAsker()
-    part = run.run_first_word(who=["synthetic"], out=tmp_path, busy=True, talks=1, ask=again)
+    part = run.run_first_word(who="synthetic", out=tmp_path, busy=True, talks=1, ask=again)
     assert [talk[1] for talk in again.talks] == ["talk button"] and len(part.talks) == 3
-    whole = run.run_first_word(who=["synthetic"], out=tmp_path, busy=True, ask=again)
+    whole = run.run_first_word(who="synthetic", out=tmp_path, busy=True, ask=again)
     assert [names for _, _, names in again.talks] == [
         [f"{number:03}" for number in range(1, 11)],
         [f"{number:03}" for number in range(11, 21)],

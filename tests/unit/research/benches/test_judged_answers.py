@@ -1,17 +1,20 @@
-"""`bench answers` tells answers that were taken back, whole answers and openings apart."""
+"""`bench facts` tells answers that were taken back, whole answers and openings apart."""
 
 from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from app.conversation import events as e
 from app.platform.installation import resource
-from app.research.benches.answers import AnswersResult, JudgedAnswer, figures, judge
+from app.research.benches.facts import Fact, FactsResult, JudgedAnswer, figures, judge
+from app.research.benches.recordings import Recording, Turn
 
 pytestmark = pytest.mark.slow
 
+FACT = Fact(Recording("1", "What is the capital?", np.zeros(0, np.float32)), ("oslo",), "places")
 GUESS, ANSWER = " It is Bergen. It is old.", " It is Oslo, in the south. It is new."
 
 
@@ -24,24 +27,24 @@ def answered(*said: tuple[str, int], corrected: bool = False) -> JudgedAnswer:
             events.append(e.AssistantSaid(at := at + 0.25, 1, word, revision))
     if corrected:
         events.append(e.AssistantCorrected(6.0, 1, 2, "corrected"))
-    return judge("What is the capital?", ("oslo",), events, 4.0, 0.02)
+    return judge(FACT, Turn(events, 4.0))
 
 
 @pytest.mark.parametrize(
-    ("said", "corrected", "taken_back", "whole"),
+    ("said", "corrected", "taken_back", "whole", "right"),
     [
-        ([("It is Oslo, in the south. It is new.", 2)], False, False, True),
-        ([("Let me see.", 0), ("It is Oslo,", 2)], False, False, True),  # the next question cut it short
-        ([("It is Bergen.", 1), ("Or rather, it is Oslo, in the south.", 2)], True, True, False),
-        ([("It is Bergen.", 1), ("It is new.", 2)], False, True, False),  # joined without a word
+        ([("It is Oslo, in the south. It is new.", 2)], False, False, True, True),
+        ([("Let me see.", 0), ("It is Oslo,", 2)], False, False, True, True),  # the next question cut it short
+        ([("It is Bergen.", 1), ("Or rather, it is Oslo, in the south.", 2)], True, True, False, False),
+        ([("It is Bergen.", 1), ("It is new.", 2)], False, True, False, False),  # joined without a word
     ],
 )
 def test_what_was_taken_back_is_told_from_what_was_one_whole(
-    said: list[tuple[str, int]], corrected: bool, taken_back: bool, whole: bool
+    said: list[tuple[str, int]], corrected: bool, taken_back: bool, whole: bool, right: bool
 ) -> None:
     found = answered(*said, corrected=corrected)
     assert (found.taken_back, found.whole) == (taken_back, whole)
-    assert found.right is ("Oslo" in found.said)
+    assert found.right is right  # by its first sentence
 
 
 def test_an_opening_counts_for_the_first_sound_and_not_for_the_first_word() -> None:
@@ -50,8 +53,8 @@ def test_an_opening_counts_for_the_first_sound_and_not_for_the_first_word() -> N
     assert found.first_sound == pytest.approx(0.42) and found.first_word == pytest.approx(1.4)
     counted = figures([found, answered(("It is Bergen.", 1))])
     assert (counted["asked"], counted["openings"], counted["right"], counted["whole"]) == (2, 1, 1, 2)
-    table = AnswersResult({("hands-free", "own"): [found]}).table()
-    assert "| hands-free | own | 1 | 0 | 0 | 0.0 | 1 | 1 | 1 | 0.42 |" in table
+    table = FactsResult([FACT], {("small", "hands-free"): [found]}).table()
+    assert "| small | hands-free | 1 | 100 | 0 | 0 | 0 | 1 | 0.42 | 0.42 | 1.40 | 1.40 |" in table
 
 
 def test_there_are_sixty_questions_each_asked_once_with_a_right_answer() -> None:

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 
 from app.conversation.words import fold
-from app.research.benches.overlap import CleanQuestion, Outcome, OverlapResult, Place
+from app.research.benches.overlap import Outcome, OverlapResult, Place
+from app.research.benches.recordings import Recording
 
 pytestmark = pytest.mark.slow
 
-CLEAN = fold("I would like to become a voyager next year.")
+TEXT = "I would like to become a voyager next year."
 
 
 def _over(heard: str) -> Outcome:
-    asked = CleanQuestion("one", np.zeros(0, np.float32), CLEAN)
-    return Outcome(Place("loudspeaker, first conversation", {}), asked, 3.0, fold(heard), CLEAN, True, 0)
+    asked = Recording("one", TEXT, np.zeros(0, np.float32))
+    return Outcome(Place("loudspeaker, first conversation", {}), asked, 3.0, fold(heard), fold(TEXT), True, 0)
 
 
 @pytest.mark.parametrize(

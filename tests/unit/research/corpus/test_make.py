@@ -14,7 +14,6 @@ from app.backend.base import BackendError, ChatRequest
 from app.backend.prices import Price
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.cli.parser import main
-from app.research.corpus.check import check_dialogues
 from app.research.corpus.dialogue import CorpusFolder, exchanges
 from app.research.corpus.make import (
     Asker,
@@ -28,6 +27,7 @@ from app.research.corpus.make import (
     read_scripts,
     script_prompts,
 )
+from app.research.corpus.oracle import check_dialogues
 from app.research.corpus.scripts import Item, SpeakingOptions, fault_of, script_of, speak_script
 from tests.support.scripted import ScriptedVoice
 from tests.support.tiny_kame import make_checkpoint
@@ -35,7 +35,7 @@ from tests.support.tiny_kame import make_checkpoint
 pytestmark = pytest.mark.slow
 
 ITEMS = [
-    Item("a-1", "What is the capital of France?", "Paris", "", ("Paris", "Rome")),
+    Item("a-1", "What is the capital of France?", "Paris"),
     Item("a-2", "How many legs has a spider?", "8"),
 ]
 TURNS = {

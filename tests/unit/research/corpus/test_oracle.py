@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from app.research.corpus.check import check_dialogues
 from app.research.corpus.dialogue import Dialogue, OracleEvent, Utterance, Word, in_order
-from app.research.corpus.hints import (
+from app.research.corpus.oracle import (
     EARS,
     HintRequest,
     arrivals,
+    check_dialogues,
     cleaned,
     fault_of,
     level_of,

@@ -23,7 +23,7 @@ def spoken(number: int, speaker: str = "") -> Utterance:
     def looks(text: str, odds: WordOdds, sound: float, seconds: float) -> tuple[Look, ...]:
         return tuple(Look(round(0.08 * n, 2), sound, text, odds) for n in range(2, int(seconds / 0.08)))
 
-    case = Case(f"{number}", "clause", "flow", f"{number}", np.zeros(0, np.float32), END, ((1.0, 1.0 + GAP),), speaker)
+    case = Case(f"{number}", "clause", f"{number}", np.zeros(0, np.float32), END, ((1.0, 1.0 + GAP),), speaker)
     return Utterance(
         case,
         (

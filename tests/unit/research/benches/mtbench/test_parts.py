@@ -39,7 +39,7 @@ from app.research.benches.mtbench.plan import (
 from app.research.benches.mtbench.run import run_mtbench
 from app.research.benches.mtbench.scores import best_routes, summarise
 from app.research.commands.bench_mtbench import question_numbers, systems
-from app.services.backends import parse_routes, write_routes
+from app.services.backends import parse_routes
 from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.untrusted.records import build
@@ -73,7 +73,7 @@ def test_delays_are_forced_on_models_that_speak() -> None:
     made = with_delays([System("kame"), System("cascade")], [0.0, 0.5])
     assert [(one.kind, one.delay) for one in made] == [("kame", 0.0), ("kame", 0.5), ("cascade", 0.0)]
     assert made[1].choice().model.delay == 6 and made[1].name.endswith("+0.5s")
-    with pytest.raises(ValueError, match="kame, moshi and nano"):
+    with pytest.raises(UserError, match="kame, moshi and nano"):
         with_delays([System("cascade")], [1.0])
 
 
@@ -271,7 +271,7 @@ class _Broken:
 def test_a_question_that_failed_counts_nowhere_and_is_asked_again(tmp_path: Path) -> None:
     backend = _Broken()
     plan = Plan([System("typed")], load_questions([102]), 1, None, tmp_path)
-    tools = Tools(None, lambda choice: backend, lambda backend, usage: None, None, lambda routes: "{}")  # type: ignore[arg-type]
+    tools = Tools(None, lambda choice: backend, lambda backend, usage: None, None)  # type: ignore[arg-type]
     first = run_mtbench(plan, tools, lambda text: None)
     assert first.summaries[0].turns == 0 and "The server is full." in first.notes[0]
     backend.recovered = True
@@ -289,7 +289,7 @@ def test_the_routes_of_a_run_are_written(tmp_path: Path) -> None:
     def backend(choice: BackendChoice) -> _Broken:
         return right if choice.model == "right" else wrong
 
-    tools = Tools(None, backend, lambda backend, usage: None, None, write_routes)  # type: ignore[arg-type]
+    tools = Tools(None, backend, lambda backend, usage: None, None)  # type: ignore[arg-type]
     result = run_mtbench(plan, tools, lambda text: None)
     routes, problems = parse_routes((tmp_path / "routes.json").read_text())
     assert routes == {"reasoning": BackendChoice("compatible", "right")} and not problems
@@ -297,7 +297,7 @@ def test_the_routes_of_a_run_are_written(tmp_path: Path) -> None:
 
 
 def test_a_folder_takes_more_systems_but_none_that_has_changed(tmp_path: Path) -> None:
-    tools = Tools(None, None, None, None, None)  # type: ignore[arg-type]
+    tools = Tools(None, None, None, None)  # type: ignore[arg-type]
 
     def plan(*systems_: System, weights: str = "") -> Plan:
         return Plan(systems_, load_questions([102]), 1, None, tmp_path, weights=weights)

@@ -11,9 +11,10 @@ import pytest
 
 from app.conversation.frame import SAMPLE_RATE
 from app.platform.installation import resource
+from app.research.benches.recordings import Recording
 from app.research.benches.rivals import run as run_module
 from app.research.benches.rivals.process import ASSISTANTS, Assistant, AssistantProcess, RecordingLoudspeaker, chosen
-from app.research.benches.rivals.run import Item, Measured, Outcome, RivalsResult, ask, figures, run_rivals
+from app.research.benches.rivals.run import Measured, Outcome, RivalsResult, ask, figures, run_rivals
 from app.session.errors import UserError
 
 pytestmark = pytest.mark.slow
@@ -47,12 +48,12 @@ while (data := pipe.read()) is not None:
 """An assistant that answers half a second after the end, with half a second of a tone."""
 
 
-def item(seconds: float = 1.0, *, pause: float = 0.0) -> Item:
+def item(seconds: float = 1.0, *, pause: float = 0.0) -> Recording:
     voice = (0.2 * np.sin(np.arange(round(seconds * SAMPLE_RATE)) * 0.1)).astype(np.float32)
     sound = voice
     if pause:
         sound = np.concatenate([voice, np.zeros(round(pause * SAMPLE_RATE), np.float32), voice])
-    return Item("one", "synthetic", "what was said with tiny", sound, len(sound) / SAMPLE_RATE)
+    return Recording("one", "what was said with tiny", sound, len(sound) / SAMPLE_RATE, kind="synthetic")
 
 
 def parrot(tmp_path: Path) -> AssistantProcess:

@@ -18,7 +18,7 @@ from app.frontend.kame.generator import KameGen
 from app.models.catalogue import ModelError
 from app.models.layout import read_layout
 from app.research.corpus.tokens import Corpus, Layout, open_corpus
-from app.research.training.kame.report import cost_of, figure, mean_losses, read_curves
+from app.research.training.kame.report import SHOWN, cost_of, figure, mean_losses, read_curves
 from app.research.training.kame.run import (
     LossFunction,
     LossWeights,
@@ -287,9 +287,11 @@ def test_a_figure_shows_every_curve(tmp_path: Path) -> None:
         {"step": n, "words": 3 / n, "padding": 0.5, "first_book": 2.0, "other_books": 4.0, "loss": 1.0}
         for n in range(1, 900)
     ]
-    drawn = ET.fromstring(figure(lines))
-    assert len(drawn.findall("{http://www.w3.org/2000/svg}polyline")) == 4
-    assert len(ET.fromstring(figure([]))) == 1
+    assert figure(lines, tmp_path / "curves.svg")
+    drawn = ET.parse(tmp_path / "curves.svg")
+    curves = [group for group in drawn.iter("{http://www.w3.org/2000/svg}g") if group.get("id") in SHOWN]
+    assert len(curves) == 4 and all(len(group.findall("{*}path")) == 1 for group in curves)
+    assert figure([], tmp_path / "none.svg") and ET.parse(tmp_path / "none.svg")
 
 
 def test_the_cost_grows_with_what_is_trained() -> None:

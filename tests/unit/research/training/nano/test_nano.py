@@ -22,6 +22,7 @@ from app.research.training.nano.answers import (
     CORRECTIONS,
     FILLERS,
     LATE,
+    LENGTH,
     UNKNOWN,
     AnswerPlan,
     SpeechBank,
@@ -29,7 +30,6 @@ from app.research.training.nano.answers import (
 )
 from app.research.training.nano.corpus import ReadingMaker, read_texts
 from app.research.training.nano.dialogues import (
-    LENGTH,
     DialogueMaker,
     SpokenQuestion,
     draw_revisions,
@@ -38,7 +38,7 @@ from app.research.training.nano.dialogues import (
 )
 from app.research.training.nano.facts import RELATIONS, Fact, draw_fact, held_out
 from app.research.training.nano.start import NANO_LM
-from app.research.training.nano.trial import TrialResult, Trials, TrialScore, says, score_trials, write_sounds
+from app.research.training.nano.trial import TrialResult, TrialScore, run_trials, says, score_trials, write_sounds
 from tests.support.tiny_kame import pieces_model
 
 pytestmark = pytest.mark.slow
@@ -281,12 +281,11 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
     lm.oracle_emb.register_forward_hook(lambda module, args, out: seen.append(int(args[0].reshape(-1)[0])))
     engine = entered.enter_context(Engine(lm, codec, sampling={"use_sampling": False}))
     seen.clear()
-    trials = Trials(engine, pieces)
     asked = questions(1)
     fact = asked[0].fact.changed(random.Random(0))
     for kind in ("with", "without", "changed"):
         seen.clear()
-        (result,) = trials.run([(asked[0], fact)], kind)  # type: ignore[list-item]
+        (result,) = run_trials(engine, pieces, [(asked[0], fact)], kind)  # type: ignore[list-item]
         told = [token for token in seen if token not in (3, 400)]
         assert (seen.count(400) == 2) if kind == "with" else (kind != "without" or not told)
         if kind == "with":
@@ -295,7 +294,7 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
         write_sounds([result], tmp_path)
         assert (tmp_path / f"{kind}-00.wav").exists()
     sounding = result.samples.any()
-    (late,) = Trials(engine, pieces, delay=25).run([(asked[0], fact)], "with")  # type: ignore[list-item]
+    (late,) = run_trials(engine, pieces, [(asked[0], fact)], "with", delay=25)  # type: ignore[list-item]
     assert sounding and late.first_sound is not None and late.first_sound >= 2.0
     told = [json.loads(line)["told"] for line in (tmp_path / "answers.jsonl").read_text("utf-8").split("\n")[:3]]
     assert told == [fact.answer, "", fact.answer]
