@@ -12,7 +12,7 @@ import pytest
 import soundfile
 
 from app.demo.service import QUESTIONS
-from app.research.benches.facts import contains_any, load_facts
+from app.research.benches.answers import contains_any, load_facts
 from tests.support.matching import best_match
 from tests.support.patience import alone, in_real_time
 from tests.support.virtual_audio import virtual_audio

@@ -79,10 +79,11 @@ def _run(work: Coroutine[Any, Any, list[Answer]]) -> list[Answer]:
 
 
 @contextmanager
-def talks(*, simulated: bool) -> Iterator[tuple[MakeSession, RunTalk, str]]:
+def talks(*, simulated: bool, measured_speeds: bool = True) -> Iterator[tuple[MakeSession, RunTalk, str]]:
     """Yields a session factory, a runner for conversations, and the stage costs (empty in real time).
 
-    In simulated time, language models have the speeds measured by “models bench”. Raises TranscriberError.
+    `measured_speeds`: in simulated time, language models have the speeds that “models bench” measured. Raises
+    TranscriberError.
     """
     from app import main as compose
     from app.models.selection import load_speeds
@@ -93,7 +94,8 @@ def talks(*, simulated: bool) -> Iterator[tuple[MakeSession, RunTalk, str]]:
     if not simulated:
         yield compose.session, asyncio.run, ""
         return
-    with SimulatedParts(backends.backend, load_speeds(), cost=backends.cost) as parts:
+    speeds = load_speeds() if measured_speeds else {}
+    with SimulatedParts(backends.backend, speeds, cost=backends.cost) as parts:
         yield parts.session, run_simulated, parts.costs
 
 

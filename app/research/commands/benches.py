@@ -178,10 +178,22 @@ def _latency(args: argparse.Namespace, progress: Progress) -> Any:
     return asyncio.run(run(compose.session, choice, args.questions, progress))
 
 
+def _answers(args: argparse.Namespace, progress: Progress) -> Any:
+    from app.research.benches.answers import load_asked, run_answers
+    from app.research.benches.recordings import Way
+    from app.research.commands.bench_mtbench import talks
+
+    choice = SessionChoice(backend=choice_of(args), openings=not args.no_openings)
+    asked = load_asked(args.questions, args.recordings)
+    ways: list[Way] = [way for way in ("hands-free", "talk button") if args.way in ("both", way)]
+    with talks(simulated=args.simulated, measured_speeds=False) as (make, run_talk, costs):
+        return run_talk(run_answers(make, choice, asked, progress, ways=ways, reader=args.reader, costs=costs))
+
+
 def _facts(args: argparse.Namespace, progress: Progress) -> Any:
     from app.models.catalogue import models_of
     from app.models.locations import is_here
-    from app.research.benches.facts import load_facts, run_facts
+    from app.research.benches.answers import load_facts, run_facts
     from app.research.commands.bench_mtbench import talks
 
     provider = args.backend or ("compatible" if args.base_url else "embedded")
@@ -229,6 +241,18 @@ _MANIFEST = "manifest.jsonl and the recordings that it names"
 
 BENCHES = (
     bench("latency", "ten spoken questions in real time, in both answer modes", _latency, _TEN, backend=True),
+    bench(
+        "answers",
+        "sixty short questions, and how often an answer is taken back",
+        _answers,
+        count("--questions", 60, "the first so many", least=1),
+        one_of("--way", _WAYS, "how turns end"),
+        folder("--recordings", "also the questions as other voices say them: VOICE/01.wav and so on"),
+        folder("--reader", "a Whisper model for CTranslate2 that transcribes the spoken answers"),
+        flag("--simulated", "in simulated time: the same on every machine, and sooner done"),
+        flag("--no-openings", "keep silent until the answer is there"),
+        backend=True,
+    ),
     bench(
         "facts",
         "120 short questions with one right answer, by model",

@@ -228,7 +228,7 @@ _OPTIONS: dict[str, tuple[str, tuple[Option, ...]]] = {
         "make dialogues, speech, oracle and tokens out of items",
         (
             folder("--items", "questions with answers", "FILE"),
-            value("--format", "gsm8k, or list (default)", default="list"),
+            value("--format", "mmlu-pro, gsm8k, hssbench, or list (default)", default="list"),
             flag("--as-they-are", "speak the items' own words, without a back-end"),
             count("--limit", 0, "at most so many items"),
             value("--steps", f"which of {','.join(STEPS)} (all)", "LIST", default=",".join(STEPS)),

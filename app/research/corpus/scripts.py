@@ -1,8 +1,11 @@
 """Turns questions with answers into spoken dialogues: reads items, prompts for scripts, and synthesizes them.
 
-Items are read from .jsonl, .json or .csv files, whose columns are:
+Items are read from local .jsonl, .json, .csv or .parquet files: MMLU-Pro, GSM8K and HSSBench as published, or custom
+lists. The columns, as documented in the data set cards:
 
-- GSM8K as published: `question` and `answer`, with the result after “####”
+- MMLU-Pro: `question`, `options` and `answer_index`
+- GSM8K: `question` and `answer`, with the result after “####”
+- HSSBench: `question`, options `A` to `D` (or `options`), and `answer`, a letter
 - custom lists: `question` and `answer`
 
 A script is a short dialogue about an item between the user and the assistant. The app's voices speak it in stereo, the
@@ -31,10 +34,11 @@ from app.tts.base import Clip, Voice
 from app.untrusted.files import read_json_file, read_json_lines, read_text
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 
-Format = Literal["gsm8k", "list"]
-FORMATS: tuple[Format, ...] = ("gsm8k", "list")
+Format = Literal["mmlu-pro", "gsm8k", "hssbench", "list"]
+FORMATS: tuple[Format, ...] = ("mmlu-pro", "gsm8k", "hssbench", "list")
 
 _PICTURE = re.compile(r"\b(image|picture|figure|photo|diagram|shown (above|below))\b", re.IGNORECASE)
+_LETTERS = "ABCDEFGHIJ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Item:
     question: str
     answer: str
     reason: str = ""
+    choices: tuple[str, ...] = ()
 
 
 def read_items(path: Path, form: Format) -> list[Item]:
@@ -58,11 +63,17 @@ def read_items(path: Path, form: Format) -> list[Item]:
                 f"Row {number + 1} of {path.name} is no item of {form} ({type(error).__name__}: {error}). Check the "
                 f"format; its columns are {', '.join(map(str, row))}."
             ) from error
-        if item.question and item.answer and not _PICTURE.search(item.question):
+        if item.question and item.answer and not _PICTURE.search(item.question) and not row.get("image_needed"):
             items.append(item)
     if not items:
         raise ModelError(f"{path.name} holds no question that can be spoken.")
     return items
+
+
+def _mmlu_pro(name: str, row: dict[str, Any]) -> Item:
+    options = _listed(row["options"])
+    reason = str(row.get("cot_content") or "").removeprefix("A: Let's think step by step.").strip()
+    return Item(name, str(row["question"]).strip(), options[int(row["answer_index"])], reason, tuple(options))
 
 
 def _gsm8k(name: str, row: dict[str, Any]) -> Item:
@@ -72,23 +83,40 @@ def _gsm8k(name: str, row: dict[str, Any]) -> Item:
     return Item(name, str(row["question"]).strip(), answer.strip(), re.sub(r"<<.*?>>", "", reason).strip())
 
 
+def _hssbench(name: str, row: dict[str, Any]) -> Item:
+    options = (
+        _listed(row["options"]) if "options" in row else [str(row[letter]) for letter in "ABCD" if row.get(letter)]
+    )
+    answer = str(row["answer"]).strip()
+    if answer.upper() in _LETTERS[: len(options)]:
+        answer = options[_LETTERS.index(answer.upper())]
+    return Item(name, str(row["question"]).strip(), answer, "", tuple(options))
+
+
 def _own(name: str, row: dict[str, Any]) -> Item:
     return Item(str(row.get("name") or name), str(row["question"]).strip(), str(row["answer"]).strip())
 
 
-_ITEM_OF = {"gsm8k": _gsm8k, "list": _own}
+_ITEM_OF = {"mmlu-pro": _mmlu_pro, "gsm8k": _gsm8k, "hssbench": _hssbench, "list": _own}
+
+
+def _listed(value: Any) -> list[str]:
+    """Returns a list of options, parsing the JSON string that some files hold instead."""
+    return [str(option) for option in (json.loads(value) if isinstance(value, str) else value)]
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     try:
-        if path.suffix == ".csv":
+        if path.suffix == ".parquet":
+            yield from _parquet(path)
+        elif path.suffix == ".csv":
             yield from csv.DictReader(io.StringIO(read_text(path, CORPUS), newline=""))
         elif path.suffix == ".json":
             yield from _objects(read_json_file(path, CORPUS))
         else:
             yield from read_json_lines(path, CORPUS, CORPUS_LINE)
     except (OSError, ValueError, csv.Error) as error:
-        raise ModelError(f"{path} can't be read ({error}). Name a .jsonl, .json or .csv file.") from error
+        raise ModelError(f"{path} can't be read ({error}). Name a .jsonl, .json, .csv or .parquet file.") from error
 
 
 def _objects(values: Iterable[Any]) -> Iterator[dict[str, Any]]:
@@ -96,6 +124,30 @@ def _objects(values: Iterable[Any]) -> Iterator[dict[str, Any]]:
         if not isinstance(value, dict):
             raise ValueError("its entries are no objects")
         yield value
+
+
+def _parquet(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ModelError(
+            f"{path.name} is a Parquet file, and the package pyarrow, which reads them, is not installed. Install it, "
+            "or convert the file to JSON lines."
+        ) from error
+    for batch in parquet.ParquetFile(path).iter_batches(columns=_without_pictures(path)):
+        yield from batch.to_pylist()
+
+
+def _without_pictures(path: Path) -> list[str]:
+    """Returns the names of the columns without image data, which would take too much memory."""
+    from pyarrow import parquet, types
+
+    schema = parquet.read_schema(path)
+    return [
+        field.name
+        for field in schema
+        if not types.is_binary(field.type) and not (types.is_struct(field.type) and "bytes" in str(field.type))
+    ]
 
 
 MOST_QUESTION_WORDS = 90
@@ -118,13 +170,16 @@ def prompt_of(item: Item, code: str = ENGLISH) -> str:
     ]
     if code != ENGLISH:
         lines.append(f"The dialogue is in {language(code).name}.")
+    if item.choices:
+        lines.append("Choices: " + "; ".join(item.choices))
     lines.append(f"Right answer: {item.answer}")
     if item.reason:
         lines.append(f"Why: {item.reason[:600]}")
     lines.append(
-        "The user asks aloud, in one or two natural sentences that hold all that is needed to answer. The assistant "
-        "gives the right answer and the reason in at most two sentences. Write numbers, symbols and formulas as "
-        "they are spoken. No lists, no markup. You may add one follow-up question with its answer.\n"
+        "The user asks aloud, in one or two natural sentences that hold all that is needed to answer; choices are "
+        "named in the sentence. The assistant gives the right answer and the reason in at most two sentences. Write "
+        "numbers, symbols and formulas as they are spoken. No lists, no markup. You may add one follow-up question "
+        "with its answer.\n"
         'Write only JSON: {"turns": ["the user\'s words", "the assistant\'s words", …]}'
     )
     return "\n\n".join(lines)
@@ -254,8 +309,9 @@ def _mixed(
     gain = 10 ** (draw.uniform(-12, 3) / 20)
     for speaker, at, samples in placed:
         start = round(at * SAMPLE_RATE)
-        channel = int(speaker == "user")
-        out[start : start + len(samples), channel] += samples * (gain if channel else 1.0)
+        out[start : start + len(samples), 0 if speaker == "model" else 1] += samples * (
+            gain if speaker == "user" else 1.0
+        )
     numbers = np.random.default_rng(draw.randrange(1 << 32))
     noise = numbers.standard_normal(len(out), np.float32)
     level = 10 ** (draw.uniform(*((-55, -38) if noisy else (-80, -65))) / 20)

@@ -24,7 +24,7 @@ from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress
 from app.platform.files import whole_file
-from app.research.benches.facts import load_facts
+from app.research.benches.answers import load_facts
 from app.research.benches.pauses import Case
 from app.research.benches.recordings import at_level, trim
 from app.research.results import grouped, unreadable

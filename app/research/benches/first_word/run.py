@@ -16,7 +16,7 @@ from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress, machine, markdown, no_progress, rounded
 from app.platform.files import write_json
 from app.research.benches import pauses
-from app.research.benches.facts import load_facts
+from app.research.benches.answers import load_facts
 from app.research.benches.first_word.asking import WAYS, Measured, Talk, ask_all
 from app.research.benches.first_word.stage import check_programs, load, wait_until_idle
 from app.research.benches.recordings import Recording, load_recordings

@@ -1,4 +1,4 @@
-"""`bench facts` tells answers that were taken back, whole answers and openings apart."""
+"""`bench answers` and `bench facts` tell answers that were taken back, whole answers and openings apart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from app.conversation import events as e
 from app.platform.installation import resource
-from app.research.benches.facts import Fact, FactsResult, JudgedAnswer, figures, judge
+from app.research.benches.answers import OWN_VOICE, AnswersResult, Fact, FactsResult, JudgedAnswer, figures, judge
 from app.research.benches.recordings import Recording, Turn
 
 pytestmark = pytest.mark.slow
@@ -55,6 +55,9 @@ def test_an_opening_counts_for_the_first_sound_and_not_for_the_first_word() -> N
     assert (counted["asked"], counted["openings"], counted["right"], counted["whole"]) == (2, 1, 1, 2)
     table = FactsResult([FACT], {("small", "hands-free"): [found]}).table()
     assert "| small | hands-free | 1 | 100 | 0 | 0 | 0 | 1 | 0.42 | 0.42 | 1.40 | 1.40 |" in table
+    group = ("hands-free", OWN_VOICE)
+    table = AnswersResult({group: [found]}, {group: (1, 8)}).table()
+    assert "| 1 | 0 | 0 | 1 | 1 | 1 | 0.42 | 0.42 | 1.40 | 1.40 | 12.5 |" in table
 
 
 def test_there_are_sixty_questions_each_asked_once_with_a_right_answer() -> None:

@@ -18,10 +18,20 @@ from app.research.corpus.scripts import read_items
 pytestmark = pytest.mark.slow
 
 ROWS: dict[str, dict[str, Any]] = {
+    "mmlu-pro": {
+        "question_id": 1,
+        "question": "Which planet is the largest?",
+        "options": ["Mars", "Jupiter", "Venus"],
+        "answer": "B",
+        "answer_index": 1,
+        "cot_content": "A: Let's think step by step. Jupiter has the most mass.",
+        "category": "physics",
+    },
     "gsm8k": {"question": "Tom has 3 apples and buys 4. How many?", "answer": "3+4=<<3+4=7>>7 apples.\n#### 7"},
+    "hssbench": {"question": "Who wrote Hamlet?", "A": "Marlowe", "B": "Shakespeare", "C": "", "D": "", "answer": "B"},
     "list": {"question": "When do we open?", "answer": "At nine."},
 }
-ANSWERS = {"gsm8k": "7", "list": "At nine."}
+ANSWERS = {"mmlu-pro": "Jupiter", "gsm8k": "7", "hssbench": "Shakespeare", "list": "At nine."}
 
 
 def write(path: Path, row: dict[str, Any]) -> None:
@@ -29,14 +39,22 @@ def write(path: Path, row: dict[str, Any]) -> None:
         path.write_text(json.dumps(row) + "\n")
     elif path.suffix == ".json":
         path.write_text(json.dumps([row]))
+    elif path.suffix == ".parquet":
+        import pyarrow
+        from pyarrow import parquet
+
+        picture = {"bytes": b"png", "path": "a.png"}  # a column as the hub stores pictures
+        parquet.write_table(pyarrow.Table.from_pylist([{**row, "picture": picture}]), path)
     else:
         with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, list(row))
             writer.writeheader()
-            writer.writerow(row)
+            writer.writerow(
+                {name: json.dumps(value) if isinstance(value, list) else value for name, value in row.items()}
+            )
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".parquet"])
 @pytest.mark.parametrize("form", list(ROWS))
 def test_the_right_answer_is_found(tmp_path: Path, form: Any, suffix: str) -> None:
     path = tmp_path / f"items{suffix}"
@@ -45,6 +63,8 @@ def test_the_right_answer_is_found(tmp_path: Path, form: Any, suffix: str) -> No
     assert item.answer == ANSWERS[form] and item.question == ROWS[form]["question"]
     if form == "gsm8k":
         assert item.reason == "3+4=7 apples."
+    if form == "mmlu-pro":
+        assert item.reason == "Jupiter has the most mass." and len(item.choices) == 3
 
 
 def test_questions_about_pictures_are_left_out(tmp_path: Path) -> None:
@@ -58,6 +78,7 @@ def test_questions_about_pictures_are_left_out(tmp_path: Path) -> None:
     ("form", "row"),
     [
         ("gsm8k", {"question": "How many?", "answer": "seven"}),
+        ("mmlu-pro", {"question": "Which?", "options": ["a"], "answer_index": 4}),
         ("list", {"query": "?"}),
     ],
 )

@@ -1,9 +1,14 @@
-"""`bench facts`: short questions in a conversation, whether the answers are right, and when their first words come.
+"""`bench answers` and `bench facts`: short questions in a conversation, and the first words of the answers.
 
-Each installed language model is asked 120 questions with one right answer (`resources/bench/facts.json`, eight
-subjects), typed and spoken by four voices of Kokoro that nothing is fitted to, a dozen in each conversation. An answer
-is right if its first sentence contains one of the known ways to put it; a mention further on does not count. It is
-judged by its session's events, which also show whether the app took back what it had said.
+`bench answers` asks sixty questions (`resources/bench/answers.json`) hands-free and with the talk button, in the app's
+own voice or in recordings of other voices. The figure of interest is how often the app takes back what it said; whether
+an answer is right depends on the back-end.
+
+`bench facts` asks each installed language model 120 questions with one right answer (`resources/bench/facts.json`,
+eight subjects), typed and spoken by four voices of Kokoro that nothing is fitted to, a dozen in each conversation. An
+answer is right if its first sentence contains one of the known ways to put it; a mention further on does not count.
+
+An answer is judged by its session's events.
 """
 
 from __future__ import annotations
@@ -11,7 +16,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +29,23 @@ from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, markdown, rounded
 from app.platform.installation import resource
-from app.research.benches.recordings import Conversation, MakeSession, Recording, Turn, Way, heard_in, read_sound
+from app.research.benches.recordings import (
+    SUFFIXES,
+    Conversation,
+    MakeSession,
+    Reader,
+    Recording,
+    Turn,
+    Way,
+    clean,
+    heard_in,
+    read_sound,
+    saying,
+    word_distance,
+)
 from app.research.results import at_share, report, shown
 from app.session.control import BackendChoice, SessionChoice
+from app.stt.base import TranscriberError
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,4 +243,122 @@ async def run_facts(
                         turn = await talk.ask(fact.question, way, settle=SETTLE_SECONDS)
                         result.failures += turn.failures
                         group.append(judge(fact, turn))
+    return result
+
+
+OWN_VOICE = "the app's own"
+REMEMBER_SECONDS = 120.0
+
+
+def load_asked(count: int, recordings: Path | None) -> dict[str, list[Fact]]:
+    """Returns the first `count` questions by voice: the app's own, and those recorded in `recordings`.
+
+    The recordings are VOICE/NN.wav, with NN from 01 in the order of the questions. Raises TranscriberError and
+    VoiceError.
+    """
+    from app.tts.voices import make_voice
+
+    entries = list(enumerate(json.loads(resource("bench", "answers.json").read_text("utf-8"))[:count], 1))
+
+    def facts(sounds: dict[int, Any]) -> list[Fact]:
+        return [
+            Fact(clean(f"{number:02}", entry["question"], sounds[number]), tuple(entry["answers"]))
+            for number, entry in entries
+            if number in sounds
+        ]
+
+    with make_voice() as voice:
+        say = saying(voice)
+        asked = {OWN_VOICE: facts({number: say(entry["question"]) for number, entry in entries})}
+    if recordings is None:
+        return asked
+    if not recordings.is_dir():
+        raise TranscriberError(f"There is no folder {recordings}. Name one with VOICE/01.wav and so on in it.")
+    for folder in sorted(path for path in recordings.iterdir() if path.is_dir()):
+        files = [(n, folder / f"{n:02}{suffix}") for n, _ in entries for suffix in SUFFIXES]
+        if found := {n: read_sound(file) for n, file in files if file.is_file()}:
+            asked[folder.name] = facts(found)
+    return asked
+
+
+@dataclass(slots=True)
+class AnswersResult:
+    """Answers by way and voice.
+
+    - `read_back`: how many words were read back wrong, and how many there were, by way and voice
+    - `costs`: what the stages cost in simulated time; empty in real time
+    """
+
+    judged: dict[tuple[str, str], list[JudgedAnswer]] = field(default_factory=dict)
+    read_back: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    costs: str = ""
+
+    def table(self) -> str:
+        """Returns the result as a Markdown table, and the answers that were taken back."""
+        rows = []
+        for group, judged in self.judged.items():
+            f = figures(judged)
+            wrong, words = self.read_back.get(group, (0, 0))
+            counts = (f[key] for key in ("asked", "unanswered", "taken_back", "whole", "openings", "right"))
+            read = f"{100 * wrong / words:.1f}" if words else "–"
+            rows.append((*group, *counts, *(shown(f[key]) for key in SECONDS), read))
+        head = ["way", "voice", "asked", "unanswered", "taken back", "one whole", "openings", "right"]
+        head += ["first sound p50, s", "p75", "first word said p50, s", "p75", "read back otherwise, %"]
+        lines = list(markdown(head, rows, text_columns=2))
+        for (way, voice), judged in self.judged.items():
+            lines += ["", *(f"{way}, {voice}, taken back: {x.heard} → {x.said}" for x in judged if x.taken_back)]
+        return report("Short questions", self.costs, lines, self.failures)
+
+    def document(self) -> dict[str, Any]:
+        """Returns the result for JSON."""
+        groups = [
+            {
+                **{"way": group[0], "voice": group[1]},
+                **figures(judged),
+                "read_back": self.read_back.get(group),
+                "answers": [one.document() for one in judged],
+            }
+            for group, judged in self.judged.items()
+        ]
+        head = {"machine": machine(), "simulated": bool(self.costs), "costs": self.costs}
+        return {**head, "groups": groups, "failures": self.failures}
+
+
+async def run_answers(
+    make: MakeSession,
+    choice: SessionChoice,
+    asked: dict[str, list[Fact]],
+    progress: Progress,
+    *,
+    ways: Sequence[Way],
+    reader: Path | None = None,
+    costs: str = "",
+) -> AnswersResult:
+    """Asks all questions in each way. Raises TranscriberError, and whatever opening a session raises.
+
+    - `reader`: a folder with a Whisper model for CTranslate2, other than the app's, that transcribes the played answers
+    - `costs`: the stage costs if the loop's time is simulated
+    """
+    read = Reader(reader, threads=0).read if reader is not None else None
+    result = AnswersResult(costs=costs)
+    for group in [(way, voice) for way in ways for voice in asked]:
+        way, voice = group
+        judged = result.judged[group] = []
+        wrong = words = 0
+        session = replace(choice, duplex=way == "hands-free")
+        remembered = REMEMBER_SECONDS if read else 0.0
+        async with Conversation(make, session, simulated=bool(costs), remember_seconds=remembered) as talk:
+            for number, fact in enumerate(asked[voice], 1):
+                progress(f"{way}, {voice}: question {number} of {len(asked[voice])}")
+                turn = await talk.ask(fact.question, way, settle=SETTLE_SECONDS)
+                result.failures += turn.failures
+                one = judge(fact, turn)
+                judged.append(replace(one, right=contains_any(one.said, fact.answers)))
+                back = await talk.read_back(read, turn.end) if read and one.said else None
+                if back is not None:
+                    said = fold(f"{one.opening} {one.said}")
+                    wrong += word_distance(said, fold(back))
+                    words += len(said)
+        result.read_back[group] = wrong, words
     return result
