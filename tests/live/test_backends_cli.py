@@ -242,6 +242,7 @@ def set_on_a_terminal(service: Service, *words: str) -> str:
     return (said + rest).decode()
 
 
+@pytest.mark.slow
 def test_a_key_is_typed_unseen_then_listed_used_and_forgotten(service: Service) -> None:
     with quoting_peer() as (url, seen):
         base = f"--base-url {url}/v1"

@@ -221,6 +221,7 @@ async def test_a_broken_model_is_a_sentence(tmp_path: Path) -> None:
         await EmbeddedBackend(broken).open()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a Unix")
 async def test_children_end_when_the_app_is_killed() -> None:
     program = """

@@ -149,6 +149,7 @@ def test_a_bad_file_is_a_sentence_and_exit_code_2(
     assert words in told and "q.wav" in told and told.strip().endswith(".") and "Traceback" not in told
 
 
+@pytest.mark.slow
 def test_noise_without_words_says_that_nothing_was_heard(tmp_path: Path) -> None:
     path = sounds.write(tmp_path / "q.wav", sounds.room(2.0, dbfs=-30))
     code, document, _ = talk("--input", path, "--output", tmp_path / "a.wav")
@@ -311,6 +312,7 @@ def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing
     assert code == 2, stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("user", "run"),
     [

@@ -79,6 +79,7 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     assert sorted(imported & (HEAVY | DIALOGS)) == []
 
 
+@pytest.mark.slow
 def test_the_windows_modules_import_nothing_heavy() -> None:
     script = "import sys, app.main, app.gui.window.app; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120)

@@ -82,6 +82,7 @@ def _onset(samples: np.ndarray) -> np.ndarray:
     return samples[np.flatnonzero(np.abs(samples) > VOICE_FLOOR)[0] :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "below"),
     [

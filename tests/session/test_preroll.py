@@ -71,6 +71,7 @@ async def heard(late: float, *, deaf_before: bool = False) -> str:
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("late", [pytest.param(0.0, marks=pytest.mark.slow), 0.3])
 async def test_the_first_syllable_is_heard_though_the_button_came_late(late: float) -> None:
     text = await heard(late)

@@ -61,6 +61,7 @@ def run(folder: Path, *arguments: str) -> str:
     return ended.stdout
 
 
+@pytest.mark.slow
 def test_the_short_run_leaves_out_what_is_slow_and_what_needs_torch(tmp_path: Path) -> None:
     printed = run(tmp_path, "--short", "--continue-on-collection-errors")
     assert "test_quick PASSED" in printed and "test_torch_is_out_of_reach PASSED" in printed

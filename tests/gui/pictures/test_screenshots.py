@@ -22,7 +22,9 @@ async def _whole(widget: QWidget) -> None:
     await until(lambda: not cut_off(widget.window()))
 
 
-@pytest.mark.parametrize("name, theme", spread([scene.name for scene in SCENES if not scene.dark], ["light", "dark"]))
+@pytest.mark.parametrize(
+    "name, theme", spread([scene.name for scene in SCENES if not scene.dark], ["light", "dark"], at_first=12)
+)
 async def test_no_scene_cuts_anything_off(name: str, theme: str) -> None:
     dark = theme == "dark"
     async with scene(name).opened(dark=dark) as widget:

@@ -37,6 +37,7 @@ def heads(pane: TranscriptPane) -> list[str]:
     return [pane.view.card_text(place).split("\n")[0] for place in range(len(pane.view.cards))]
 
 
+@pytest.mark.slow
 def test_the_window_gets_its_turn_while_a_long_talk_is_shown(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(2_000)))
     assert pane.showing and pane.has_words and 0 < len(pane.view.cards) < 2_001

@@ -162,6 +162,7 @@ OPENERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPENERS)
 async def test_no_button_of_any_dialog_does_harm(name: str, window: MainWindow, factory: FakeFactory) -> None:
     await until(lambda: window.conversations.list.place("c0") >= 0)

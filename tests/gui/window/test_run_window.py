@@ -112,6 +112,7 @@ def test_the_end_stops_the_session_and_leaves_nothing(begin: Begin, ending: str)
     assert finish(process) == (0, "exit 0\nstopped 1\n", "")
 
 
+@pytest.mark.slow
 def test_a_window_that_is_closed_before_it_is_shown_ends(begin: Begin) -> None:
     process = begin("""
         import contextlib
@@ -146,6 +147,7 @@ def test_closing_while_a_thread_still_loads_does_not_wait_for_it(begin: Begin) -
     assert finish(process) == (0, "exit 0\nquick True\n", "")
 
 
+@pytest.mark.slow
 def test_tasks_that_a_session_left_behind_are_ended(begin: Begin) -> None:
     process = begin("""
         async def forever():
@@ -165,6 +167,7 @@ def test_tasks_that_a_session_left_behind_are_ended(begin: Begin) -> None:
     assert "still running at the end: stray" in err and "destroyed" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interrupt_on_the_terminal_closes_the_window(begin: Begin, number: signal.Signals) -> None:

@@ -109,6 +109,7 @@ def _play(
     return sink, recording, queued
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ppm", [-300.0, pytest.param(100.0, marks=pytest.mark.slow)])
 def test_ten_minutes_without_pause_neither_run_empty_nor_grow_late(ppm: float) -> None:
     sink, recording, queued = _play(ppm, 10)

@@ -50,6 +50,7 @@ def test_late_block_keeps_the_alignment() -> None:
     assert np.ptp(seen[5:20]) < 10 and abs(seen[30] - seen[19]) < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ppm", [-300.0, pytest.param(100.0, marks=pytest.mark.slow)])
 def test_drifting_clock_is_followed_without_delay_or_gap(ppm: float) -> None:
     place = Room(frames(12 * 60), attenuation_db=None, drift_ppm=ppm)

@@ -127,6 +127,7 @@ QUICK = (("keys list", "stdout"), ("--help", "both"), ("replay /nowhere", "stdou
 """Commands, and what is closed, that are tried in the short test command too."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="reads an exit code as Unix gives it")
 @pytest.mark.parametrize(
     ("command", "closed"),

@@ -51,6 +51,7 @@ def sentences(reports: list) -> str:
     return " ".join(report["say"] for report in reports if "say" in report)
 
 
+@pytest.mark.slow
 def test_a_card_is_offered_with_its_size_and_none_is_not(installed: Installation) -> None:
     status = installed.status()
     assert status["state"] == "offered" and (status["build"], status["estimated"]) == ("cu128", False)
@@ -96,6 +97,7 @@ def test_it_waits_while_the_window_is_open_and_for_other_commands(installed: Ins
     assert installed.modules() == CARD and names_beside(installed) == {"environment"}
 
 
+@pytest.mark.slow
 def test_a_card_that_fails_its_check_leaves_the_embedded_voice(installed: Installation) -> None:
     for torch, words in (("blind", "present driver"), ("broken", "does not start"), ("wrong", "wrongly")):
         installed.variables["FAKE_TORCH"] = torch

@@ -52,6 +52,7 @@ async def test_it_is_another_voice_and_every_question_of_the_welcome_is_understo
     assert same_words(_recogniser().decode(soxr.resample(padded, 24_000, RECOGNISER_RATE)), question)
 
 
+@pytest.mark.slow
 async def test_without_a_voice_it_is_a_sentence() -> None:
     with pytest.raises(UserError, match="no voice for the language"):
         await AskingService().speak("何時ですか", "ja")

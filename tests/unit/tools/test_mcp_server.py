@@ -143,6 +143,7 @@ async def test_loopback_until_the_server_ends(address: str, caplog: pytest.LogCa
     assert "pass1234" not in caplog.text and SECRET not in caplog.text
 
 
+@pytest.mark.slow
 async def test_a_child_that_dies_is_started_again() -> None:
     async with _opened(_child()) as box:
         specs = box.specs

@@ -185,6 +185,7 @@ def test_a_long_text_goes_in_pieces_that_the_model_takes() -> None:
     assert make_speak(session, STYLE, "en-us", lambda *_: [])("…", 1.0).samples.size == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param("Jörg Müller", marks=pytest.mark.slow), "日本 Łukasz"])
 def test_it_speaks_from_a_folder_of_any_name(name: str, tmp_path: Path) -> None:
     found = importlib.util.find_spec("piper")

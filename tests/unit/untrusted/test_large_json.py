@@ -44,6 +44,7 @@ def test_no_more_values_are_made_than_are_accepted() -> None:
     assert peak < 2 * 2**20
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told_with_its_line() -> None:
     text = json.dumps(EVENTS, indent=1)
     with pytest.raises(Refused, match=r"no valid JSON \(line 200002:"):
