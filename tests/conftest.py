@@ -7,6 +7,7 @@ tests were.
 
 import atexit
 import functools
+import itertools
 import os
 import re
 import shutil
@@ -43,6 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("short")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("alone") and item.nodeid.startswith("tests/") and "tests/live/" not in item.nodeid:
@@ -51,6 +53,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    if (workers := getattr(config, "workerinput", {}).get("workercount", 1)) > 1:
+        items[:] = _live_ones_first(items, workers)
+
+
+def _live_ones_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Returns the tests in an order in which each of several workers begins with live tests, which take seconds each.
+
+    xdist's `worksteal` gives each worker an equal stretch of the tests, and lets those who are done take from the
+    others: at the end only short tests should be left. A file's live tests stay together.
+    """
+    live = [item for item in items if "tests/live/" in item.nodeid]
+    others = iter([item for item in items if "tests/live/" not in item.nodeid])
+    shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for _, tests in itertools.groupby(live, lambda item: item.path):
+        min(shares, key=len).extend(tests)
+    stretch = len(items) // workers
+    ordered = [item for share in shares for item in (*share, *itertools.islice(others, max(0, stretch - len(share))))]
+    return [*ordered, *others]
 
 
 @pytest.hookimpl(wrapper=True)
