@@ -40,6 +40,7 @@ def test_parts_of_a_round_trip() -> None:
     assert trip - device - 80 - stages["ring before the loudspeaker"] < 60
 
 
+@pytest.mark.slow
 def test_without_a_loop_the_error_says_what_to_do() -> None:
     with virtual_audio() as audio:
         code, document = bench(audio, 5)

@@ -122,6 +122,7 @@ def test_a_run_that_is_killed_and_resumed_gives_the_same_to_the_byte(tmp_path: P
     assert "Moshi (paper)" in whole["results.md"].decode() and "6.43" in whole["results.md"].decode()
 
 
+@pytest.mark.slow
 def test_a_judge_that_fails_its_gate_scores_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with model_server(brief) as (model, _), model_server(careless) as (judge, requests):
         assert parser.main(words(tmp_path / "out", model, judge)) == 0

@@ -71,6 +71,7 @@ def test_the_translations_are_up_to_date() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_words_are_given_whole_to_those_who_look_them_up(tool: ModuleType) -> None:
     there, wrong, found = words_of(*tool.languages()[:1]), [], 0
     for where, name, call in calls():
@@ -137,6 +138,7 @@ def test_what_backends_and_front_ends_call_themselves_is_there(tool: ModuleType)
         assert [text for text in texts if text not in there and text not in ("$", "ms")] == []
 
 
+@pytest.mark.slow
 def test_lost_placeholders_are_listed(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     german = tmp_path / "kame_de.ts"
     shutil.copy(tool.FOLDER / german.name, german)

@@ -67,6 +67,7 @@ def test_talks_come_in_order_and_what_is_said_meanwhile_below_them(qtbot: QtBot)
     assert [turn.talk for turn in map(pane._cards.__getitem__, (1, 602, 607)) if turn] == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_a_session_that_ends_while_past_talks_are_shown_is_shown_with_the_next(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(2_000)))
     for number in (1, 2):
@@ -92,6 +93,7 @@ def test_another_conversation_takes_its_place_at_once(qtbot: QtBot) -> None:
     assert heads(pane)[0] == "Another" and len(pane.view.cards) == 2
 
 
+@pytest.mark.slow
 def test_what_is_copied_is_all_of_it_though_some_is_still_to_be_shown(qtbot: QtBot) -> None:
     pane = pane_with(qtbot, past_talk(kept(2_000)))
     assert pane.showing

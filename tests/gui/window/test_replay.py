@@ -79,6 +79,7 @@ def check(window: MainWindow, events: list[e.Event]) -> None:
         assert len(mine) == len(theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 40, 100_000])
 async def test_a_recorded_talk_is_shown_whole(batch: int, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     events = await asyncio.to_thread(recorded, tmp_path / "talk")

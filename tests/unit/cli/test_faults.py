@@ -156,6 +156,7 @@ def test_a_closed_pipe_ends_a_command_silently(command: str, closed: str, tmp_pa
     assert closed == "both" or not listed or done.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by Linux's /dev/full")
 def test_output_that_can_not_be_written_is_a_sentence(tmp_path: Path) -> None:
     with open("/dev/full", "wb") as full:

@@ -117,7 +117,7 @@ def test_logging_is_put_back_as_it_was() -> None:
         log.debug("seen")
     assert (root.level, root.handlers) == before
     assert messages(kept) == ["seen"], "what waited was kept"
-    assert not [thread for thread in threading.enumerate() if "_monitor" in thread.name]
+    assert not [thread for thread in threading.enumerate() if "(_monitor)" in thread.name]
     kept.close()
 
 

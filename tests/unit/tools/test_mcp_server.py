@@ -312,6 +312,7 @@ async def _odd(way: str) -> AsyncIterator[Toolbox]:
             await box.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["stdio", "http", "events"])
 async def test_a_result_beyond_the_bounds_is_a_sentence_and_the_next_call_works(way: str) -> None:
     async with _odd(way) as box:
