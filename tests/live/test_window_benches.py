@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from app.research.benches.window_speed import SmoothnessResult, StartupResult, read_profile
+from app.research.benches.window_speed import SmoothnessResult, StartupResult, read_profile, run_child
 from app.settings.window_state import WindowState
 from tests.support.virtual_audio import virtual_audio
 
@@ -117,3 +119,15 @@ def test_smoothness_is_measured_in_every_row(tmp_path: Path) -> None:
     document["full_speed"]["apply_ms"]["p99"] = 4.5
     result = SmoothnessResult(document)
     assert not result.ok and "missed" in result.table()
+
+
+def test_a_program_whose_child_goes_on_is_not_waited_for() -> None:
+    """The app's children may end after it; a pipe to them would stay open."""
+    child = f"{sys.executable!r}, '-c', 'import time; time.sleep(20)'"
+    code = f"import subprocess; print('done'); print(subprocess.Popen([{child}]).pid)"
+    began = time.monotonic()
+    output = run_child([sys.executable, "-c", code], dict(os.environ), 15.0)
+    assert output is not None
+    said, pid = output.split()
+    os.kill(int(pid), signal.SIGTERM)  # it still ran
+    assert said == "done" and time.monotonic() - began < 15

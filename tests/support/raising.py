@@ -5,7 +5,7 @@ from typing import NoReturn
 
 
 def raising(error: BaseException) -> Callable[..., NoReturn]:
-    """Returns a function that raises `error`, whatever it is called with."""
+    """Returns a function that accepts any arguments and raises `error`."""
 
     def fail(*_: object, **__: object) -> NoReturn:
         raise error

@@ -79,7 +79,7 @@ def _paint_cells(
 
 
 BAR = 2.0
-"""Width in pixels of the caret and of the vertical bar beside a quote."""
+"""The width of the caret and of a quote's bar, in pixels."""
 QUOTE_STEP = 9.0
 _PATCH_SIDE, _PATCH_UP = 4.5, 1.0
 

@@ -226,7 +226,7 @@ async def run_facts(
     ways: Sequence[Way],
     costs: str = "",
 ) -> FactsResult:
-    """Asks all `models` all questions in each way. Raises whatever opening a session raises.
+    """Asks all `models` all questions in each way. Raises the errors of opening a session.
 
     `costs`: the stage costs if the loop's time is simulated.
     """
@@ -335,7 +335,7 @@ async def run_answers(
     reader: Path | None = None,
     costs: str = "",
 ) -> AnswersResult:
-    """Asks all questions in each way. Raises TranscriberError, and whatever opening a session raises.
+    """Asks all questions in each way. Raises TranscriberError and the errors of opening a session.
 
     - `reader`: a folder with a Whisper model for CTranslate2, other than the app's, that transcribes the played answers
     - `costs`: the stage costs if the loop's time is simulated

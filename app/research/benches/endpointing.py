@@ -100,7 +100,7 @@ class EndpointingResult:
         """Returns the groups of the table, by name."""
         people = [one for one in self.outcomes if one.case.speaker]
         spoken = [one for one in self.outcomes if not one.case.speaker]
-        # After a complete question or statement nobody can know that more follows, so these cases are kept apart.
+        # Nothing indicates that more follows a complete question or statement, so these cases are listed separately.
         clear = [one for one in spoken if one.case.kind not in ("phrase", "plain")]
         kinds = sorted(grouped(spoken, lambda one: f"kind: {one.case.kind}").items())
         groups = [("**people**", people), ("**synthetic questions and requests**", clear), *kinds]

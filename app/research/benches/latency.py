@@ -145,7 +145,7 @@ class LatencyResult:
 
 
 async def run_latency(make: MakeSession, choice: SessionChoice, count: int, progress: Progress) -> LatencyResult:
-    """Asks `count` questions in each answer mode. Raises whatever opening a session raises."""
+    """Asks `count` questions in each answer mode. Raises the errors of opening a session."""
     questions = load_questions(max(1, count))
     wanted: tuple[e.AnswerMode, ...] = ("after", "thinking")
     modes: dict[str, Measured] = {

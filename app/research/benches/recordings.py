@@ -319,7 +319,7 @@ class Turn:
 
 
 class Conversation:
-    """A session that is asked questions. Raises whatever opening a session raises.
+    """A session that is asked questions. Raises the errors of opening a session.
 
     - `make`: creates the session
     - `simulated`: the running loop's time is simulated

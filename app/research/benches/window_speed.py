@@ -231,15 +231,18 @@ class _Home:
 
 
 def run_child(command: list[str], environment: dict[str, str], patience: float) -> str | None:
-    """Runs a program from the app's folder and returns its output; None if it was ended after `patience` seconds."""
-    how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, timeout=patience, text=True, errors="replace", check=False, **how
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    return done.stdout
+    """Runs a program from the app's folder and returns its output; None if it was ended after `patience` seconds.
+
+    The output goes to a file: a pipe would stay open as long as any of the program's own children runs.
+    """
+    with tempfile.TemporaryFile() as output:
+        how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
+        try:
+            subprocess.run(command, cwd=ROOT, env=environment, timeout=patience, check=False, **how)
+        except subprocess.TimeoutExpired:
+            return None
+        output.seek(0)
+        return output.read().decode("utf-8", "replace")
 
 
 APPLY_GOAL_MS = 4.0

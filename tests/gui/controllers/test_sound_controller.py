@@ -226,7 +226,7 @@ async def test_a_message_about_echo_goes_when_the_echo_is_gone() -> None:
     async with shown(factory, Settings(duplex=True)) as window:
         say(window, e.Failure(1.0, "audio", echo, about="echo"))
         say(window, e.SoundMeasured(2.0, 3.0, True, None, 0, 0))
-        say(window, e.SoundMeasured(3.0, None, False, None, 0, 0))  # nobody speaks: nothing is known
+        say(window, e.SoundMeasured(3.0, None, False, None, 0, 0))  # without speech, nothing is known
         assert window.messages.sentences() == [echo]
         say(window, e.SoundMeasured(4.0, 31.0, False, 12.0, 0, 0))
         assert window.messages.sentences() == []

@@ -347,7 +347,7 @@ def test_not_a_file(tmp_path: Path) -> None:
 )
 def test_file_that_will_not_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, words: str) -> None:
     path = save_as(tmp_path / "theirs.wav", TONE)
-    monkeypatch.setattr(os, "open", raising(error))  # a test may run as root, whom no file mode stops
+    monkeypatch.setattr(os, "open", raising(error))  # file modes don't stop root, and tests may run as root
     assert words in refusal(path)
 
 

@@ -167,7 +167,7 @@ def behaviour(later: Sequence[Word], clean: Sequence[Word], begin: float) -> Beh
 async def hear(make: MakeSession, choice: SessionChoice, file: Path) -> tuple[np.ndarray, list[Word]]:
     """Plays an input to a session and returns the assistant's audio (float32 24 kHz, as long as the input) and words.
 
-    Requires a loop in simulated time. Raises whatever opening a session raises, TranscriberError or AudioFileError for
+    Requires a loop in simulated time. Raises the errors of opening a session, TranscriberError and AudioFileError for
     unreadable audio, and UserError if nothing was said because of a failure.
     """
     length = len(read_sound(file))

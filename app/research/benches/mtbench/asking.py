@@ -162,7 +162,7 @@ async def ask_aloud(
     read: Read | None = None,
     simulated: bool = False,
 ) -> list[Answer]:
-    """Asks all turns in one session. Raises whatever opening a session raises."""
+    """Asks all turns in one session. Raises the errors of opening a session."""
     answers = []
     remembered = REMEMBERED_SECONDS if read is not None else 0.0
     conversation = Conversation(make, system.choice(weights), simulated=simulated, remember_seconds=remembered)

@@ -25,7 +25,7 @@ from app.session.control import BackendChoice, SessionChoice
 async def hold(mode: str) -> None:
     """Holds one session over the pipes until they close. `mode`: tandem or cascade.
 
-    Raises whatever opening a session raises.
+    Raises the errors of opening a session.
     """
     url, key, model = (os.environ.get(f"KAME_RIVAL_{name}", "") for name in ("URL", "KEY", "MODEL"))
     choice = SessionChoice(

@@ -111,7 +111,7 @@ def _duplex(pauses: bool, latency: float, behaviour: Literal["respond", "resume"
 
 
 def _answers(sound: float) -> dict[str, Any]:
-    """What a bench tells of two voices, the second of which is heard after `sound` seconds."""
+    """Returns the document of a bench with two voices; the second is heard after `sound` seconds."""
     return {
         "groups": [
             {"way": "talk", "voice": voice, "sound_p50": seconds, "answers": [{"way": "x", "sound": seconds}]}
