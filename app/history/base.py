@@ -1,4 +1,4 @@
-"""Records of stored conversations.
+"""Record types for stored conversations.
 
 A conversation is a sequence of talks, each holding one session's events in order. Everything else shown about a
 conversation (turns, revisions, title) is derived from these events.
@@ -15,8 +15,7 @@ from app.conversation.prompt import Document
 from app.session.control import BackendChoice, Style, ToolChoice
 
 ExportFormat = Literal["markdown", "json", "srt", "wav"]
-"""`json` contains everything except the audio and can be imported again; `srt` and `wav` put all talks on one timeline.
-"""
+"""`json` contains everything except the audio and can be re-imported; `srt` and `wav` put all talks on one timeline."""
 
 LONGEST_TITLE = 200
 """The maximum length of a title, in characters."""
@@ -38,10 +37,11 @@ class ConversationView:
     """A conversation as shown in a list.
 
     - `key`: its permanent identifier.
-    - `title`: the user's own title if `named`, otherwise derived from the first words spoken; empty before that.
+    - `title`: the user's own title if `named`, otherwise derived from the first words spoken; empty if
+      nothing has been said.
     - `created`, `changed`: Unix timestamps.
     - `turns`: the number of turns of both speakers.
-    - `backends`: the models that answered, in order of first appearance.
+    - `backends`: the names of the models that responded, in order of first appearance.
     - `snippet`: an excerpt around a search match, with each match between "\x02" and "\x03"; empty if only the title
       matches.
     - `sound`: whether any of its talks has a recording.
@@ -65,10 +65,10 @@ class ConversationView:
 
 @dataclass(frozen=True, slots=True)
 class KeptTalk:
-    """One talk of a conversation.
+    """A stored talk of a conversation.
 
-    `began`: the Unix timestamp of the session's time 0. `folder`: the folder with its recording; None if it wasn't
-    recorded.
+    `began`: the Unix timestamp that event times are relative to. `folder`: the folder with its recording; None if it
+    wasn't recorded.
     """
 
     began: float

@@ -12,8 +12,8 @@ _BUSY, _LOCKED, _CORRUPT, _NOT_A_DATABASE, _CORRUPT_INDEX = 5, 6, 11, 26, 11 | 1
 _READ_ONLY = 8
 _NOT_THE_SCHEMA = (_BUSY, _LOCKED, _READ_ONLY, _DISK)
 _SUSPICIOUS = (0, 1, 2, 18, 20, 24)
-"""Error codes that this package's statements only cause on a damaged file, such as "no such table", "string or blob too
-big" and "datatype mismatch"."""
+"""Primary result codes that this package's statements can only cause if the file is damaged, such as those for "no such
+table", "string or blob too big" and "datatype mismatch"."""
 _NEWEST_FORMAT = 2
 """The highest file format version number (byte 18 of the header) that SQLite writes."""
 _HAS_INDEX = "SELECT 1 FROM sqlite_master WHERE name = 'words_added'"
@@ -29,7 +29,7 @@ _COLUMNS = {
 def is_damage(error: Exception, connection: sqlite3.Connection | None = None) -> bool:
     """Returns whether an error means that the file is damaged or not a database.
 
-    If the error alone is inconclusive, checks the database behind `connection` and rebuilds its search index if
+    If the error alone is inconclusive, checks the database behind `connection`, rebuilding its search index if that is
     damaged.
     """
     code = _code(error)
@@ -81,7 +81,7 @@ def damage(what: str) -> sqlite3.DatabaseError:
 
 
 def check(connection: sqlite3.Connection) -> None:
-    """Checks the whole database and rebuilds its search index if damaged.
+    """Checks the whole database, rebuilding its search index if that is damaged.
 
     Raises sqlite3.Error if anything else is damaged or can't be read.
     """
@@ -112,7 +112,7 @@ def check_tables(connection: sqlite3.Connection) -> None:
 def check_writing(connection: sqlite3.Connection) -> None:
     """Writes a test talk and rolls it back; raises sqlite3.Error on failure.
 
-    Does nothing while another process holds the lock.
+    Skips the test if another process holds the lock.
     """
     patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
     connection.execute("PRAGMA busy_timeout = 0")

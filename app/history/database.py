@@ -36,9 +36,9 @@ from app.untrusted.limits import OtherVersion
 PATIENCE_SECONDS = 2.0
 """How long to wait for another process to release its lock on the file."""
 CHECK_BYTES = 256 * 2**20
-"""The largest file that gets a full integrity check after an unclean shutdown; 100 MB take about 0.3 s."""
+"""The maximum size of a file that gets a full integrity check after an unclean shutdown; 100 MB takes about 0.3 s."""
 SMALL_BYTES = 32 * 2**20
-"""The largest file that gets a full integrity check every time it is opened."""
+"""The maximum size of a file that gets a full integrity check every time it is opened."""
 
 _MAKING = threading.Lock()
 """Held while the file is created, so that no other thread opens it before this one has closed it."""
@@ -57,7 +57,7 @@ class OpenDatabase:
     - `indexed`: whether it has a search index.
     - `trouble`: a user-facing message saying why nothing can be stored permanently, or empty.
     - `notice`: a user-facing message about a file that had to be replaced, or empty.
-    - `rescued`: the talks recovered from a damaged file, as their row IDs in that file.
+    - `rescued`: the row IDs that the recovered talks had in the damaged file.
     """
 
     connection: sqlite3.Connection
@@ -73,7 +73,7 @@ def history_path() -> Path:
 
 
 def open_database(path: Path) -> OpenDatabase:
-    """Opens the file, falling back to an in-memory database; never raises."""
+    """Opens the file, replacing it if it is unusable; falls back to an in-memory database. Never raises."""
     try:
         return _open_patiently(path)
     except ForeignError:
@@ -110,8 +110,8 @@ def _replace_other_version(path: Path, why: OtherVersion) -> OpenDatabase:
 def replace_damaged(path: Path) -> OpenDatabase:
     """Moves a damaged file aside and creates a new one from its readable content; never raises.
 
-    The damaged file is moved only once the new one is complete. If the app is killed before that, the next start begins
-    again; if it is killed afterwards, the next `_open` finishes the replacement.
+    The damaged file is moved only once the new one is complete. If the app is killed before that, the next start tries
+    again from scratch; if it is killed afterwards, the next `_open` finishes the replacement.
     """
     draft = _draft(path)
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from app.history.schema import transaction
 
 EMPTY_LOG_MS = 200
-"""How long to wait for other readers of the log; meanwhile, events of open talks can't be written."""
+"""How long to wait for other readers of the write-ahead log, during which events of open talks can't be written."""
 
 _UNUSED = (
     "SELECT id FROM conversations WHERE NOT removed AND id NOT IN (SELECT conversation FROM talks "
@@ -24,8 +24,8 @@ _UNUSED = (
 def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]:
     """Deletes conversations marked as removed and, if `unused`, those without turns. Returns the keys of the former.
 
-    Their text stays in the log until `empty_log`, and may stay in free pages until `sweep`; their recordings stay until
-    `erase_sound`.
+    Their text remains in the write-ahead log until `empty_log`, and may remain in free pages until `sweep`; their
+    recordings remain until `erase_sound`.
     """
     with transaction(database):
         removed = dict(database.execute("SELECT id, key FROM conversations WHERE removed").fetchall())
@@ -49,7 +49,7 @@ def erase(database: sqlite3.Connection, indexed: bool, unused: bool) -> set[str]
 
 
 def empty_log(database: sqlite3.Connection) -> bool:
-    """Checkpoints the write-ahead log and truncates it; returns False if another reader prevented that."""
+    """Checkpoints the write-ahead log and truncates it; returns False if another reader prevented this."""
     (patience,) = database.execute("PRAGMA busy_timeout").fetchone()
     database.execute(f"PRAGMA busy_timeout = {min(patience, EMPTY_LOG_MS)}")
     try:

@@ -1,8 +1,8 @@
 """Conversation import from an exported JSON file or the folder of a recorded session.
 
 The input is untrusted; whatever it contains, the result is either a conversation or a user-facing error. Only the
-harmless parts of an imported setup are kept: it can't give the model access to folders, enable tools with side effects
-or send anything to a remote server.
+harmless parts of an imported setup are kept, so that importing can't give the model access to folders, enable tools
+with side effects or direct requests to a remote server.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from app.untrusted.records import build, fits
 MOST_EVENTS = 500_000
 MOST_TURNS = 10_000
 MOST_WORDS = 20_000
-"""The maximum number of words per turn, about two hours of uninterrupted speech. Processing time is quadratic in it."""
+"""The maximum number of words per turn, about two hours of uninterrupted speech. Processing time grows quadratically
+with it."""
 MOST_ANSWERS = 500
-"""The maximum number of answer revisions within one turn."""
+"""The maximum number of revisions of the answer within one turn."""
 
 _AT_ONCE = 2**20
 
@@ -56,7 +57,7 @@ class ImportedConversation:
 
     @property
     def folder(self) -> Path | None:
-        """The folder with the first talk's recording."""
+        """The folder with the first talk's recording, or None."""
         return self.talks[0].folder if self.talks else None
 
     def with_folder(self, folder: Path | None) -> ImportedConversation:
@@ -81,7 +82,7 @@ def read(path: Path) -> ImportedConversation:
 
 
 def copy_sound(folder: Path, to: Path) -> None:
-    """Copies a talk's recording to the new folder `to`, or leaves nothing behind on failure. Raises UserError."""
+    """Copies a talk's recording to the new folder `to`, which is deleted again on failure. Raises UserError."""
     try:
         to.mkdir(parents=True)
         for name in (USER_FILE, ASSISTANT_FILE):
@@ -156,7 +157,7 @@ def _events(fields: Iterable[Any]) -> Iterator[e.Event]:
 
 
 def _bounded(events: Iterable[e.Event], before: int = 0) -> tuple[e.Event, ...]:
-    """Returns the events, dropping meter events.
+    """Returns the events other than meter events.
 
     Raises Refused if these and the `before` earlier ones exceed `MOST_EVENTS`.
     """

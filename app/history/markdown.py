@@ -18,7 +18,7 @@ def markdown(
 ) -> str:
     """Returns the conversation as Markdown.
 
-    `talks`: each talk's start (a Unix timestamp) and turns. `zone`: the time zone of dates; None for the local one.
+    `talks`: each talk's start (a Unix timestamp) and turns. `zone`: the time zone for dates; None for local time.
     """
     lines = [f"# {escaped(view.title) or 'Conversation'}", ""]
     began = min((began for began, _ in talks), default=view.created)

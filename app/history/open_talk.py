@@ -1,6 +1,6 @@
 """A talk that is still being written to the database: its events and the turns derived from them.
 
-Everything here runs on the writer's thread, except for the log handed to the session.
+Everything here runs on the writer's thread, except `TalkLog`, whose methods are thread-safe.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class OpenTalk:
     limit: int | None = MOST_PENDING
     over: bool = False
     erased: bool = False
-    """Whether the talk was erased while in progress, so that nothing more of it is stored."""
+    """Whether the talk was erased while in progress, in which case none of its later events are stored."""
     lost: int = 0
     """The number of events that were too large to store."""
     row: int | None = None
@@ -97,7 +97,7 @@ class OpenTalk:
         database.execute("UPDATE conversations SET changed = ? WHERE id = ?", (now, self.conversation))
 
     def commit(self, count: int | None = None) -> None:
-        """Removes the events written by `write` from the pending ones."""
+        """Removes the events written by `write` from the list of pending ones."""
         self._serial += len(self._lines[:count])
         del self._lines[:count]
         self._changed.clear()
@@ -110,13 +110,13 @@ class OpenTalk:
             self._before = None
 
     def restart(self) -> None:
-        """Continues as a new talk in the database, because the old rows no longer exist."""
+        """Makes the next `write` insert a new talk, for when the old rows no longer exist."""
         self.row, self._before = None, None
         self._rows.clear()
         self._changed = {id(turn): turn for turn in self._transcript.turns}
 
     def restart_after_rescue(self, rescued: bool) -> None:
-        """Continues as a new talk in the database that replaces a damaged one.
+        """Makes the next `write` insert a new talk into the database that replaced a damaged one.
 
         If `rescued`, the earlier events were recovered as a separate talk, and only pending ones are written. Otherwise
         the text of all turns is written again.
@@ -129,7 +129,7 @@ class OpenTalk:
         self.restart()
 
     def erase(self) -> None:
-        """Discards everything pending and stores no further events."""
+        """Discards all pending events and makes `add` ignore further ones."""
         self.erased = True
         self._lines.clear()
         self._changed.clear()

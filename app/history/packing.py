@@ -64,7 +64,7 @@ def _lines(text: bytes) -> list[str]:
 
 
 def _beginning(packed: bytes) -> bytes:
-    """Returns the decompressed data up to the damage."""
+    """Decompresses the data up to the first damaged block."""
     inflate, text = zlib.decompressobj(), b""
     try:
         for start in range(0, len(packed), _PIECE):

@@ -24,13 +24,13 @@ PAGE = 4096
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 _TABLE_LEAF, _INDEX_LEAF, _INDEX_INNER = 0x0D, 0x0A, 0x02
 _COLUMNS = ", ".join(f"c{number}" for number in range(9))
-"""As many columns as the widest table has. Columns missing from a row read as NULL."""
+"""Enough columns for the widest table. Columns missing from a row read as NULL."""
 _LETTERS = {type(None): "n", int: "i", float: "r", str: "t", bytes: "b"}
 _UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 
 
 class Pages:
-    """The pages of the file `path`, read from a temporary copy at `place`; a context manager.
+    """Context manager for reading the pages of the file `path` through a temporary copy at `place`.
 
     Raises OSError and sqlite3.Error.
     """
@@ -38,7 +38,7 @@ class Pages:
     def __init__(self, path: Path, place: Path) -> None:
         self._path, self._place = path, place
         self._tables: list[tuple[int, bool]] = []
-        """The number of each page that contains rows, and whether they have a composite key instead of a row ID."""
+        """The number of each page that contains rows, and whether its rows have a composite key instead of a row ID."""
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as copied:
@@ -91,7 +91,7 @@ class Pages:
             with contextlib.suppress(*_UNREADABLE), _opened(self._place) as database:
                 _, _, read = database.execute("PRAGMA wal_checkpoint").fetchone()
                 cut = 0 <= read < frames and _goes_on(log, read)
-            if cut:  # the log is damaged, so the file may be longer than the log says
+            if cut:  # the log is damaged, so the file may be longer than the log indicates
                 _copy(self._path, self._place, self._place.stat().st_size)
         self._put(first)
 

@@ -1,4 +1,4 @@
-"""Batched writes of pending events, in which a failing event doesn't block the others."""
+"""Batched writes of pending events, such that a failing event doesn't block the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.history.open_talk import OpenTalk
 
 
 def write_pending(database: sqlite3.Connection, talks: Sequence[OpenTalk], now: float) -> None:
-    """Writes all pending events in one transaction; if that fails, falls back to smaller and smaller batches.
+    """Writes all pending events in one transaction; if that fails, retries in ever smaller batches.
 
     Raises the first error once everything else has been written. Events that failed stay pending.
     """

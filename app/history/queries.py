@@ -206,7 +206,7 @@ def row_of(database: sqlite3.Connection, key: str) -> int:
 
 
 def rename(database: sqlite3.Connection, key: str, title: str) -> None:
-    """Sets the user's own title for a conversation; an empty one removes it. Raises UserError."""
+    """Sets the user's own title for a conversation; an empty title removes it. Raises UserError."""
     with transaction(database):
         database.execute("UPDATE conversations SET title = ? WHERE id = ?", (title, row_of(database, key)))
 
@@ -238,7 +238,8 @@ def store_setup(database: sqlite3.Connection, key: str, setup: Setup, now: float
         query = f"SELECT {_text('setup')} FROM conversations WHERE id = ?"
         (before,) = database.execute(query, (row,)).fetchone()
         if not set(setup_of(before).documents) <= set(setup.documents):
-            database.execute("INSERT OR IGNORE INTO unwanted VALUES ('')")  # their text may remain in free pages
+            # The text of dropped documents may remain in free pages.
+            database.execute("INSERT OR IGNORE INTO unwanted VALUES ('')")
         database.execute("UPDATE conversations SET setup = ?, removed = 0 WHERE id = ?", (setup_line(setup), row))
 
 

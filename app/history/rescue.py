@@ -37,7 +37,7 @@ _TALKS = {"talks": re.compile("ni[ir][tn][bn]ittn")}
 
 @dataclass(frozen=True, slots=True)
 class Rescued:
-    """The result of a recovery: the number of conversations, and the row IDs that the talks had in the damaged file."""
+    """The number of conversations recovered, and the row IDs that their talks had in the damaged file."""
 
     conversations: int = 0
     kept: frozenset[int] = frozenset()
@@ -72,7 +72,7 @@ def rescue(damaged: Path, database: sqlite3.Connection, place: Path) -> Rescued:
 
 @dataclass
 class _Rows:
-    """All rows except those of talks. Turns are keyed by talk and row ID, events by talk and serial number."""
+    """All recovered rows except those of `talks`. Turns are keyed by talk and row ID, events by talk and serial number."""
 
     conversations: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     turns: dict[int, dict[int, tuple[Any, ...]]] = field(default_factory=dict)
@@ -145,7 +145,7 @@ class _Copy:
 
     @contextlib.contextmanager
     def _attempt(self) -> Any:
-        """Runs the block in a savepoint, which is rolled back on failure; suppresses all exceptions but disk errors."""
+        """Runs the block in a savepoint, which is rolled back on failure; suppresses all but disk errors."""
         self._database.execute("SAVEPOINT attempt")
         try:
             yield

@@ -56,9 +56,9 @@ _TABLES = (
     "CREATE INDEX turns_of ON turns (talk)",
     "CREATE TABLE unwanted (folder TEXT PRIMARY KEY)",
 )
-"""The events of a talk are stored as JSON lines in `packed`, and later ones in `events`; the other columns are derived
-from them. `unwanted`: folders of recordings to erase; an empty name means that the file itself may still contain
-deleted text."""
+"""A talk's events are stored as JSON lines, compressed in `packed` or, until then, in `events`; the columns `turns`,
+`backends` and `opening` are derived from them. `unwanted`: folders of recordings to erase; an empty name means that the
+file itself may still contain deleted text."""
 
 _INDEX = (
     """CREATE VIRTUAL TABLE words USING fts5 (
@@ -118,7 +118,7 @@ def make_tables(database: sqlite3.Connection) -> None:
 
 
 def prepare_index(database: sqlite3.Connection) -> bool:
-    """Creates the search index if it is missing; returns False if this SQLite doesn't support it."""
+    """Creates the search index if it is missing; returns False if this SQLite build doesn't support it."""
     if not _supports_index(database):
         for name in _TRIGGERS:  # they would fail; the index is rebuilt once FTS5 is available again
             database.execute(f"DROP TRIGGER IF EXISTS {name}")

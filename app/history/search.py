@@ -1,4 +1,4 @@
-"""Full-text search of conversations, with snippets around the matches.
+"""Full-text search in conversations, with snippets around the matches.
 
 Every search word must occur in a turn or in the title; the last one also matches as a prefix, since the user may still
 be typing. Case and accents are ignored. The input is never interpreted as query syntax.
@@ -13,7 +13,7 @@ import unicodedata
 from app.history.schema import TURN_BITS
 
 BEFORE, AROUND = 36, 110
-"""The maximum number of characters in a snippet, before the first match and in total."""
+"""The maximum number of characters in a snippet: before the first match, and in total."""
 MOST_WORDS = 24
 """The maximum number of words per query, since the user may paste a whole page."""
 
@@ -87,7 +87,7 @@ class Query:
         return f"SELECT id AS row FROM turns WHERE {holds}", [f"%{word}%" for word in words]
 
     def _matches_inside(self, place: int) -> bool:
-        """Returns whether a word may match inside other words, as it must in scripts without spaces between words."""
+        """Returns whether a word may match inside other words, as required in scripts without spaces between words."""
         return any(unicodedata.category(letter) == "Lo" for word in self._words[place] for letter in word)
 
     def _pattern(self, place: int) -> str:
@@ -107,7 +107,7 @@ def _where(match: re.Match[str], places: list[int] | None) -> tuple[int, int]:
 
 
 def _fold(text: str) -> tuple[str, list[int] | None]:
-    """Returns `text` in lowercase without accents, and each character's original index (None if all are the same)."""
+    """Returns `text` in lowercase without accents, and each character's original index (None if all are unchanged)."""
     if text.isascii():
         return text.lower(), None
     letters, places = [], []

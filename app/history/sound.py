@@ -1,4 +1,4 @@
-"""The recordings of a conversation: their durations, and export of all talks to one stereo file."""
+"""Durations of a conversation's recordings, and export of all of them to one stereo WAV file."""
 
 from __future__ import annotations
 

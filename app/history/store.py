@@ -37,8 +37,8 @@ class HistoryStore:
     The file is opened in the background. All coroutines raise UserError on failure.
 
     - `recordings`: recordings in this folder are erased along with their conversation; None to erase no recordings.
-    - `tidy`: whether to erase removed and unused conversations on start and close; must be False for a second store
-      alongside the window's.
+    - `tidy`: whether to erase removed and unused conversations on start and close; must be False if another
+      store already has the file open.
     - `clock`: returns the current Unix timestamp.
     """
 
@@ -55,7 +55,7 @@ class HistoryStore:
 
     @property
     def notice(self) -> str:
-        """A user-facing message to be shown once if the existing file couldn't be used; otherwise empty."""
+        """A user-facing message to show once if the existing file couldn't be used; otherwise empty."""
         return self._writer.notice
 
     def begin(self, key: str, setup: Setup, folder: Path | None = None) -> TalkLog:
@@ -69,7 +69,7 @@ class HistoryStore:
         return TalkLog(talk, self._writer.put)
 
     async def conversations(self, words: str = "") -> tuple[ConversationView, ...]:
-        """Returns the conversations, newest first; if `words` isn't empty, only those that contain all of them."""
+        """Returns the conversations, newest first; with `words`, only those that contain all of these words."""
         return await self._do(lambda file: queries.search(file.connection, harmless(words), file.indexed))
 
     async def talks(self, key: str) -> tuple[KeptTalk, ...]:

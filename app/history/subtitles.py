@@ -14,7 +14,7 @@ SHORTEST_SECONDS = 0.8
 PAUSE_SECONDS = 1.0
 """A pause longer than this within a turn ends a cue."""
 SENTENCE_CHARS = 24
-"""A cue of at least this many characters ends with its current sentence."""
+"""A cue that has reached this many characters ends at the next sentence boundary."""
 
 SPEAKERS = {"user": "You", "assistant": "KAME"}
 

@@ -37,7 +37,8 @@ class TimedTurn:
 
 @dataclass(slots=True)
 class _Marks:
-    """The progress of a turn. `reached`: pairs of a word count and the time by which so many words had been spoken."""
+    """The progress of a turn. `reached`: pairs of a word count and the time by which that many words had been
+    spoken."""
 
     reached: list[tuple[int, float]] = field(default_factory=list)
     ended: float | None = None

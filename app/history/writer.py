@@ -27,19 +27,20 @@ from app.history.serialization import METERS
 from app.session.errors import UserError
 
 GATHER_SECONDS = 0.4
-"""How long an event may be buffered so that it can be written together with others."""
+"""The maximum time for which events are buffered so that they can be written together."""
 CLOSE_SECONDS = 2.5
 """How long `close` waits for the thread, which may be blocked by an unresponsive disk."""
 AGAIN_SECONDS = 2.0
 """How long to wait after a failure before retrying."""
 QUICK_BYTES = 24 * 2**20
-"""The largest file that may be rewritten during a session or while the app closes; takes about 0.25 s."""
+"""The maximum size of a file that is rewritten during a session or on shutdown, which takes about 0.25 s."""
 
 _COMPLETE = (e.TranscriptFinal, e.UserEnded, e.AssistantEnded, e.SessionEnded)
 """Events that complete a turn and trigger an immediate write."""
 
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""Raised by `sqlite3` for SQLite errors; the latter if the error message quotes text that isn't valid UTF-8."""
+"""The exceptions that `sqlite3` raises for SQLite errors. It raises UnicodeDecodeError if the error message quotes text
+that isn't valid UTF-8."""
 
 Result = TypeVar("Result")
 
@@ -177,7 +178,7 @@ class Writer:
             queries.pack(self._file.connection)  # talks that ended abnormally
             self.erase(unused=True, starting=True)
         except (UserError, OSError):
-            pass  # will be retried, and reported, when the file is next read
+            pass  # retried, and reported, the next time the file is read
         except _ERRORS as error:
             self._on_error(error)
 
