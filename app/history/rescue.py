@@ -72,7 +72,7 @@ def rescue(damaged: Path, database: sqlite3.Connection, place: Path) -> Rescued:
 
 @dataclass
 class _Rows:
-    """All recovered rows except those of `talks`. Turns are keyed by talk and row ID, events by talk and serial number."""
+    """All recovered rows except those of `talks`. Turns are keyed by talk and row ID, events by talk and serial."""
 
     conversations: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     turns: dict[int, dict[int, tuple[Any, ...]]] = field(default_factory=dict)
