@@ -22,7 +22,7 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of a model. `name`: its path relative to the model's folder.
+    """A file of a model. `name`: its path relative to the model's folder.
 
     `source`: for packages, the files to concatenate, each as PACKAGE/PATH; for the hub, a single path in the
     repository.
@@ -36,12 +36,12 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelVoice:
-    """One voice of a multi-voice model.
+    """A voice of a multi-voice model.
 
     - `name`: the engine's name for it.
     - `language`: its two-letter code.
-    - `accent`: the language in the notation of the engine or espeak-ng.
-    - `gain`: the correction, in dB, that makes it as loud as the other voices.
+    - `accent`: its language or accent, as a code of the engine or espeak-ng.
+    - `gain`: the gain, in dB, that matches its loudness to the other voices.
     """
 
     name: str
@@ -55,7 +55,7 @@ class ModelVoice:
 class Packages:
     """Wheels from the package registry, pinned by hash in `packaging/locks/<lock>`.
 
-    `code`: whether the wheels also contain the engine's code, in which case they are kept unpacked as a whole.
+    `code`: whether the wheels also contain the engine's code, in which case the whole unpacked wheels are kept.
     """
 
     lock: str
@@ -72,13 +72,14 @@ class Hub:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model.
+    """A model in the catalogue.
 
     - `engine`: the library that runs it.
     - `main`: the file that the engine loads; empty if it loads the whole folder.
     - `memory`: the number of bytes that it occupies when loaded.
-    - `right`: the number of correct answers to the 120 questions of `bench facts`, asked as text; 0 if not measured.
-    - `note`: anything else that the user should know before choosing it.
+    - `right`: the number of correct answers to the 120 questions of `bench facts`, asked as text; 0 if not
+      measured.
+    - `note`: anything else the user should know before choosing it.
     - `voices`: the voices of a multi-voice model.
     """
 
@@ -125,15 +126,15 @@ DEFAULTS: Mapping[Kind, str] = {
     "llm": "smollm2-135m",
     "tts": "piper-joe",
 }
-"""The default model of each kind: KAME for front-ends with weights, otherwise the model that ships with the app."""
+"""The default model of each kind: KAME's weights for front-ends, otherwise the model that ships with the app."""
 
 FRONTEND_WEIGHTS = {"kame": "kame", "moshi": "moshiko"}
-"""The weights that each front-end uses by default."""
+"""The key of the weights that each front-end uses by default."""
 
 
 @cache
 def catalogue() -> Mapping[str, Model]:
-    """Returns all models by key, in the order of the file."""
+    """Returns all models, keyed by `Model.key`, in file order."""
     with resource("models.toml").open("rb") as file:
         return {row["key"]: _model(row) for row in tomllib.load(file)["model"]}
 
@@ -144,7 +145,10 @@ def models_of(kind: Kind) -> list[Model]:
 
 
 def find_model(key: str) -> Model:
-    """Returns the model `key`, which may also be the name of a front-end. Raises ModelError if there is none."""
+    """Returns the model with the given key, or a front-end's default weights if `key` names a front-end.
+
+    Raises ModelError for an unknown key.
+    """
     models = catalogue()
     key = FRONTEND_WEIGHTS.get(key, key)
     if key not in models:

@@ -1,4 +1,7 @@
-"""Computes whether a front-end fits on a graphics card, given its model's shape. `bench frame` verifies the numbers."""
+"""Estimates whether a front-end fits in a graphics card's memory, given its model's shape.
+
+`bench frame` verifies the estimates.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class Shape:
     """The size of a model.
 
     - `matrices`, `heads`, `embeddings`: the number of parameters in the weight matrices, output heads and embeddings.
-    - `cache_bytes_a_frame`: the size of one frame in the KV cache.
+    - `cache_bytes_a_frame`: the size of one frame in the KV cache, in bytes.
     - `context`: the capacity of the KV cache, in frames.
     """
 
@@ -50,17 +53,17 @@ class Shape:
 
     @property
     def parameters(self) -> int:
-        """The number of parameters, without those of norms."""
+        """The number of parameters, excluding those of normalization layers."""
         return self.matrices + self.heads + self.embeddings
 
     def weight_bytes(self, precision: Precision) -> int:
-        """Returns the size of the weights on the card. With int4, the heads are int8; embeddings are always bf16."""
+        """Returns the weights' size on the card, in bytes. With int4, the heads are int8; embeddings are always bf16."""
         per = {"bf16": 2.0, "int8": 1.0, "int4": 0.5 + 4 / 128}[precision]
         heads = 2.0 if precision == "bf16" else 1.0
         return round(self.matrices * per + self.heads * heads + self.embeddings * 2)
 
     def frame_bytes(self, precision: Precision, filled: int | None = None) -> int:
-        """Returns the minimum number of bytes read per frame: all matrices, and the used part of the cache.
+        """Returns the minimum number of bytes read per frame: all matrices, and the filled part of the cache.
 
         `filled`: the number of frames in the cache; None if it is full.
         """
@@ -134,12 +137,12 @@ def judge(
     name: str = "The voice engine",
     reserved: int = 0,
 ) -> Fit:
-    """Determines whether a model fits into the free memory of a card.
+    """Determines whether a model fits in the free memory of a card.
 
     - `free_bytes`: the free memory of the card; None if there is no CUDA card.
     - `context`: the number of frames; None for the model's maximum.
     - `shape`: the shape of the model; None for the published 7B model.
-    - `name`: the subject of the message.
+    - `name`: the model's name, used as the subject of the message.
     - `reserved`: how much of the free memory speech recognition will use.
     """
     shape = shape or shape_of(None)

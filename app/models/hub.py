@@ -1,6 +1,6 @@
-"""Downloader for models on the hub or a mirror. Files that are already in the folder are skipped.
+"""Downloader for models on the Hugging Face Hub or a mirror. Files that are already in the folder are skipped.
 
-Most models of the catalogue are pinned to a revision, and their files to a size and SHA-256. For KAME, Moshi and
+Most models in the catalogue are pinned to a revision, and their files to a size and SHA-256. For KAME, Moshi and
 repositories chosen by the user, the files are taken from the hub's latest listing, which is parsed with size limits.
 """
 
@@ -64,7 +64,7 @@ def list_files(repository: str, hub: str, token: str | None) -> dict[str, Remote
 
 
 def refused(repository: str, hub: str, status: int) -> ModelError:
-    """Returns the error for an HTTP error status from the hub."""
+    """Returns the ModelError for an HTTP error status from the hub."""
     host = httpx.URL(hub).host
     if status in (401, 403):
         return ModelError(
@@ -202,7 +202,7 @@ class HubDownload:
         self._progress(Progress("", total, total))
 
     def _plan(self, repository: str) -> list[RemoteFile]:
-        """Downloads the repository's config and returns the files that it names."""
+        """Downloads the repository's config and returns the files to download, which it names."""
         listings: dict[str, dict[str, RemoteFile]] = {}
 
         def find(name: str) -> RemoteFile | None:

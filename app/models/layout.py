@@ -1,4 +1,4 @@
-"""The layout of a checkpoint folder: which file has which role, and whether it is complete.
+"""The layout of a checkpoint folder: the role of each file, and checks that none is missing, damaged or truncated.
 
 Only the config, file sizes and the headers of safetensors files are read. No weights are loaded, and torch isn't
 required.
@@ -21,7 +21,7 @@ CONFIG_NAME = "config.json"
 LM_NAME = "model.safetensors"
 MIMI_NAME = "tokenizer-e351c8d8-checkpoint125.safetensors"
 TOKENIZER_NAME = "tokenizer_spm_32k_3.model"
-"""Default file names of the `moshi` package, used if there is no config."""
+"""The default file names of the `moshi` package, used for files that the config doesn't name."""
 
 SAFETENSORS_SUFFIXES = (".safetensors", ".sft", ".sfts")
 NOT_FOR_THE_MODEL = (
@@ -77,7 +77,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointFiles:
-    """The files of a checkpoint. `lm_config`: None if there is no config.json, as for the 7B model of Moshi."""
+    """The files of a checkpoint. `lm_config`: None if there is no config.json, as with Moshi 7B."""
 
     folder: Path
     lm: Path
@@ -97,7 +97,8 @@ class CheckpointFiles:
 def read_layout(folder: str | Path, *, quickly: bool = False) -> CheckpointFiles:
     """Returns the files in a folder after checking that they exist, have the right type and aren't truncated.
 
-    Unless `quickly` is set, downloaded files that have been modified are hashed, which may take a minute.
+    Unless `quickly` is set, files whose size or modification time has changed since the download are hashed, which may
+    take a minute.
 
     Raises:
         ModelError: The message names the file and describes the problem.

@@ -44,12 +44,12 @@ def folder_of(model: Model) -> Path:
 
 
 def default_model(kind: Kind) -> Path:
-    """Returns the path of the default model of a kind, which may not exist."""
+    """Returns the path of a kind's default model; the path may not exist."""
     return model_path(DEFAULTS[kind])
 
 
 def model_path(key: str) -> Path:
-    """Returns the path of the file or folder that a model's engine loads, which may not exist. Raises ModelError."""
+    """Returns the path of the file or folder that a model's engine loads; the path may not exist. Raises ModelError."""
     model = find_model(key)
     fetched = folder_of(model)
     inside = None if _complete(fetched, model) else installed_folder(model)
@@ -107,7 +107,7 @@ def remove_model(key: str) -> int:
     try:
         for folder in folders:
             if model.main and (folder / model.main).is_file():
-                # Deleted first, since on Windows this fails if the file is in use, and nothing else is deleted then.
+                # Delete this first: on Windows, that fails if the file is in use, and then nothing must be deleted.
                 delete_file(folder / model.main)
             shutil.rmtree(folder)
     except OSError as error:

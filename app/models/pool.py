@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from app.platform.hardware import memory_bytes
 
 KEEP_SECONDS = 600.0
-"""How long an idle model is kept."""
+"""How long an idle model is kept, in seconds."""
 MOST_IDLE = 2
 """The maximum number of idle models per kind; two, so that switching between two models is fast."""
 SHARE_OF_MEMORY = 0.4
@@ -77,7 +77,7 @@ class _Idle:
 class ModelPool:
     """A thread-safe pool of models.
 
-    `clock`: a monotonic clock in seconds. `memory`: the machine's memory in bytes; 0 if unknown, None to detect it.
+    `clock`: a monotonic clock, in seconds. `memory`: the machine's memory in bytes; 0 if unknown, None to detect it.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, memory: int | None = None) -> None:
@@ -138,7 +138,7 @@ class ModelPool:
         alive: Callable[[_T], bool] = lambda model: True,
         close: Callable[[_T], None] = lambda model: None,
     ) -> None:
-        """Gives a model that was loaded for `key` back to the pool.
+        """Releases a model that was loaded for `key`, so that others can acquire it.
 
         `alive` returns whether the model still works; `close` shuts it down.
         """
@@ -215,7 +215,7 @@ def _return_memory() -> None:
     """Returns freed memory to the operating system.
 
     glibc retains memory that is allocated by one thread and freed by another. After switching 20 times between two
-    speech recognisers, that was 1.2 GB.
+    speech recognisers, this amounted to 1.2 GB.
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # another C library
@@ -223,4 +223,4 @@ def _return_memory() -> None:
 
 
 MODELS = ModelPool()
-"""The pool of this process."""
+"""The process-wide pool."""

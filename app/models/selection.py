@@ -29,8 +29,8 @@ class Speed:
 
     - Language model: `first` is the time (s) from a short question to the first word of the answer; `rate` is in words
       per second.
-    - Voice: `first` is the time to synthesize a first clause; `rate` is a multiple of real time.
-    - Speech recogniser: `first` is the time to transcribe five seconds of speech; `rate` is a multiple of real time.
+    - Voice: `first` is the time (s) to synthesize a first clause; `rate` is a multiple of real time.
+    - Speech recogniser: `first` is the time (s) to transcribe 5 s of speech; `rate` is a multiple of real time.
     """
 
     first: float
@@ -48,7 +48,7 @@ def speeds_path() -> Path:
 
 
 def load_speeds(path: Path | None = None) -> dict[str, Speed]:
-    """Returns the speeds measured on this machine, by model key; empty if there are none or the hardware changed."""
+    """Returns the measured speeds, keyed by model; empty if there are none or the hardware has changed."""
     try:
         kept = read_versioned(path or speeds_path(), SMALL_FILE, VERSION)
         if kept["machine"] != this_machine():
@@ -87,10 +87,10 @@ def expected_speed(model: Model, known: Mapping[str, Speed]) -> Speed | None:
 
 
 LEAST_WORDS_A_SECOND = 4.0
-"""The minimum speed of a language model. Voices speak about 2.7 words/s, and a model barely faster causes pauses."""
+"""The minimum speed of a language model. Voices speak about 2.7 words/s; a model only slightly faster causes pauses."""
 MOST_FIRST_CLAUSE = 2.5
-"""The maximum time (s) until the first clause, of `CLAUSE_WORDS`, is complete and the voice can start. A filler phrase
-starts about 0.4 s after the question and lasts a second or more, so it is followed by at most a second of silence."""
+"""The maximum time (s) until a first clause of `CLAUSE_WORDS` words is complete, so that the voice can start. A filler
+phrase starts about 0.4 s after the question and lasts a second or more, so at most a second of silence follows it."""
 CLAUSE_WORDS = 8
 SHARE_OF_MEMORY = 0.4
 """The maximum share of the machine's memory that a language model may use."""
@@ -105,11 +105,11 @@ def in_time(speed: Speed) -> bool:
 def best_language_model(
     models: Iterable[Model], speeds: Mapping[str, Speed], memory: int, language: str = "en"
 ) -> Model | None:
-    """Returns the best language model that fits into memory, is fast enough and supports the language, or None.
+    """Returns the best language model that fits in memory, is fast enough and supports the language, or None.
 
     Models are compared by the number of correct answers (`Model.right`) if both were measured, otherwise by size.
 
-    - `speeds`: the speeds measured on this machine, by model key.
+    - `speeds`: the speeds measured on this machine, keyed by model.
     - `memory`: the machine's memory in bytes; 0 if unknown.
     - `language`: a two-letter code; empty for any.
     """
@@ -130,7 +130,7 @@ def best_language_model(
 
 
 def language_model_here(language: str = "en") -> str:
-    """Returns the key of the best installed language model that is fast enough, otherwise of the smallest model."""
+    """Returns the key of the best installed language model that is fast enough, or of the default one if none is."""
     here = [model for model in models_of("llm") if is_here(model.key)]
     best = best_language_model(here, load_speeds(), memory_bytes(), language)
     return best.key if best is not None else DEFAULTS["llm"]

@@ -14,7 +14,7 @@ from app.models.locations import folder_of, installed_folder, model_path, reposi
 from app.models.manifest import check_against_manifest, sha256_of
 
 if TYPE_CHECKING:
-    from app.models.transfer import Progress  # which imports httpx
+    from app.models.transfer import Progress  # this module imports httpx
 
 Report = Callable[[str, float], None]
 """Called with a status text and the fraction done, or -1 if unknown."""
@@ -73,7 +73,7 @@ def get_model(
 
 
 def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
-    """Verifies all files of a model; returns its path, and whether any digests were available for that.
+    """Verifies all files of a model; returns its path, and whether there were any digests to verify them against.
 
     Raises ModelError if a file is missing or damaged.
     """
@@ -99,7 +99,7 @@ def check_model(name: str, folder: str = "") -> tuple[Path, bool]:
 
 
 def model_rows(speeds: Mapping[str, str]) -> list[dict[str, object]]:
-    """Returns the catalogue as JSON-compatible rows. `speeds`: the measured speeds as text, by model key."""
+    """Returns the catalogue as JSON-compatible rows. `speeds`: the measured speeds as text, keyed by model."""
     return [
         {
             "name": model.key,

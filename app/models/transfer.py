@@ -1,8 +1,8 @@
 """Resumable, verified downloads of single files from a hub.
 
-`huggingface_hub` isn't used, since its downloads can be neither monitored nor cancelled. No more bytes are written than
-the hub announced. This module also contains what downloads from all sources share: the progress type, disk space checks
-and a lock that serializes downloads of the same model, even across processes.
+`huggingface_hub` isn't used, since its downloads can be neither monitored nor cancelled. No file ever exceeds the
+size announced by the hub. This module also contains code shared by downloads from all sources: the progress type, disk
+space checks and a lock that serializes downloads of the same model, even across processes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Progress:
     """The progress of a download.
 
     - `file`: the name of the current file.
-    - `done_bytes`, `total_bytes`: include what had been downloaded before.
+    - `done_bytes`, `total_bytes`: include data from earlier attempts.
     - `waiting`: whether another download of the same model must finish first.
     """
 
@@ -50,7 +50,7 @@ class Progress:
 
 
 def require_room(folder: Path, needed: int, what: str) -> None:
-    """Raises ModelError if the disk of `folder` has no room for `needed` more bytes. `what`: their name in messages."""
+    """Raises ModelError if the disk of `folder` has no room for `needed` more bytes. `what`: what to call them."""
     free = shutil.disk_usage(folder).free
     if needed > 0 and free < needed + ROOM_LEFT:
         raise ModelError(
@@ -60,7 +60,7 @@ def require_room(folder: Path, needed: int, what: str) -> None:
 
 
 def disk_failed(folder: Path, error: OSError) -> ModelError:
-    """Returns the error for an OSError during a download into `folder`."""
+    """Returns the ModelError for an OSError during a download into `folder`."""
     if error.errno == errno.ENOSPC:
         return ModelError(
             f"The disk ran full while a model was coming to {folder}. What has come stays; make room and start the "
@@ -70,7 +70,7 @@ def disk_failed(folder: Path, error: OSError) -> ModelError:
 
 
 WAIT_SECONDS = 0.2
-"""How often to poll whether the other download has finished."""
+"""The interval for polling whether the other download has finished."""
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def only_one(lock: Path, progress: Callable[[Progress], None], cancelled: thread
 TIMEOUT = httpx.Timeout(30, connect=15)
 """Timeouts in seconds, for receiving more data and for connecting."""
 TRANSIENT = (408, 429, 500, 502, 503, 504)
-"""HTTP statuses after which a retry may succeed."""
+"""HTTP status codes after which a retry may succeed."""
 ATTEMPTS = 4
 """The number of consecutive attempts without significant progress after which a transfer fails."""
 LEAST_PROGRESS = 64 * 1024
@@ -116,7 +116,7 @@ class RemoteFile:
 
 
 class _TooLong(Refused):
-    """Raised if a server sends more bytes than announced, so that the data must be wrong."""
+    """Raised if a server sends more bytes than announced, which means that the data is wrong."""
 
 
 class _CutShort(Exception):
@@ -124,7 +124,7 @@ class _CutShort(Exception):
 
 
 class FileTransfer:
-    """A transfer of files from `hub` into `folder`. Incomplete files are named `NAME.VERSION.part`."""
+    """Downloads single files from `hub` into `folder`. Incomplete files are named `NAME.VERSION.part`."""
 
     def __init__(self, folder: Path, hub: str, token: str | None, cancelled: threading.Event) -> None:
         self._folder = folder
