@@ -1,8 +1,8 @@
 """The app's settings. Each is declared once, and all are stored in a single JSON file.
 
-- `setting`: the type of a declaration
+- `setting`: the class with which each setting is declared
 - `talk_settings`: the settings of conversations
-- `declarations`: all other settings, and the class `Settings`, which loads and saves them all
+- `declarations`: all other settings, and the class `Settings`, which loads and saves all of them
 - `window_state`: window state that isn't a setting, stored in a separate file
 - `storage`: reads and writes both files, and sets aside unusable ones
 - `paths`: the app's names, and the paths of the user's files

@@ -53,7 +53,7 @@ class Settings(TalkSettings):
             {"frontend": tr("Voice engine"), "model": tr("KAME and Moshi"), "downloads": tr("Downloads")},
         ),
     }
-    """The pages of the settings dialog by key, in display order."""
+    """The pages of the settings dialog, keyed by name, in display order."""
 
     talk_hotkey: str = setting(
         "Ctrl+Alt+Space",
@@ -233,13 +233,13 @@ class Settings(TalkSettings):
     path: Path | None = field(default=None, compare=False)
     notice: str = field(default="", compare=False)
     _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Unknown and invalid values from the file."""
+    """Unknown and invalid values from the file, which `save` preserves."""
     _unread: bool = field(default=False, compare=False, repr=False)
     """Whether the file exists but could not be read."""
 
     @classmethod
     def load(cls, path: Path | None = None) -> Settings:
-        """Loads the settings from `path` (default: the user's file). Missing and invalid values get the default."""
+        """Loads the settings from `path` (default: the user's file), with defaults for missing and invalid values."""
         settings = cls(path=path or default_path())
         assert settings.path is not None
         stored = read_stored(settings.path)

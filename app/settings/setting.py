@@ -1,4 +1,4 @@
-"""The classes and types with which settings are declared."""
+"""Classes and types for declaring settings."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ file."""
 
 
 def tr(text: str) -> str:
-    """Marks a user-visible string for translation; Qt's tools look for this function name. The context is empty."""
+    """Marks a user-visible string for translation; Qt's lupdate looks for this function name. The context is empty."""
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the settings dialog: its label, and its section headings by key."""
+    """A page of the settings dialog: its label, and its section headings keyed by section."""
 
     label: str
     sections: Mapping[str, str]
@@ -42,7 +42,7 @@ class Setting:
     - `hint`: the type of input widget, if it can't be inferred.
     - `words`: the labels of the choices, keyed by value.
     - `lowest`, `highest`, `step`, `unit`: the range, increment and unit of a number.
-    - `special`: a number, at or below `lowest`, that has a special meaning, and its label.
+    - `special`: a value at or below `lowest` that has a special meaning, and the label for it.
     """
 
     default: Any
@@ -80,7 +80,7 @@ class Setting:
         return self.kind in ("number", "slider")
 
     def usable(self, value: Any) -> Any:
-        """Returns `value` with the right type and, for a number, clamped to the range. Raises ValueError if invalid."""
+        """Validates `value`; returns it converted to the right type and, for a number, clamped. Raises ValueError."""
         if isinstance(self.default, float) and type(value) is int and abs(value) < 1e9:
             value = float(value)
         if type(value) is not type(self.default) or (self.words and value not in self.words):

@@ -1,4 +1,4 @@
-"""The settings of conversations: front-end, speech, back-end, answers and sound."""
+"""Conversation settings: front-end, speech, back-end, answers and sound."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from app.settings.setting import setting, tr
 
 
 def _backend(default: str, label: str, help: str) -> Any:
-    """Declares a back-end setting, which is changed in “Models and servers” or in the list of models."""
+    """Declares a back-end setting, which the user changes in “Models and servers” or in the model list."""
     return setting(default, label, help, "backend", place="file")
 
 
 @dataclass(slots=True)
 class TalkSettings:
-    """The settings of a conversation. `app.settings.declarations.Settings` adds all others."""
+    """Conversation settings. `app.settings.declarations.Settings` adds all other settings."""
 
     frontend: str = setting(
         "cascade",

@@ -26,7 +26,7 @@ def load_pauses() -> PauseLengths:
 
 
 def keep_pauses(pauses: PauseLengths) -> None:
-    """Writes the file. Errors are ignored, since only the latest pauses would be lost."""
+    """Stores the statistics. Write errors are ignored, since only the latest pauses would be lost."""
     if pauses.count:
         with contextlib.suppress(OSError):
             write_json(
