@@ -1,12 +1,13 @@
 """Services used by the window and the command line, for keys, back-ends, models, sound tests and the hardware check.
 
-- `api_keys`: API keys in the keyring, memory or environment; `provider_keys`: the same per provider, with messages
+- `api_keys`: API keys in the keyring, memory or environment; `provider_keys`: API keys by provider,
+  with user-facing messages
 - `backends`: factories for back-ends, tools and prices based on the user's choices; the routing table
 - `backend_service`: providers and their models, and tests of back-ends
 - `price_service`, `tool_server_service`: the user's prices and MCP servers
 - `model_service`: lists, downloads, checks and removes the models of the catalogue
 - `sound_service`: tests of microphones and loudspeakers; `microphone_check`: rates a microphone from a recording
-- `asking_service`: speaks questions in a different voice from the assistant's
+- `asking_service`: synthesizes questions in a voice other than the assistant's
 - `machine_service`: probes the hardware and determines which models it can run
 - `graphics_service`: installs the packages required to use a graphics card
 - `doctor`: the report of the `doctor` command; `model_speed`, `frame_bench`: benchmarks

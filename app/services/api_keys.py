@@ -114,7 +114,7 @@ class KeyringThread:
             try:
                 done.set_result(job(self._open()))
             except BaseException as error:
-                # Without the traceback: its frames would keep keys alive as long as the error.
+                # Drop the traceback, whose frames would keep keys alive for as long as the error exists.
                 done.set_exception(_as_keyring_error(error))
             del job, done
 
@@ -324,7 +324,7 @@ _store = KeyStore()
 
 
 def key_store() -> KeyStore:
-    """Returns the key store of this process."""
+    """Returns the process-wide key store."""
     return _store
 
 

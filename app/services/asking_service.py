@@ -1,4 +1,4 @@
-"""A service that synthesizes questions, to be asked aloud in a conversation, in a voice other than the assistant's."""
+"""A service that synthesizes spoken questions for a conversation, in a voice other than the assistant's."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from app.session.errors import UserError
 
 PITCH = 1.13
-"""The pitch factor applied to the assistant's own voice if no other one is installed: about two semitones up, including
-the formants. At higher values, the smallest speech recogniser makes errors."""
+"""The pitch factor applied to the assistant's own voice if no other voice is installed: about two semitones up,
+formants included. At higher values, the smallest speech recogniser makes errors."""
 
 
 class AskingService:
-    """The service for spoken questions. The voice stays in the model pool for the next question."""
+    """The service for spoken questions. The voice is kept in the model pool for the next question."""
 
     async def speak(self, text: str, language: str, answering: str = "") -> np.ndarray:
-        """Returns `text` spoken in `language` (two letters), as float32 mono at 24 kHz. Raises UserError.
+        """Synthesizes `text` in `language` (a two-letter code) as float32 mono at 24 kHz. Raises UserError.
 
         `answering`: the assistant's voice, as named in the settings.
         """

@@ -31,7 +31,8 @@ KEPT_SECONDS = 600.0
 
 TEST_SECONDS = 30.0
 LOCAL_TEST_SECONDS = 190.0
-"""Longer for local back-ends, which may have to load their model first; adapters have shorter timeouts of their own."""
+"""Timeouts for testing a back-end. A local one may have to load its model first. Adapters have shorter timeouts of their
+own."""
 
 TEST_QUESTION = "Say yes."
 TEST_TOKENS = 16
@@ -61,7 +62,7 @@ class ProviderView:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Models to choose from. `asked`: whether the server listed them; otherwise they are the app's suggestions."""
+    """Models to choose from. `asked`: whether they are the server's own list, rather than the app's suggestions."""
 
     models: tuple[str, ...]
     asked: bool
@@ -155,7 +156,7 @@ class BackendService:
         return f"{model} {where} answers: first words after {seconds:.2f} s."
 
     async def pull(self, choice: BackendChoice, report: Callable[[str, float], None]) -> None:
-        """Makes Ollama download a model; cancelling stops the download. Raises UserError.
+        """Pulls a model with Ollama; cancelling the coroutine stops the download. Raises UserError.
 
         `report` is called with a status text and the fraction done.
         """

@@ -29,7 +29,7 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTING_LIST
 
 KINDS = ("everyday", "reasoning", "stem", "humanities", "creative")
-"""The kinds of questions that the router distinguishes. Duplicated since `app.routing.classifier` is slow to import."""
+"""The kinds of questions that the router distinguishes, duplicated since `app.routing.classifier` is slow to import."""
 
 UNREADABLE = "The routing table can't be read. Fill it in again, or choose a model."
 NAMES_ITSELF = "The routing table names the router itself. Choose a model for each kind of question."

@@ -21,7 +21,7 @@ class Part:
 
 
 def read_bill(path: Path | None = None) -> list[Part]:
-    """Returns all components, sorted by name; empty if the file is missing, as in a checkout.
+    """Returns all components, sorted by name; empty if the file is missing, as in a source checkout.
 
     Raises ValueError if it is malformed.
     """

@@ -35,7 +35,7 @@ RECOGNISER_RATE = 16_000
 MIMI_MS = 6.0
 """The time that the Mimi codec adds to each frame on a card large enough for the model; estimated, not measured."""
 FRAME_LIMIT_MS = 60.0
-"""The longest computation per 80 ms frame that still leaves enough time for everything else."""
+"""The maximum computation time per 80 ms frame that leaves enough time for everything else."""
 
 
 def embedded_speed() -> tuple[bool, str]:
@@ -131,7 +131,7 @@ class Diagnosis:
 def examine(
     settings: Settings, weights_folder: str = "", progress: Callable[[str], None] = lambda words: None
 ) -> Diagnosis:
-    """Probes and measures everything. `weights_folder`: the folder with KAME's weights, if not the default one."""
+    """Probes the machine and measures its speed. `weights_folder`: the folder with KAME's weights, if not the default."""
     machine = asyncio.run(probe_machine(settings.ollama_url, key_store().find, lambda words, share: progress(words)))
     report = Diagnosis()
     _tell_machine(machine, report.add)

@@ -107,7 +107,8 @@ if __name__ == "__main__":
 
 
 CHUNK_BYTES = 2**16
-"""The size of one read, so small that no step holds the GIL for more than 1 to 2 ms, since a session may be running."""
+"""The number of bytes per read, small enough that no step holds the GIL for longer than 1 to 2 ms, since a session may
+be running."""
 
 _PDF_MARK = b"%PDF-"
 _MARKS = (
@@ -122,7 +123,7 @@ _NOT_TEXT = re.compile(r"[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 async def read_document(path: Path) -> Document:
-    """Reads a text or PDF file, keeping only the beginning of a long text. Raises UserError."""
+    """Reads a text or PDF file, truncating a long text. Raises UserError."""
     return await asyncio.to_thread(_read, path)
 
 

@@ -107,7 +107,7 @@ def run_frame(
     - `context`: the size of the KV cache, in frames; None for the default.
     - `fill`: how many frames are in the cache; None to fill it.
     - `frames`: how many frames to measure.
-    - `check`: also compares the code paths on this machine.
+    - `check`: also compares the results of this machine's code paths.
     """
     require_torch()
     from app.frontend.kame.measure import measure_frame

@@ -23,8 +23,8 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import SMALL_FILE, Refused
 
 STATUS_SECONDS = 40.0
-"""Timeout for the launcher's status report. A driver may take seconds to wake its card; the launcher queries it at most
-twice, for up to ten seconds each."""
+"""Timeout for the launcher's status report. A driver may take seconds to wake the card; the launcher queries it at most
+twice, for up to ten seconds each time."""
 END_SECONDS = 15.0
 CANCELLED = 130
 STOPPED = (
@@ -40,7 +40,7 @@ must run a command."""
 
 @dataclass(frozen=True, slots=True)
 class GraphicsOffer:
-    """The packages that a card still requires. Sizes are in bytes, 0 if unknown.
+    """The packages that still have to be installed for a card. Sizes are in bytes, 0 if unknown.
 
     - `sentence`: a user-facing description.
     - `download`, `room`: the download size and the disk space required; `estimated` if they are approximate.
@@ -89,7 +89,7 @@ class GraphicsService:
         )
 
     def install(self, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """Downloads and installs the packages. They are used from the next start of the app.
+        """Downloads and installs the packages. They take effect the next time the app starts.
 
         `report` is called with a status text and the fraction done, or -1 if unknown. Raises UserError on failure or
         cancellation.
@@ -166,7 +166,7 @@ class GraphicsService:
 
     def _command(self, *words: str) -> list[str]:
         launcher = self._root / "packaging" / "launcher.py"
-        # Not the Python of the environment, which is about to be replaced.
+        # The environment's own Python can't be used, since the environment is about to be replaced.
         python = getattr(sys, "_base_executable", None) or sys.executable
         return [python, "-sE", str(launcher), *words]
 

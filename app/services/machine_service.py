@@ -21,7 +21,7 @@ from app.settings.declarations import Settings
 
 Topic = Literal["card", "processor", "disk", "microphone", "loudspeaker", "ollama", "keys"]
 State = Literal["good", "fair", "missing"]
-"""`fair`: adequate, or optional; `missing`: something that a conversation requires is absent."""
+"""`fair`: adequate, or absent but optional; `missing`: absent but required for a conversation."""
 
 ROOM_LEFT = 1_000_000_000
 EMBEDDED_ROOM = 2_000_000_000
@@ -130,7 +130,7 @@ def _first_and_more(names: tuple[str, ...] | list[str]) -> str:
 OFFER_SECONDS = 45.0
 """Timeout for the launcher to report what the card requires; it may have to query the driver again."""
 IDLE_CARD_BYTES = 1_500_000_000
-"""How much card memory a desktop may use even if no model is loaded."""
+"""The amount of card memory that the desktop may use while no model is loaded."""
 
 Report = Callable[[str, float], None]
 
@@ -141,7 +141,7 @@ class FrontEndFit:
 
     - `precision`: empty for a front-end without weights.
     - `sentence`: a user-facing explanation.
-    - `download_bytes`: the size of the weights to be downloaded first, or 0 if they are already here.
+    - `download_bytes`: the size of the weights to be downloaded first; 0 if they are already installed.
     """
 
     frontend: str
@@ -156,7 +156,7 @@ class MachineView:
     """The result of the hardware check.
 
     - `fits`: one entry per precision (largest first) for each front-end with weights; one for any other.
-    - `advice`: a user-facing recommendation, also given by `frontend`, `precision` and `backend`.
+    - `advice`: a user-facing recommendation of `frontend`, `precision` and `backend`.
     - `graphics`: the packages that can be installed to make use of the card.
     """
 
@@ -169,12 +169,12 @@ class MachineView:
     graphics: GraphicsOffer | None = None
 
     def fits_of(self, frontend: str) -> tuple[FrontEndFit, ...]:
-        """Returns the fits of one front-end."""
+        """Returns the entries of `fits` for one front-end."""
         return tuple(fit for fit in self.fits if fit.frontend == frontend)
 
 
 class MachineService:
-    """The hardware check. `graphics`: finds the packages that a card requires; `probe`: replaces the probe in tests."""
+    """The hardware check. `graphics`: finds the packages that a card requires; `probe`: a substitute for tests."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class MachineService:
         self._probe = probe or (lambda report: probe_machine(settings.ollama_url, key_store().find, report))
 
     async def look(self, report: Report) -> MachineView:
-        """Probes everything within seconds. It connects to no server except the user's Ollama, and can be cancelled.
+        """Probes the hardware, which takes a few seconds. Can be cancelled; contacts no server but the user's Ollama.
 
         `report` is called on the loop's thread with the current step and the fraction done. A probe that fails is
         reported as a finding.

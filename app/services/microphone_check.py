@@ -29,7 +29,7 @@ NOISY_DB = 10.0
 9 % instead of 3 %)."""
 
 DROWNING_DBFS = -35.0
-"""Noise above this level is as loud as speech itself, which may then not be detected at all."""
+"""Noise above this level is as loud as speech itself, so that speech may not be detected at all."""
 
 CLIPPED_SAMPLES = 4
 """The minimum number of full-scale samples that counts as clipping; fewer may be a coincidence."""
@@ -38,7 +38,7 @@ VOICED = 0.5
 SPEECH_SECONDS = 0.16
 """Voice activity shorter than this is treated as a cough or a click."""
 SILENCE_SECONDS = 0.5
-"""How long the silence after speech must be to end the test."""
+"""The duration of silence after speech that ends the test."""
 SHORTEST_SECONDS = 0.3
 """A test stopped earlier than this is inconclusive."""
 
@@ -55,8 +55,8 @@ nobody spoke."""
 class MicrophoneTest:
     """The result of a microphone test.
 
-    - `name`: the device.
-    - `words`: the recognised text.
+    - `name`: the device's name.
+    - `words`: the transcript.
     - `peak_dbfs`: the level of the loudest sample.
     - `speech_dbfs`: the RMS level of speech, excluding pauses; None if there was no speech.
     - `noise_dbfs`: the RMS level in the absence of speech.

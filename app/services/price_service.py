@@ -27,7 +27,7 @@ class PriceRow:
 
 
 class PriceService:
-    """The price table. All calls are fast enough to be made on the event loop's thread."""
+    """The price table. All calls are fast enough to be made on the event loop."""
 
     def prices(self) -> tuple[tuple[PriceRow, ...], str]:
         """Returns all rows, and an error message if the user's own table is unusable."""

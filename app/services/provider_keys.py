@@ -26,13 +26,13 @@ class KeyResult:
 
 
 class ProviderKeys:
-    """The API keys in `store`, by back-end. The store is called on worker threads, since a keyring may be slow."""
+    """Access to the API keys in `store` by back-end. Calls the store on worker threads, since a keyring may be slow."""
 
     def __init__(self, store: KeyStore) -> None:
         self.store = store
 
     async def find(self, choice: BackendChoice) -> tuple[KeyPlace, str]:
-        """Returns where a back-end's key is stored, and an error message if the search failed."""
+        """Returns where a back-end's key is stored, and an error message if the lookup failed."""
         (_, place), trouble = await self._call(self.store.find, names_of(choice))
         return place, trouble
 

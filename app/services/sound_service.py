@@ -1,6 +1,6 @@
 """Tests of microphones and loudspeakers, and playback of parts of recorded sessions.
 
-Each test is a job on an executor thread. It imports the adapters, opens the device and closes it again.
+Each test runs as a job on an executor thread, which imports the adapters, opens the device and closes it again.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class Recogniser(Protocol):
     """A speech recogniser such as `WhisperDecoder`."""
 
     def decode(self, samples: np.ndarray) -> str:
-        """Returns the words in `samples` (float32 at 16 kHz)."""
+        """Transcribes `samples` (float32 mono at 16 kHz)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A part of a recorded session. `folder`: where it is stored; `begin`, `end`: session time in seconds."""
+    """A part of a recorded session. `folder`: the recording's folder; `begin`, `end`: session time in seconds."""
 
     folder: Path
     speaker: Literal["user", "assistant"]
@@ -119,11 +119,11 @@ class _Job:
 
 
 class SoundTestService:
-    """Tests of audio devices, which are identified by name (empty for the system default). Usable during a session.
+    """Tests of audio devices, which are identified by name (empty for the system default).
 
-    Tests run one at a time; further calls wait their turn. The coroutines don't block the event loop and raise
-    UserError. A cancelled coroutine returns once its device is closed. The arguments are factories, replaceable in
-    tests.
+    Tests can be run during a session. They run one at a time; further calls wait their turn. The coroutines don't block
+    the event loop and raise UserError. A cancelled coroutine returns once its device is closed. The arguments are
+    factories, replaceable in tests.
     """
 
     def __init__(
@@ -207,7 +207,7 @@ class SoundTestService:
                     while not done.done():
                         with contextlib.suppress(asyncio.CancelledError):
                             await asyncio.wait([done])
-                    _ = done.cancelled() or done.exception()  # or asyncio logs it as never retrieved
+                    _ = done.cancelled() or done.exception()  # or asyncio would log it as never retrieved
                     raise
         finally:
             self._jobs.discard(job)

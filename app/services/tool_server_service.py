@@ -12,7 +12,7 @@ from app.tools import ToolError, change_list, offered, read_list, server_of, wro
 from app.tools.server_list import ServerEntry, ServerList
 
 TEST_SECONDS = 60.0
-"""How long a server may take to start during a test, since it may have to be downloaded first."""
+"""How long a server may take to start during a test; it may have to be downloaded first."""
 TOOLS_NAMED = 8
 
 

@@ -2,7 +2,7 @@
 
 A single address is queried over TLS, at most once a day, with a plain GET request that reveals nothing about the user,
 the machine or the app. The address is built in (`resources/updates.json`); without one, no request is made. Versions
-such as 1.2.0, 1.3.0rc1 or 1.3.0.dev2 are compared as in PEP 440, of which the common subset is supported.
+such as 1.2.0, 1.3.0rc1 or 1.3.0.dev2 are compared as in PEP 440, whose common subset is supported.
 """
 
 from __future__ import annotations
