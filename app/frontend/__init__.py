@@ -5,7 +5,7 @@ Suggested reading order (`README.md` describes how they work):
 - `base.py`: the protocol, its inputs and the result of a step.
 - `cascade.py`: the CPU front-end, which reads the oracle aloud with a synthetic voice.
 - `revisions.py`: the oracle revisions known to the front-end, newest last.
-- `clause_choice.py`: which clause of which revision comes next.
+- `clause_choice.py`: the choice of the next clause from the revisions.
 - `clause_synthesis.py`, `openings.py`: speech that is synthesised in advance.
 - `clause_playback.py`: playback of clauses as frames.
 - `kame/`: the GPU front-ends KAME and Moshi (the only package that imports torch).
@@ -37,7 +37,7 @@ class FrontEndSpec:
     - `label`: its user-facing name
     - `weights`: the front-end has model weights and needs a graphics card
     - `elsewhere`: the front-end runs on another machine
-    - `make`: creates a front-end registered by research, which the window doesn't offer; None for built-in ones
+    - `make`: the factory of a front-end that the research package registers, not offered by the window; None for others
     """
 
     label: str
@@ -62,7 +62,7 @@ class FrontEndOptions:
     """The options for creating a front-end. Each front-end uses the ones that apply to it.
 
     - `make_voice`: creates the cascade's voice without entering it
-    - `answer_mode`, `openings`: when answers start, and whether short openings fill a wait
+    - `answer_mode`, `openings`: when answers start, and whether short openings fill the wait for one
     - `language`: the session's initial language
     - `weights`: the folder with a model's weights
     - `precision`: "auto" for the best one that fits

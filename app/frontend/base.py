@@ -22,8 +22,8 @@ from app.tts.base import Voice
 class OracleAsked:
     """A revision has been requested for the user's `words` in `turn`.
 
-    The newest revision is the one for which this was sent last. Front-ends must not compare revision numbers: a
-    revision keeps its number when it is handed over mid-answer, so a smaller number may be newer. If this is sent
+    The newest revision is the one for which this input was sent last. Front-ends must not compare revision numbers: a
+    revision keeps its number when it is handed over mid-answer, so a smaller number may be newer. If it is sent
     again for a known number, that revision becomes the newest and keeps its text.
 
     - `complete`: the words are those of the complete turn
@@ -101,8 +101,8 @@ class SetDials:
 class SetVoice:
     """Changes the voice from the next clause on. Sending the current voice means that its rate or volume has changed.
 
-    The voice must already be entered; the front-end exits it at the end. After the step,
-    ownership of the previous voice returns to the sender.
+    The voice must already be entered. The front-end takes ownership and exits it on its own exit; after the step, the
+    sender owns the previous voice again.
     """
 
     voice: Voice
@@ -146,7 +146,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class OraclePosition:
-    """How far a revision has been fed to a model: the tokens consumed so far, and those still queued."""
+    """How far a revision has been fed to a model: the number of tokens consumed so far, and of those still queued."""
 
     revision: int
     taken: int
@@ -155,7 +155,7 @@ class OraclePosition:
 
 @dataclass(frozen=True, slots=True)
 class ContextGauge:
-    """How many frames the front-end's context holds, and how many it can hold.
+    """The number of frames in the front-end's context, and its capacity.
 
     `restarted`: a fresh stream started at this step, primed with `primed` frames of the conversation.
     """
@@ -189,11 +189,11 @@ class FrontEndStep:
 
 
 class FrontEndError(Exception):
-    """A front-end can't be loaded or can't continue; `str(error)` is a user-facing message."""
+    """Raised if a front-end can't be loaded or can't continue. `str(error)` is a user-facing message."""
 
 
 class FrontEnd(Protocol):
-    """A front-end, which steps once every 80 ms on one thread. A context manager that loads on entry and frees on exit.
+    """A front-end, stepped once every 80 ms on one thread. A context manager: loads on entry, and frees on exit.
 
     `hears_oracle`: whether it uses the answers of a back-end. `needs`: a message stating its graphics card
     requirements; empty if it runs on the CPU.
@@ -224,9 +224,9 @@ class FrontEnd(Protocol):
         ...
 
     def ready(self, heard: str) -> bool:
-        """Whether an answer could start immediately if the turn ended now with the words `heard` (empty: unknown).
+        """Returns whether an answer could start immediately if the turn ended now.
 
-        Also True if waiting wouldn't produce an answer any sooner.
+        `heard`: the words of the turn; empty if unknown. Also returns True if waiting wouldn't produce an answer any sooner.
         """
         ...
 

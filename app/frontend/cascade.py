@@ -41,7 +41,7 @@ from app.frontend.revisions import Revisions
 from app.tts.base import Voice, VoiceError
 
 WORTH_CUTTING = SAMPLE_RATE
-"""A clause with less than a second left is always finished."""
+"""A clause with fewer samples left than this (1 s) is always played to its end."""
 
 
 class CascadeFrontEnd:
@@ -73,7 +73,7 @@ class CascadeFrontEnd:
         self._chooser = ClauseChooser(self._revisions, answer_mode)
         self._ahead = ClauseSynthesis(voice)
         self._playback = ClausePlayback()
-        self._answer = SpokenAnswer(floor.TakeFloor(0))  # to the current or last answered turn
+        self._answer = SpokenAnswer(floor.TakeFloor(0))  # of the current or last answered turn
         self._at = 0.0  # when the current step's frame ends
         self._waits_since = 0.0  # when the user started waiting for the answer
         self._has_floor = False
@@ -109,7 +109,7 @@ class CascadeFrontEnd:
         return not self._has_floor
 
     def ready(self, heard: str) -> bool:
-        """Whether an answer to `heard` could start now.
+        """Returns whether an answer to `heard` could start now.
 
         True if the newest revision answers `heard`, or is stable if `heard` is empty, and its first clause is
         synthesised; or if an opening is prepared that can cover a long wait. Always True in the mode `after`, which
@@ -179,7 +179,7 @@ class CascadeFrontEnd:
                 self._unanswered = unanswered
                 return flush
             case floor.Silence():
-                # Without the floor nothing is being answered, but an unanswered question may still get an answer.
+                # Without the floor, no answer is in progress, but an unanswered question may still get one.
                 return self._has_floor and self._give_floor_away()
             case floor.Yield(turn):
                 for revision in self._revisions.of_turn(turn):
@@ -300,7 +300,7 @@ class CascadeFrontEnd:
 
     def _synthesise_ahead(self) -> None:
         """Requests synthesis of the next clause before it is due."""
-        if self._held or self._playback.broke_off:  # the clause it was cut off for is already requested
+        if self._held or self._playback.broke_off:  # its replacement has already been requested
             return
         playing, choice = self._playback.current, None
         if not self._has_floor:

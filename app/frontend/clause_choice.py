@@ -66,7 +66,7 @@ class ClauseChooser:
         self._revisions = revisions
 
     def may_speak(self, revision: KnownRevision | None, answer: SpokenAnswer) -> bool:
-        """Whether a revision may be spoken now."""
+        """Returns whether a revision may be spoken now."""
         if revision is None or revision.turn != answer.turn:
             return False
         if self.answer_mode == "after":
@@ -74,7 +74,7 @@ class ClauseChooser:
         return revision.number == answer.source or is_stable(revision, self._revisions, answer.ended)
 
     def will_hold(self, revision: KnownRevision, heard: str) -> bool:
-        """Whether a revision could be spoken if the turn ended with the words `heard` (empty: unknown)."""
+        """Returns whether a revision could be spoken if the turn ended with the words `heard` (empty: unknown)."""
         if heard:
             return same_words(revision.asked, heard)
         return is_stable(revision, self._revisions, TakeFloor(revision.turn))
@@ -84,7 +84,7 @@ class ClauseChooser:
         return self._choose(answer, answer.words, self._candidates(answer))
 
     def clause_ahead(self, answer: SpokenAnswer, unsaid: Sequence[str]) -> ClauseChoice | None:
-        """Returns the clause to synthesise now, which follows the words `unsaid` that remain of the current clause."""
+        """Returns the clause to synthesise in advance, after the words `unsaid` that remain in the current clause."""
         return self._choose(answer, [*answer.words, *unsaid], self._candidates(answer, early=True))
 
     def first_clause(self, before: SpokenAnswer) -> ClauseChoice | None:
@@ -110,7 +110,7 @@ class ClauseChooser:
         return choice if choice is not None and choice.bridge else None
 
     def exhausted(self, answer: SpokenAnswer) -> bool:
-        """Whether the turn's newest revision is finished and answers the complete turn, so no more words follow."""
+        """Returns whether the turn's newest revision is finished and answers the complete turn, so nothing follows."""
         asked = self._revisions.of_turn(answer.turn)
         return bool(asked) and asked[-1].done and asked[-1].complete
 
@@ -165,7 +165,7 @@ class ClauseChooser:
         return None
 
     def _in_sentence(self, answer: SpokenAnswer, said: Sequence[str]) -> bool:
-        """Whether the spoken words end mid-sentence and the revision in use can continue them."""
+        """Returns whether the spoken words end mid-sentence and the revision in use can continue them."""
         current = self._revisions.get(answer.source)
         if current is None or not said or ends_sentence(said[-1]):
             return False
@@ -173,7 +173,7 @@ class ClauseChooser:
 
     @staticmethod
     def _all_said(newest: KnownRevision, answer: SpokenAnswer) -> bool:
-        """Whether the newest revision is finished and fully spoken, which makes the rest of the one in use obsolete."""
+        """Returns whether the newest revision is finished and fully spoken, which makes the one in use obsolete."""
         if not newest.done:
             return False
         clauses = newest.clauses

@@ -11,7 +11,7 @@ from app.frontend.clause_choice import ClauseChoice
 from app.tts.base import Clip
 
 FADE_SAMPLES = 240
-"""10 ms: cutting off a voice without a fade causes a click."""
+"""The length of a fade-out: 10 ms. Cutting off a voice without one causes a click."""
 
 CUT_REACH = SAMPLE_RATE * 120 // 1000
 CUT_WITHIN = SAMPLE_RATE * 6 // 10
@@ -22,7 +22,7 @@ CUT_WITHIN = SAMPLE_RATE * 6 // 10
 class PlayingClause:
     """A clause and how far it has been played: up to sample `position` and word number `word` of `clip`.
 
-    `cut`: the sample at which it is cut off, and how many of its words are spoken by then.
+    `cut`: the sample at which it is cut off, and how many of its words have been spoken by then.
     """
 
     choice: ClauseChoice
@@ -61,7 +61,7 @@ class PlayingClause:
         return count, said
 
     def rewind(self, samples: int = 0) -> None:
-        """Rewinds by `samples`, and further to the start of that word, so that playback doesn't resume mid-word."""
+        """Rewinds by `samples`, then to the start of the word reached, so that playback doesn't resume mid-word."""
         self.position = max(0, self.position - samples)
         words = self.clip.words
         self.word = sum(1 for word in words if word.end <= self.position)
@@ -129,10 +129,10 @@ class ClausePlayback:
 
 
 def quiet_cut(clip: Clip, position: int, word: int) -> tuple[int, int] | None:
-    """Returns the best point to cut `clip` off after sample `position`, where word number `word` is being spoken.
+    """Finds the best point to cut `clip` off after sample `position`, where word number `word` is being spoken.
 
-    The result is a sample and how many words are spoken by then, or None if there is no such point. Word positions are
-    estimates, so the cut is placed where the audio near the end of a word is quietest.
+    Returns the sample and how many words have been spoken by then, or None if there is no such point. Word positions
+    are estimates, so the cut is placed where the audio near the end of a word is quietest.
     """
     best: tuple[float, int, int] | None = None
     for place in range(word, len(clip.words) - 1):

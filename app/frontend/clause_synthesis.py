@@ -48,5 +48,5 @@ class ClauseSynthesis:
 
 
 def is_audible(clip: Future[Clip]) -> bool:
-    """Whether a clip is ready and was neither cancelled nor failed."""
+    """Returns whether a clip has been synthesised, without being cancelled or failing."""
     return clip.done() and not clip.cancelled() and clip.exception() is None

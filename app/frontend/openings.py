@@ -1,4 +1,4 @@
-"""Short openings that fill the wait for an answer, such as “Let me see.”, and how long a silence must be for one.
+"""Short openings that fill the wait for an answer, such as “Let me see.”, and the silences after which they start.
 
 They are non-committal, suit questions, requests and statements, and are synthesised in advance.
 """
@@ -32,7 +32,7 @@ back-end needs for its first clause. A ready answer would also start as soon as 
 
 
 def is_far(newest: KnownRevision, at: float, heard: str = "") -> bool:
-    """Whether the newest revision's first clause is expected too late for an opening at time `at` to delay it.
+    """Returns whether the newest revision's first clause is expected too late for an opening at time `at` to delay it.
 
     `heard`: the turn's words, if known. If the revision was requested for other words, a new one will be requested.
     """

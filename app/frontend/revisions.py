@@ -13,7 +13,7 @@ KEPT = 9
 
 
 class Revisions:
-    """Revisions by number, oldest first. Only `KnownRevision.order` determines which of two is newer."""
+    """Revisions keyed by number, oldest first. Only `KnownRevision.order` determines which of two is newer."""
 
     def __init__(self) -> None:
         self._known: dict[int, KnownRevision] = {}
@@ -23,7 +23,7 @@ class Revisions:
         return iter(self._known.values())
 
     def get(self, number: int) -> KnownRevision | None:
-        """Returns the revision `number`, or None if it isn't known (any more)."""
+        """Returns the revision `number`, or None if it is unknown or has been dropped."""
         return self._known.get(number)
 
     @property

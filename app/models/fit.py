@@ -57,7 +57,7 @@ class Shape:
         return self.matrices + self.heads + self.embeddings
 
     def weight_bytes(self, precision: Precision) -> int:
-        """Returns the weights' size on the card, in bytes. With int4, the heads are int8; embeddings are always bf16."""
+        """Returns the weights' size on the card in bytes. With int4, the heads are int8. Embeddings are always bf16."""
         per = {"bf16": 2.0, "int8": 1.0, "int4": 0.5 + 4 / 128}[precision]
         heads = 2.0 if precision == "bf16" else 1.0
         return round(self.matrices * per + self.heads * heads + self.embeddings * 2)

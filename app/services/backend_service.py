@@ -31,8 +31,8 @@ KEPT_SECONDS = 600.0
 
 TEST_SECONDS = 30.0
 LOCAL_TEST_SECONDS = 190.0
-"""Timeouts for testing a back-end. A local one may have to load its model first. Adapters have shorter timeouts of their
-own."""
+"""Timeouts for testing a back-end; a local one may have to load its model first. Adapters have shorter timeouts of
+their own."""
 
 TEST_QUESTION = "Say yes."
 TEST_TOKENS = 16

@@ -131,7 +131,7 @@ class Diagnosis:
 def examine(
     settings: Settings, weights_folder: str = "", progress: Callable[[str], None] = lambda words: None
 ) -> Diagnosis:
-    """Probes the machine and measures its speed. `weights_folder`: the folder with KAME's weights, if not the default."""
+    """Probes the machine and measures its speed. `weights_folder`: where KAME's weights are; empty for the default."""
     machine = asyncio.run(probe_machine(settings.ollama_url, key_store().find, lambda words, share: progress(words)))
     report = Diagnosis()
     _tell_machine(machine, report.add)

@@ -12,7 +12,7 @@ from app.untrusted.limits import Limits, OtherVersion, Refused, in_words
 
 
 def open_regular(path: Path | str, *, links: bool = True) -> BinaryIO:
-    """Opens a regular file for reading; `links` also allows a symbolic link to one.
+    """Opens a regular file for reading. With `links`, it may also be given as a symbolic link.
 
     Raises OSError, or Refused for a pipe or a device.
     """
@@ -46,7 +46,7 @@ def read_bytes(path: Path | str, limits: Limits) -> bytes:
 
 
 def read_line(file: IO[bytes], limits: Limits) -> bytes:
-    """Returns the next line of a file or pipe, empty at its end. Raises Refused if the line is too long."""
+    """Returns the next line of a file or pipe, or b"" at its end. Raises Refused if the line is too long."""
     line = file.readline(limits.bytes + 1)
     if len(line) > limits.bytes:
         raise Refused(f"a line of it is longer than {in_words(limits.bytes)}")
@@ -54,7 +54,7 @@ def read_line(file: IO[bytes], limits: Limits) -> bytes:
 
 
 def read_json_line(pipe: IO[bytes], limits: Limits) -> Any:
-    """Parses the next line of a child process's output as JSON. Raises Refused, also at the end of the output."""
+    """Parses the next line of a child process's output as JSON. Raises Refused if it is invalid or missing."""
     return read_json(read_line(pipe, limits), limits)
 
 

@@ -19,10 +19,10 @@ from app.untrusted.line_scanner import LineScanner, is_streamed
 from app.untrusted.workers import push_aside
 
 ACCEPTED_ENCODING = "gzip"
-"""A compression whose output can be limited during decompression."""
+"""The only compression accepted, because its output can be limited during decompression."""
 _PORTS = {"https": 443, "http": 80}
 _AT_ONCE = 64 * 1024
-"""The most bytes to decompress at a time."""
+"""The maximum number of bytes to decompress at a time."""
 
 
 def bounded_hooks(
@@ -81,7 +81,8 @@ def no_downgrade_hooks(address: str) -> dict[str, list[Any]]:
 def read_body(response: Any, limits: Limits) -> bytes:
     """Returns the decompressed body of a blocking client's streamed response.
 
-    `limits` applies to its size, and to the time taken if it has one. Raises Refused and the client's own errors.
+    `limits` restricts its size and, if it has a time limit, how long receiving it may take. Raises Refused and the
+    client's own errors.
     """
     unpack = _unpacker(response.headers.get("content-encoding", "identity").strip().lower())
     until = time.monotonic() + limits.seconds if limits.seconds else math.inf
@@ -97,7 +98,7 @@ def read_body(response: Any, limits: Limits) -> bytes:
 
 
 def other_server(response: Any) -> str:
-    """Returns the scheme, host and port that a redirect leads to, or an empty string if it stays on the same server."""
+    """Returns the scheme, host and port of a redirect's target, or an empty string if that is the same server."""
     asked = response.request.url
     try:
         target = str(asked.join(response.headers["location"]))
@@ -136,7 +137,7 @@ def _bounded_stream(response: Any, whole: Limits, line: Limits, on_refused: Call
 
 @functools.cache
 def _stream_type(base: type[Any]) -> Callable[..., Any]:
-    """Returns the stream class for one of the libraries, each of which requires its own base."""
+    """Returns the stream class for one of the libraries, each of which requires its own base class."""
 
     class BoundedStream(base):
         """A stream with limits. If `on_refused` is None, a body that exceeds them is truncated, without an error."""
@@ -173,7 +174,7 @@ def _stream_type(base: type[Any]) -> Callable[..., Any]:
 
 
 def _unpacker(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
-    """Returns a function that decompresses blocks into pieces of limited size. Raises Refused for other encodings."""
+    """Returns a function that decompresses blocks into pieces of limited size. Raises Refused if unsupported."""
     if encoding in ("", "identity"):
         return lambda packed: iter((packed,))
     if encoding not in (ACCEPTED_ENCODING, "x-gzip"):

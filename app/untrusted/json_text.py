@@ -26,9 +26,9 @@ Scan = Callable[[str, int], tuple[Any, int]]
 
 
 class LargeJsonDecoder(json.JSONDecoder):
-    """A decoder for a single text that raises Refused once its depth or number of values exceeds the limits.
+    """A single-use decoder that raises Refused once the depth or number of values exceeds the limits.
 
-    Numbers are parsed as by the decoder `like`.
+    Numbers are parsed as the decoder `like` parses them.
     """
 
     def __init__(self, limits: Limits, like: json.JSONDecoder) -> None:
@@ -67,11 +67,11 @@ _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NO_BRACKET = re.compile(r"[^\[\]{}]+")
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _LARGE = re.compile(r"[eE][+-]?\d{3}|\d{300}")
-"""Every number beyond the range of a float matches."""
+"""Matches at least every number beyond the range of a float."""
 _LONG = re.compile(r"(?<![\d.])\d{21}")
-"""An integer of more than 20 digits, which exceeds 64 bits."""
+"""Matches integers of more than 20 digits, which exceed 64 bits."""
 _SMALL = 4096
-"""Up to this many characters, checking each number is faster than searching the text first."""
+"""For texts of up to this many characters, checking each number is faster than searching the text first."""
 _LARGE_CHARS = 2**20
 """Texts with more characters than this are parsed value by value."""
 _ESCAPED = re.compile(r"\\[ubfr]")
@@ -80,9 +80,9 @@ _ESCAPED = re.compile(r"\\[ubfr]")
 def read_json(data: bytes | str, limits: Limits, *, any_number: bool = False) -> Any:
     """Parses a JSON text and sanitizes its strings. Raises Refused.
 
-    Numbers must be finite, and integers have at most 20 digits; with `any_number`, checking them is up to the caller.
-    Takes about 30 ms per MB, so call it on the event loop only for small texts. Over 1 MB it takes ten times as long
-    per MB but lets other threads run.
+    Numbers must be finite, and integers may have at most 20 digits; `any_number` leaves these checks to the caller.
+    Takes about 30 ms per MB, so call it on the event loop only for small texts. Texts over 1 MB take ten times as long
+    per MB, but other threads can run meanwhile.
     """
     text = decoded(data, limits)
     decoder = _ANY_NUMBER if any_number else _EACH_NUMBER
@@ -115,7 +115,7 @@ def _may_be_too_much(text: str, limits: Limits) -> bool:
 
 
 def _may_harm(text: str) -> bool:
-    """Returns whether a string in valid JSON, which has no unescaped C0 controls, may need sanitizing."""
+    """Returns whether any string in a JSON text may need sanitizing. Valid JSON has no unescaped C0 controls."""
     if "\\" in text and _ESCAPED.search(text):
         return True
     return not (text.isascii() and "\x7f" not in text) and not is_harmless(text)

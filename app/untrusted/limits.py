@@ -1,4 +1,4 @@
-"""Limits on untrusted input (size, nesting depth, number of values, type and time), and the errors for exceeding them.
+"""Limits on untrusted input (size, nesting depth, number of values, type and time), and errors for input beyond them.
 
 Each limit is several times the largest input seen from a well-behaved source.
 """
@@ -68,7 +68,7 @@ class Limits:
     seconds: float = 0.0
 
 
-# From servers of language models
+# From language model servers
 ANSWER = Limits(2 * MB, depth=32, items=100_000)
 """The body of a non-streamed response. OpenRouter's model list is 0.6 MB with 25,000 values."""
 ANSWER_STREAM = Limits(64 * MB)
@@ -99,20 +99,20 @@ TOOL_SCHEMA = Limits(16 * KB, depth=24, items=1_000)
 TOOL_TEXT_CHARS = 4_000
 """Tool results are truncated to this length for the model."""
 TOOL_FILE_BYTES = 4 * MB
-"""How much of a permitted file a model can read, one page at a time."""
+"""The maximum amount of a permitted file that a model can read, one page at a time."""
 TOOL_SEARCHED_BYTES = 1 * MB
-"""How much of each permitted file is searched."""
+"""The maximum amount of each permitted file that is searched."""
 
-# From a hub of models
+# From a model hub
 HUB_LISTING = Limits(16 * MB, depth=24, items=400_000, seconds=30.0)
 HUB_CONFIG = Limits(1 * MB, depth=24, items=20_000)
 """`config.json` of a model."""
 WEIGHTS_HEADER = Limits(64 * MB, depth=8, items=4_000_000)
 """The header of a safetensors file."""
 WEIGHTS_RECORD = Limits(8 * MB, depth=6, items=100_000)
-"""The record that a download stores next to its files."""
+"""The manifest that a download stores alongside its files."""
 
-# Files of the user and of other programs
+# Files written by the user, by this app or by other programs
 CONVERSATION = Limits(64 * MB, depth=24, items=8_000_000)
 """An imported conversation."""
 EVENT_LINE = Limits(1 * MB, depth=12, items=20_000)
@@ -124,7 +124,7 @@ SOUND_BYTES = 2 * GB
 HISTORY_FIELD = Limits(4 * MB, depth=16, items=50_000, kind=(dict, list))
 """A JSON field in the history database, such as a conversation's setup with its documents."""
 PACKED_TALK = Limits(64 * MB)
-"""A conversation's events in the history database, after decompression."""
+"""One talk's events in the history database, after decompression."""
 EARLIEST, LATEST = 0.0, 32_503_680_000.0
 """The accepted range of conversation dates, in seconds since 1970: up to the year 3000."""
 SETTINGS = Limits(1 * MB, depth=16, items=20_000)
@@ -132,7 +132,7 @@ SETTINGS = Limits(1 * MB, depth=16, items=20_000)
 SMALL_FILE = Limits(256 * KB, depth=8, items=5_000)
 """Small state files: speeds, pauses, the time of the last update check."""
 SETTING_LIST = Limits(256 * KB, depth=8, items=5_000, kind=(dict, list))
-"""A setting whose value is itself JSON: the router's table."""
+"""A setting whose value is itself JSON, such as the routing table."""
 CORPUS = Limits(1 * GB, depth=16, items=50_000_000, kind=(dict, list))
 """A question file or a training corpus."""
 CORPUS_LINE = Limits(4 * MB, depth=16, items=200_000)
@@ -149,10 +149,10 @@ BILL = Limits(4 * MB, depth=16, items=100_000)
 """The bill of materials that a build ships with the app."""
 DOCUMENT_BYTES = 10 * MB
 PDF_BYTES = 100 * MB
-"""Large because most of a big PDF is images, which are not read."""
+"""Large, because most of a big PDF is images, which aren't read."""
 PDF_TEXT = Limits(16 * MB, depth=4, items=100)
 
-# From a voice server, and from a client of ours
+# From a voice server, or from a client of this app's own server
 VOICE_MESSAGE = Limits(64 * KB)
 """One audio message in Moshi's protocol; 80 ms take about 330 bytes."""
 VOICE_EVENT = Limits(256 * KB, depth=8, items=2_000)
@@ -165,9 +165,9 @@ UPDATE_FEED = Limits(64 * KB, depth=4, items=100, seconds=20.0)
 COMMAND = Limits(256, seconds=3.0)
 """A line sent to the app's local socket by another process, and how long sending it may take."""
 COMMAND_CLIENTS = 16
-"""Maximum simultaneous connections to that socket."""
+"""The maximum number of simultaneous connections to the local socket."""
 COMMAND_LINE = Limits(4 * KB, depth=3, items=16)
-"""The app's reply to such a line."""
+"""The app's reply to a `COMMAND` line."""
 CHILD_LINE = Limits(16 * MB, depth=12, items=200_000, kind=(dict, list, str, int, float))
 """One line of output from one of the app's own child processes."""
 

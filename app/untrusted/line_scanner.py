@@ -19,7 +19,10 @@ def is_streamed(content_type: str) -> bool:
 
 
 class LineScanner:
-    """Checks one body: `whole` limits its length, `line` each line. They are the same object for a single JSON text."""
+    """Checks one response body against limits: `whole` for its length, and `line` for each line and event.
+
+    If the body is a single JSON text, both must be the same object.
+    """
 
     def __init__(self, whole: Limits, line: Limits) -> None:
         self._whole, self._line = whole, line

@@ -1,4 +1,4 @@
-"""Builds dataclasses from parsed JSON, with each value checked against the declared type of its field."""
+"""Builds dataclasses from parsed JSON, checking each value against the declared type of its field."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Sanitizes untrusted text: valid Unicode, without control characters, terminal sequences or bidirectional overrides.
 
-Anything that could upset a terminal, a UTF-8 file, a database or a text view is removed once, on input.
+Anything that could disrupt a terminal, a UTF-8 file, a database or a text view is removed once, on input.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import re
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 LONGEST_SEQUENCE = 4_096
-"""String sequences (such as OSC) are removed up to this length; of a longer one, only the escape character is."""
+"""String sequences (such as OSC) of up to this length are removed whole; longer ones lose only the escape character."""
 
 # Unicode 15.1, UAX #9: the embeddings and overrides, and the isolates.
 _OVERRIDES = "\u202a-\u202e\u2066-\u2069"
-# ECMA-48: control sequences (CSI), strings with a terminator (DCS, SOS, OSC, PM, APC), other escapes. Strings only
-# where they begin with ESC: in their form of one character they are what quotation marks become when UTF-8 is read as
-# Latin-1, and what stands between those is real text. For the same reason such a CSI needs a parameter.
+# ECMA-48: control sequences (CSI), strings with a terminator (DCS, SOS, OSC, PM, APC), other escapes. Strings are only
+# matched if they begin with ESC: their single-character forms also result from decoding UTF-8 quotation marks as
+# Latin-1, and the text between those is real. For the same reason, a single-character CSI must have a parameter.
 _CONTROL = r"(?:\x1b\[[0-?]{0,256}|\x9b[0-?]{1,256})[ -/]{0,16}[@-~]"
 _STRING = rf"\x1b[PX\]^_][^\x07\x1b\n]{{0,{LONGEST_SEQUENCE}}}(?:\x07|\x1b\\)"
 _ESCAPE = r"\x1b[ -/]{0,16}[0-OQ-WYZ`-~\\]"
@@ -64,7 +64,7 @@ class HarmlessStream:
         self._held = ""
 
     def push(self, piece: str) -> str:
-        """Returns the text that is complete so far, sanitized."""
+        """Adds a piece; returns the sanitized text up to any incomplete sequence at its end."""
         if not self._held and is_harmless(piece):
             return piece
         text = self._held + piece
@@ -74,6 +74,6 @@ class HarmlessStream:
         return harmless(text[:end])
 
     def flush(self) -> str:
-        """Returns the remaining text; call at the end of the stream."""
+        """Returns the remaining text. Must be called at the end of the stream."""
         text, self._held = self._held, ""
         return harmless(text)

@@ -1,7 +1,7 @@
 """Parses large input on a worker thread, so that the event loop keeps running.
 
-Each parsing step holds the GIL: measured on 2 cores, about 20 ms per MB of ordinary responses and 100 ms per MB of
-nothing but small values. Limits on input that arrives during a conversation are therefore small.
+Each parsing step holds the GIL: measured on 2 cores, for about 20 ms per MB of ordinary responses, and 100 ms per MB
+if there are only small values. Limits on input that arrives during a conversation are therefore small.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def save_compact(state: Mapping[str, torch.Tensor], path: Path) -> None:
 
 
 def load_whole(path: Path, device: str = "cpu") -> dict[str, torch.Tensor]:
-    """Reads weights in either format, converting int8 matrices to float32."""
+    """Reads weights in the plain or the compact format, converting int8 matrices to float32."""
     stored = load_file(path, device=device)
     scales = {name: stored.pop(name) for name in list(stored) if name.endswith(SCALE)}
     for name, scale in scales.items():

@@ -26,7 +26,7 @@ from app.frontend.kame.oracle_feed import OracleQueue
 from app.frontend.kame.stream_engine import Column, EngineStep, TextTokens
 
 FREE = -1
-"""Value of a forced token that lets the model choose."""
+"""The forced-token value that lets the model choose its own token."""
 SETTLING_FRAMES = 25
 """Frames of silence (2 s) after which Mimi's codes for silence no longer change."""
 log = logging.getLogger(__name__)
@@ -74,9 +74,9 @@ class Engine:
         self.step_seconds = 0.0
         """Duration of a language model step on this card, measured on entry; 0 on the CPU."""
         self.steps = 0
-        """Steps since the start of the stream, which is the number of frames in the cache until it is full."""
+        """Steps since the start of the stream, which is also the number of frames in the cache until it is full."""
         self.silence: tuple[int, ...] = ()
-        """Mimi's codes for silence, one per codebook of the model's own stream."""
+        """The codec's codes for silence, one per codebook of the model's own stream."""
 
     # -- lifecycle ---------------------------------------------------------------------------------
 
@@ -91,8 +91,8 @@ class Engine:
                 raise
             why = f"{type(error).__name__}: {error}"
         if why:
-            # The driver or torch can't capture a frame, or the compiler fails: run without both. A failed capture
-            # leaves torch on the capture's stream.
+            # The driver or torch can't capture a frame, or the compiler fails: run without graphs and compiler. A
+            # failed capture leaves torch on the capture's stream.
             log.warning("Frames can't be captured here (%s); each call goes to the card by itself.", why)
             torch.cuda.set_stream(torch.cuda.default_stream())
             self.graphs.enabled, self._slots = False, 0
@@ -194,7 +194,7 @@ class Engine:
 
     @property
     def full(self) -> bool:
-        """Whether the cache is full, which means that it holds as many frames as attention can reach back."""
+        """Whether the cache is full, that is, holds as many frames as attention can reach back."""
         return self.steps >= self.context
 
     def force(self, text: int, own: Sequence[int]) -> None:

@@ -28,11 +28,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class KameSettings:
-    """How a model is run.
+    """How to run a model.
 
     - `name`: "kame", or "moshi" for a model without an oracle
     - `needs`: see `FrontEnd.needs`
-    - `alone`: the model needs exclusive use of the card, and waits for another front-end to exit
+    - `alone`: whether the model needs the card to itself, and loading waits until another front-end has exited
     - `sampling`: generator arguments that override the checkpoint's
     - `prime_frames`, `prime_steps`: see `StreamMemory`
     """
@@ -46,7 +46,7 @@ class KameSettings:
 
 
 class KameFrontEnd(StreamFrontEnd):
-    """A front-end that runs a speech-to-speech model. `load` loads the models on entry."""
+    """A front-end that runs a speech-to-speech model. `load`: called on entry to load the models."""
 
     def __init__(
         self, load: Callable[[], Loaded], settings: KameSettings | None = None, dials: SetDials | None = None

@@ -37,7 +37,7 @@ class DeviceOracleQueue(OracleQueue):
 
 
 class _OracleMain:
-    """Replaces the temporal transformer in the package's step in order to add the oracle token."""
+    """Replaces the temporal transformer in the package's step, adding the oracle token."""
 
     def __init__(self, lm: KameLM, queue: DeviceOracleQueue) -> None:
         self.queue = queue
@@ -67,7 +67,7 @@ class KameGen(LMGen):
     lm_model: KameLM
 
     def push_oracle(self, token_ids: Sequence[int], *, reset: bool = False) -> None:
-        """Appends tokens to the oracle. Each step takes one, first in, first out, or padding if there is none.
+        """Appends tokens to the oracle. Each step takes one in FIFO order, or padding if none is left.
 
         With `reset`, a new oracle starts: the rest of the old one is dropped, the next step takes the start token
         (`text_initial_token_id`), and the following one the first of `token_ids`. The first tokens of a stream, or

@@ -12,7 +12,7 @@ from moshi.utils.compile import CUDAGraphed
 
 
 class FrameGraphs:
-    """CUDA graphs, one per name and attention length. `modules`: the ones whose streaming state the calls modify.
+    """CUDA graphs, one per name and attention length. `modules`: those whose streaming state the calls modify.
 
     Unless `enabled`, for example on the CPU, calls run directly.
     """
@@ -23,7 +23,7 @@ class FrameGraphs:
         self._graphs: dict[tuple[str, int], CUDAGraphed] = {}
 
     def run(self, name: str, slots: int, function: Callable[..., Any], *args: torch.Tensor) -> Any:
-        """Calls `function`, or replays its graph for an attention length of `slots`, captured by the first calls."""
+        """Calls `function`, or replays its graph for an attention length of `slots`, which the first calls capture."""
         if not self.enabled:
             return function(*args)
         graph = self._graphs.get((name, slots))

@@ -1,9 +1,10 @@
-// Weight-only quantised matrix-vector products: y = W x, W in int8 (a scale for each row) or in int4 (a scale
-// and a minimum for each group of 128 of a row), x and y in bf16, sums in float. Compiled at run time.
+// Weight-only quantised matrix-vector products: y = W x, with W in int8 (one scale per row) or int4 (one scale and
+// one minimum per group of 128 columns), x and y in bf16, and sums in float. Compiled at run time.
 //
-// One warp makes ROWS rows, so that the vector is read once for them. A lane reads 16 bytes of weights at a
-// time, neighbouring lanes neighbouring bytes: the memory's full width. Takes any number of
-// rows, columns a multiple of 16 (int8) or 128 (int4), weights and vector aligned to 16 bytes.
+// Each warp computes ROWS rows, so that the vector is read only once for them. Each lane reads 16 bytes of weights at a
+// time, and neighbouring lanes read neighbouring bytes, which uses the full memory width. The number of rows is
+// arbitrary; the number of columns must be a multiple of 16 (int8) or 128 (int4). Weights and vector must be 16-byte
+// aligned.
 
 #define ROWS 2
 #define WARPS 4
@@ -27,7 +28,7 @@ __device__ __forceinline__ u16 to_bf16(float value) {
 
 __device__ __forceinline__ Wide read_once(const void* at) {
 #ifndef __CUDACC__
-  return *(const Wide*)at;  // the tests run these kernels on a processor
+  return *(const Wide*)at;  // the tests run these kernels on the CPU
 #else
   Wide wide;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -74,8 +75,8 @@ gemv_int8(const signed char* weight, const float* scale, const u16* x, u16* y, i
   }
 }
 
-// Byte j of a row holds columns 2j (low half) and 2j + 1 (high half). `params`: for each row and group, the
-// scale (low half) and the minimum (high half) as bf16.
+// Byte j of a row contains columns 2j (low nibble) and 2j + 1 (high nibble). `params`: the scale (low half) and the
+// minimum (high half) of each row and group, as bf16.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
 gemv_int4(const unsigned char* weight, const u32* params, const u16* x, u16* y, int rows, int columns) {
   const int lane = threadIdx.x & 31;

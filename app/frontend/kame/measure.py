@@ -1,4 +1,4 @@
-"""Measures how long a frame takes on this machine, in total and by part, compared with the memory bandwidth.
+"""Measures how long a frame takes on this machine, in total and by part, compared with the memory bandwidth limit.
 
 Uses random weights of the real shapes, since the speed doesn't depend on their values.
 """

@@ -1,4 +1,4 @@
-"""Feeds the words of the newest oracle revision to the model as tokens, first in, first out, one per step."""
+"""Feeds the words of the newest oracle revision to the model as tokens, one per step, in FIFO order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class OracleQueue:
 
     @property
     def taken(self) -> int:
-        """How many tokens of this oracle have been taken, including the start token."""
+        """The number of tokens of this oracle taken so far, including the start token."""
         return self._forgotten + self._next
 
     def push(self, token_ids: Sequence[int], *, reset: bool = False) -> None:
@@ -57,7 +57,7 @@ class OracleQueue:
         self._next = 0
 
     def clear(self) -> None:
-        """Discards all tokens. Steps get padding until a new oracle starts."""
+        """Discards all tokens. Steps receive padding until a new oracle starts."""
         self._ids, self._started, self._next, self._forgotten = [], False, 0, 0
 
     def take(self) -> int:

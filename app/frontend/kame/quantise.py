@@ -1,7 +1,7 @@
-"""Weight-only int8 and int4 quantisation for batch size 1. The matrices shrink, and the activations stay bf16.
+"""Weight-only int8 and int4 quantisation for batch size 1. Activations stay bf16.
 
-At batch size 1, a step takes as long as reading the weights, so half or a quarter of the bytes takes about half or a
-quarter of the time. int8 has a scale per row, int4 a scale and a minimum per group of 128 columns. Embeddings and norms
+At batch size 1, a step takes as long as reading the weights, so halving or quartering their size does about the same to
+the time. int8 has a scale per row, int4 a scale and a minimum per group of 128 columns. Embeddings and norms
 aren't quantised.
 
 The products run in the app's own kernels, compiled on loading by NVRTC, which comes with torch on Linux and Windows, so
@@ -27,7 +27,7 @@ from torch import nn
 from app.models.fit import Precision
 
 GROUP = 128
-"""Columns of a row that share an int4 scale."""
+"""The number of columns in a row that share an int4 scale and minimum."""
 
 ROWS_A_BLOCK = 8
 THREADS_A_BLOCK = 128
@@ -208,8 +208,8 @@ def kernels() -> dict[Precision, Kernel]:
 def compile_kernel(name: str, capability: str = "") -> bytes:
     """Compiles a kernel in `kernels.cu` for cards of `capability` ("89"), or to PTX for any card from Turing on.
 
-    Machine code is preferred because a driver can't load PTX newer than itself. Unlike torch's own helper, this needs
-    no CUDA toolkit headers. It doesn't need a card either. Raises RuntimeError with the compiler log.
+    Machine code is preferred because a driver can't load PTX newer than itself. Needs neither a
+    card nor, unlike torch's own helper, CUDA toolkit headers. Raises RuntimeError with the compiler log.
     """
     names = ("_get_nvrtc_library", "_get_gpu_rtc_library")  # in torch 2.9, and in later versions
     library = next(getattr(cuda_utils, name) for name in names if hasattr(cuda_utils, name))

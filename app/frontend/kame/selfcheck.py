@@ -28,7 +28,7 @@ STEPS = 60
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one comparison, described by `detail`. Unless `needed`, a failure is only reported."""
+    """The result of one comparison, described by `detail`. If not `needed`, a failure is only reported."""
 
     name: str
     ok: bool
@@ -91,7 +91,7 @@ def _short(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> C
         gen.attend_to(32 * (step // 32 + 1))
 
     same = _tokens(KameGen(model, use_sampling=False), steps, shorten) == whole
-    # Another length may change the rounding of the last bit, which isn't an error: only zeros are left out.
+    # Another length may change the rounding of the last bit, which isn't an error, since only zeros are left out.
     return Check(f"attention over what is filled, {name}", same, "equal tokens" if same else "rounds otherwise", False)
 
 

@@ -1,6 +1,6 @@
-"""Small shapes of the models, with the same streams, delays, rates and parts as the published ones.
+"""Small model configurations with the same streams, delays, rates and parts as the published ones.
 
-They are meant for benchmarks and tests on machines that can't run the published models, and are used with random
+They are for benchmarks and tests on machines that can't run the published models, and are used with random
 weights, so the output isn't speech.
 """
 
@@ -38,7 +38,7 @@ TINY_LM: dict[str, Any] = {
     "depformer_weights_per_step": True,
     "delays": [0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1],
 }
-"""A small version of KAME's shape with the same streams, delays and parts."""
+"""A small version of KAME's configuration, with the same streams, delays and parts."""
 
 _SEANET = {
     "channels": 1,
@@ -81,4 +81,4 @@ TINY_MIMI: dict[str, Any] = {
     },
     "quantizer": {"dimension": 16, "n_q": 8, "bins": 64, "input_dimension": 32, "output_dimension": 32},
 }
-"""A small version of Mimi's shape with the same rates and frames."""
+"""A small version of Mimi's configuration, with the same rates and frames."""

@@ -24,7 +24,7 @@ class Pieces(Protocol):
 
 
 class Vocabulary(Pieces, Protocol):
-    """`Pieces` of known vocabulary size."""
+    """`Pieces` with a known vocabulary size."""
 
     def vocab_size(self) -> int: ...
 
@@ -68,7 +68,7 @@ class InnerText:
 
 
 END_FRAMES = 12
-"""Frames without a word (1 s) after which a quiet answer is over."""
+"""Frames without a word (1 s) after which an answer counts as over if the audio is quiet."""
 LOUD = 0.01
 """RMS above which a frame is audible, about -40 dBFS."""
 LINGER_FRAMES = 25

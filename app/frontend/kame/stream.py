@@ -85,7 +85,7 @@ class StreamMemory:
         self._new = 0
 
     def skip_to_new(self) -> None:
-        """Limits priming to the frames received since it started, because a question is waiting for an answer."""
+        """Primes only with frames received since priming started, because a question is waiting for an answer."""
         while self._to_replay is not None and len(self._to_replay) > self._new:
             self._to_replay.popleft()
 
@@ -109,9 +109,9 @@ class StreamMemory:
 
 
 CARD_SECONDS = 90.0
-"""How long a front-end waits for the card. Another one may still be loading 16 GB for a session that has ended."""
+"""How long a front-end waits for the card; another one may still be loading 16 GB for a session that has ended."""
 _CARD = threading.Lock()
-"""Held by the front-end with models on the card. Two would share its memory and moshi's graph flag."""
+"""Held by the front-end whose models are on the card. Two front-ends would share its memory and moshi's graph flag."""
 
 
 @contextmanager
@@ -164,7 +164,7 @@ class StreamFrontEnd:
 
 
 FLOOR_FRAMES = 75
-"""Frames (6 s) for which a stream with `waits_for_floor` keeps the floor after getting it or after its last word."""
+"""Frames (6 s) for which a stream with `waits_for_floor` keeps the floor after receiving it or after its last word."""
 PAUSE_FRAMES = 5
 """Frames without a word that count as a pause, in which a fresh stream may start."""
 FADE_SAMPLES = 240
@@ -247,7 +247,7 @@ class KameStream:
                 self._oracle.release_held()
                 self.memory.skip_to_new()
             case floor.Hold():
-                self._user_holds = True  # the model also gets that audio and may stop by itself
+                self._user_holds = True  # the model also receives the user's audio and may stop by itself
                 self._oracle.hold()
             case floor.GoOn():
                 self._user_holds = False

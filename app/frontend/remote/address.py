@@ -110,7 +110,7 @@ class ServerAddress:
 
     @property
     def local(self) -> bool:
-        """Whether it is a loopback address, for which no proxy may be used."""
+        """Whether it is a loopback address, for which no proxy must be used."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -118,7 +118,7 @@ class ServerAddress:
 
     @property
     def may_have_key(self) -> bool:
-        """Whether a key may be sent there, because it uses TLS or is in a private network."""
+        """Whether a key may be sent to the server, which requires TLS or a private network."""
         if self.secure or self.local:
             return True
         try:

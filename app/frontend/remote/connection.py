@@ -74,7 +74,7 @@ PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
 STEADY_SECONDS = 5.0
 """A connection counts as restored once it has been ready for this long. Losing it earlier counts as another failure."""
 MOST_UNSTEADY = 5
-"""Maximum number of consecutive connections lost earlier than that."""
+"""The maximum number of consecutive connections that may be lost before they are steady."""
 
 
 class Losses:
@@ -88,9 +88,9 @@ class Losses:
         self._attempts = self._unsteady = 0
 
     def lost(self, now: float, ready_at: float | None) -> float | None:
-        """Records the end of a connection or an attempt at `now` and returns the pause before the next one.
+        """Records the end of a connection or attempt at `now`; returns the pause before the next, or None to give up.
 
-        Returns None to give up. `ready_at`: when the connection became ready, or None if it never did.
+        `ready_at`: when the connection became ready, or None if it never did.
         """
         if self._lost_at is None or (ready_at is not None and now - ready_at >= STEADY_SECONDS):
             self._lost_at, self._attempts, self._unsteady = now, 0, 0
@@ -111,8 +111,8 @@ class Incoming:
         self.welcome: Welcome | None = None
         """The self-description of our own server; None for other servers."""
         self.events = 0
-        """How many events of the current conversation have been received, as counted by the server."""
-        self._conversations = 0  # conversations started by the server
+        """The number of events of the current conversation received so far, as counted by the server."""
+        self._conversations = 0  # started by the server
         self._playout = Playout()
         self._lock = threading.Lock()
 
@@ -137,7 +137,7 @@ class Incoming:
             self._playout.push_words(words_of(payload))
 
     def text(self, message: str) -> None:
-        """Processes a welcome or an event, skipping any it can't parse (from newer servers). Raises PlayoutFull."""
+        """Processes a welcome or an event; skips invalid ones, which newer servers may send. Raises PlayoutFull."""
         self.events += 1
         try:
             found = read_text_message(message)
@@ -189,7 +189,7 @@ def _number(revision: int, conversation: int) -> int:
 OPEN_SECONDS = 30.0
 """How long to wait for a server, which may first load its models or finish another conversation."""
 HELD_FRAMES = round(5.0 / FRAME_SECONDS)
-"""Frames of the user's audio kept during a network failure and sent afterwards."""
+"""Frames of the user's audio that are buffered during a network failure and sent afterwards."""
 ALIVE_SECONDS = 5.0
 """A server that doesn't answer a ping for this long counts as lost."""
 

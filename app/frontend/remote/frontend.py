@@ -1,6 +1,6 @@
 """The front-end `remote`: a server listens and speaks, and this machine acts as its microphone and loudspeaker.
 
-It tracks the server's answers: which turn each belongs to, and when it ends.
+It tracks which turn each of the server's answers belongs to, and when the answer ends.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.frontend.remote.connection import ServerConnection
 from app.untrusted.text import one_line
 
 END_FRAMES = 12
-"""Frames without a word (1 s) after which a quiet answer is over; three times as many if it isn't quiet."""
+"""Frames without a word (1 s) after which an answer counts as over; three times as many while it is audible."""
 LOUD = 0.01
 """RMS above which a frame is audible, about -40 dBFS."""
 LINGER_FRAMES = 25

@@ -1,4 +1,4 @@
-"""A jitter buffer that holds a server's audio, words and events for as short a time as the network allows."""
+"""A jitter buffer for a server's audio, words and events, with as little delay as the network allows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_CHARS = 4_000_000
 
 
 class PlayoutFull(ValueError):
-    """The server sends more words and events than can be played; `str(error)` is a clause to insert into a message."""
+    """Raised if the server sends more than can be played; `str(error)` is a clause to insert into a message."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Received:
 class Playout:
     """A queue of frames that starts playback once `depth` frames are queued.
 
-    `depth` grows with each gap and shrinks slowly. To catch up, silent frames are skipped; audible ones are only
+    `depth` increases with each gap and decreases slowly. To catch up, silent frames are skipped; audible ones are only
     dropped if more than `MOST_WAITING` frames are queued.
     """
 
@@ -48,7 +48,7 @@ class Playout:
         self.depth = 1
         """Frames to buffer after a gap."""
         self.gaps = 0
-        """How often the server's audio ran out during speech."""
+        """The number of underruns during speech."""
         self._frames: deque[Received] = deque()
         self._late = Received(silence())  # words and events that arrived after their audio was played
         self._items = self._chars = 0  # of all queued words and events

@@ -59,7 +59,7 @@ class Welcome:
     - `token`: lets a client resume the session.
     - `frontend`, `backend`, `model`: the names of the session's parts.
     - `resumed`: the client has resumed an earlier session.
-    - `events`: how many of the session's events precede the next one.
+    - `events`: the number of the session's events before the first one sent on this connection.
     """
 
     token: str
@@ -78,12 +78,12 @@ BACKEND_FAILED = (
 
 
 def welcome_json(welcome: Welcome) -> str:
-    """Returns the first text message of a connection."""
+    """Serializes the first text message of a connection."""
     return json.dumps({"welcome": asdict(welcome)}, ensure_ascii=False)
 
 
 def event_json(event: e.Event) -> str:
-    """Returns the text message for an event. Details of back-end failures, such as addresses, are left out."""
+    """Serializes an event as a text message. Details of back-end failures, such as addresses, are omitted."""
     if isinstance(event, e.Failure):
         of_backend = event.source == "backend" or bool(event.provider or event.base_url or event.about)
         event = e.Failure(event.at, event.source, BACKEND_FAILED if of_backend else event.sentence, event.fatal)

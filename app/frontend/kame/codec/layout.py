@@ -13,7 +13,7 @@ BANDS = 64
 MEL_HOP = 240
 """Samples between mel frames: 10 ms."""
 WINDOW = 480
-"""Samples in a mel frame's window, which ends with the frame: it covers the previous 10 ms but no future samples."""
+"""Samples in a mel frame's window, which ends with the frame, so it covers the previous 10 ms but no future samples."""
 FFT = 512
 LOWEST, HIGHEST = 60.0, 7600.0
 """Frequency range of the mel filters in Hz."""
@@ -26,11 +26,11 @@ LEVEL_DECAY = 0.005
 """Decay of the level per frame: 0.27 dB per second."""
 
 LATENT, LATENT_HOP = SIZE, 256
-"""Values in a latent, and samples per latent."""
+"""The number of values in a latent, and of samples per latent."""
 LATENTS = 7
 """Latents in a frame: 1,792 samples, which last 80 ms when played at 22,400 Hz (the voice's rate is 22,050)."""
 REACH = 10
-"""How many latents on either side audibly affect a sample."""
+"""The number of latents on either side that audibly affect a sample."""
 SILENT = 0
 """The entry of the first codebook reserved for silence; speech never uses it."""
 UP, DOWN, TAPS = 15, 14, 24
@@ -38,11 +38,11 @@ UP, DOWN, TAPS = 15, 14, 24
 FADE = 240
 """Samples (10 ms) over which speech fades out."""
 SCALE = "@scale"
-"""Suffix of the names of a matrix's scales in a compact weights file, as written by `save_compact`."""
+"""Suffix of the name under which `save_compact` stores a matrix's scales."""
 
 
 def hann_window() -> np.ndarray:
-    """Returns the window of a mel frame."""
+    """Returns the window of a mel frame, `[480]`."""
     return (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(WINDOW) / WINDOW)).astype(np.float32)
 
 

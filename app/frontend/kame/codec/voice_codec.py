@@ -2,10 +2,10 @@
 
 It provides the part of Mimi's interface that the engine uses: streaming `encode` and `decode` of one or more 80 ms
 frames. The user's audio becomes causal log-mel features, with eight 10 ms mel frames per frame. A residual quantiser
-converts between vectors and codes with principal components and several codebooks, each of which codes the residual.
-The vocoder is the decoder of VITS (arXiv 2106.06103), a HiFi-GAN generator with the dimensions of Piper's medium
-voices: latents of 192 values for 256 samples each, three upsampling stages, each with three residual blocks of two
-dilated convolutions (V3 of HiFi-GAN, arXiv 2010.05646).
+converts between vectors and codes with principal components and several codebooks, each coding the residual of the one
+before. The vocoder is the decoder of VITS (arXiv 2106.06103), a HiFi-GAN generator with the dimensions of Piper's
+medium voices: latents of 192 values for 256 samples each, three upsampling stages, each with three residual blocks of
+two dilated convolutions (V3 of HiFi-GAN, arXiv 2010.05646).
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ _SHAPE = "voice_codec"
 
 
 def save_codec(codec: VoiceCodec, path: Path, *, decoder: bool = True) -> None:
-    """Writes the weights in half precision. `decoder`: include the decoder, which is also in the voice's package."""
+    """Writes the weights in half precision. `decoder`: whether to include the decoder, which the voice contains too."""
     weights = {
         name: value.half().contiguous()
         for name, value in codec.state_dict().items()
@@ -208,7 +208,7 @@ def save_codec(codec: VoiceCodec, path: Path, *, decoder: bool = True) -> None:
 
 
 def is_voice_codec(path: Path) -> bool:
-    """Whether the file contains a voice codec."""
+    """Returns whether the file contains a voice codec."""
     with safe_open(path, framework="pt") as file:
         return _SHAPE in (file.metadata() or {})
 
