@@ -226,7 +226,8 @@ class FrontEnd(Protocol):
     def ready(self, heard: str) -> bool:
         """Returns whether an answer could start immediately if the turn ended now.
 
-        `heard`: the words of the turn; empty if unknown. Also returns True if waiting wouldn't produce an answer any sooner.
+        `heard`: the words of the turn; empty if unknown. Also returns True if waiting wouldn't produce an answer any
+        sooner.
         """
         ...
 
