@@ -193,7 +193,9 @@ class FrontEndError(Exception):
 
 
 class FrontEnd(Protocol):
-    """A front-end, stepped once every 80 ms on one thread. A context manager: loads on entry, and frees on exit.
+    """A front-end, stepped once every 80 ms on one thread.
+
+    As a context manager, it loads its models on entry and frees them on exit.
 
     `hears_oracle`: whether it uses the answers of a back-end. `needs`: a message stating its graphics card
     requirements; empty if it runs on the CPU.

@@ -48,5 +48,5 @@ class ClauseSynthesis:
 
 
 def is_audible(clip: Future[Clip]) -> bool:
-    """Returns whether a clip has been synthesised, without being cancelled or failing."""
+    """Returns whether a clip has been synthesised successfully."""
     return clip.done() and not clip.cancelled() and clip.exception() is None

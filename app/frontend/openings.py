@@ -27,8 +27,8 @@ SILENCE_AT_WORST = 0.9
 opening would delay the answer by a second."""
 
 FAR_SECONDS = 0.8
-"""If the answer is expected later than this, an opening starts immediately. It lasts about a second, less than a slow
-back-end needs for its first clause. A ready answer would also start as soon as the end of the turn is known."""
+"""If the answer is expected later than this, an opening starts immediately. An opening lasts about a second, less than
+a slow back-end needs for its first clause. A ready answer would also start as soon as the end of the turn is known."""
 
 
 def is_far(newest: KnownRevision, at: float, heard: str = "") -> bool:

@@ -49,7 +49,7 @@ def is_damage(error: Exception, connection: sqlite3.Connection | None = None) ->
 def is_damage_at_opening(error: Exception, path: Path) -> bool:
     """Returns whether an error raised while opening the file means that the file is damaged.
 
-    Suspicious error codes count as damage too, since only this package's own statements can have caused them.
+    Suspicious error codes count as damage too, since no statement but this package's own can have caused them.
     """
     if is_damage(error):
         return True

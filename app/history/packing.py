@@ -64,7 +64,7 @@ def _lines(text: bytes) -> list[str]:
 
 
 def _beginning(packed: bytes) -> bytes:
-    """Decompresses the data up to the first damaged block."""
+    """Decompresses the data before the damage."""
     inflate, text = zlib.decompressobj(), b""
     try:
         for start in range(0, len(packed), _PIECE):

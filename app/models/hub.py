@@ -202,7 +202,7 @@ class HubDownload:
         self._progress(Progress("", total, total))
 
     def _plan(self, repository: str) -> list[RemoteFile]:
-        """Downloads the repository's config and returns the files to download, which it names."""
+        """Downloads the repository's config and returns the files to download, as named in it."""
         listings: dict[str, dict[str, RemoteFile]] = {}
 
         def find(name: str) -> RemoteFile | None:

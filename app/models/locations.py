@@ -107,7 +107,7 @@ def remove_model(key: str) -> int:
     try:
         for folder in folders:
             if model.main and (folder / model.main).is_file():
-                # Delete this first: on Windows, that fails if the file is in use, and then nothing must be deleted.
+                # Delete this file first: on Windows, that fails if it is in use, in which case all others must be kept.
                 delete_file(folder / model.main)
             shutil.rmtree(folder)
     except OSError as error:

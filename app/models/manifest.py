@@ -29,7 +29,7 @@ def write_manifest(folder: Path, sources: Mapping[str, tuple[str, str]]) -> None
 
 
 def is_recorded(folder: Path, name: str, sha256: str) -> bool:
-    """Returns whether the manifest lists a file with this SHA-256, and it hasn't been modified since."""
+    """Returns whether the manifest lists a file with this SHA-256 that hasn't been modified since."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         known = read_json_file(folder / MANIFEST_NAME, WEIGHTS_RECORD)["files"][name]
         return bool(known["sha256"] == sha256 and known["mtime_ns"] == (folder / name).stat().st_mtime_ns)

@@ -49,7 +49,7 @@ class ModelKey:
 def model_key(kind: str, *parts: Hashable) -> ModelKey:
     """Returns the key for a model with its current files.
 
-    `parts`: the arguments it is loaded with. Any Path is a model file or folder.
+    `parts`: the arguments the model is loaded with; any Path among them is a model file or folder.
     """
     return ModelKey(kind, parts, tuple((part, _stamp(part)) for part in parts if isinstance(part, Path)))
 

@@ -37,7 +37,7 @@ class Speed:
     rate: float
 
     def words(self, kind: str) -> str:
-        """Returns the speed as text, for a list of models."""
+        """Formats the speed for the model list."""
         what = {"llm": "words/s", "tts": "× real time", "stt": "× real time"}.get(kind, "× real time")
         return f"{self.first:.2f} s, {self.rate:.1f} {what}"
 

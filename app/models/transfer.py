@@ -50,7 +50,7 @@ class Progress:
 
 
 def require_room(folder: Path, needed: int, what: str) -> None:
-    """Raises ModelError if the disk of `folder` has no room for `needed` more bytes. `what`: what to call them."""
+    """Raises ModelError if the disk of `folder` has no room for `needed` more bytes. `what`: their name."""
     free = shutil.disk_usage(folder).free
     if needed > 0 and free < needed + ROOM_LEFT:
         raise ModelError(

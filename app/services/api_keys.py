@@ -74,7 +74,7 @@ class KeyringThread:
         self._late: Future[Any] | None = None
 
     def run(self, job: Callable[[Any], _T], *, late_too: bool = False) -> _T:
-        """Calls `job` with the keyring and returns the result. `late_too`: runs the job even after the deadline.
+        """Calls `job` with the keyring and returns the result. `late_too`: lets the job run after the deadline.
 
         Raises KeyringError on any failure, without a cause or context, since those might quote a key.
         """

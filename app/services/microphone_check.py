@@ -1,4 +1,4 @@
-"""Microphone rating based on a recording, considering speech level, noise level and clipping."""
+"""Microphone rating from a recording, based on speech level, noise level and clipping."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ QUESTIONS = (
     "Which rivers flow through the south of France?",
     "How do bees find their way back to the hive?",
 )
-"""Asked after a warm-up, since in a conversation the system prompt has been processed before the user speaks."""
+"""Asked after a warm-up, since in a conversation the system prompt has already been processed when the user speaks."""
 TOKENS = 60
 SENTENCE = "It is a short walk from the station to the old town, and there is a good view from the bridge."
 SPOKEN = ("016", "049")

@@ -22,7 +22,7 @@ class WindowState:
     recent_commands: list[Any] = field(default_factory=list)
     """The IDs of the commands most recently run from the palette, newest first."""
     model_colours: list[Any] = field(default_factory=list)
-    """The names of models, in the order of the colours assigned to them."""
+    """The names of models in the order in which they were first seen, which determines their colours."""
     layout: dict[str, Any] = field(default_factory=dict)
     """The window layout; see `app.gui.shell.panes.WindowLayoutStore`."""
     path: Path | None = field(default=None, compare=False)

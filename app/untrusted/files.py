@@ -12,7 +12,7 @@ from app.untrusted.limits import Limits, OtherVersion, Refused, in_words
 
 
 def open_regular(path: Path | str, *, links: bool = True) -> BinaryIO:
-    """Opens a regular file for reading. With `links`, it may also be given as a symbolic link.
+    """Opens a regular file for reading. If `links`, symbolic links are followed.
 
     Raises OSError, or Refused for a pipe or a device.
     """

@@ -1,6 +1,6 @@
 """Limits the responses of an HTTP client, and keeps its requests on the server it was configured for.
 
-Works through the request and response hooks of `httpx`, and of `httpx2`, a dependency of the `mcp` package.
+Implemented as request and response hooks for `httpx` and for `httpx2`, a dependency of the `mcp` package.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _stream_type(base: type[Any]) -> Callable[..., Any]:
 
 
 def _unpacker(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
-    """Returns a function that decompresses blocks into pieces of limited size. Raises Refused if unsupported."""
+    """Returns a function that decompresses blocks in pieces of limited size. Raises Refused for other encodings."""
     if encoding in ("", "identity"):
         return lambda packed: iter((packed,))
     if encoding not in (ACCEPTED_ENCODING, "x-gzip"):

@@ -72,7 +72,7 @@ class Limits:
 ANSWER = Limits(2 * MB, depth=32, items=100_000)
 """The body of a non-streamed response. OpenRouter's model list is 0.6 MB with 25,000 values."""
 ANSWER_STREAM = Limits(64 * MB)
-"""A whole streamed response; its text is truncated well below this."""
+"""A whole streamed response; its text is truncated to a much smaller size."""
 ANSWER_EVENT = Limits(256 * KB, depth=32, items=10_000)
 """One event or line of a streamed response."""
 ERROR_BODY = Limits(64 * KB, depth=32, items=2_000, kind=(dict, list))

@@ -8,7 +8,7 @@ Suggested reading order (`README.md` describes how it works):
 - `oracle_feed.py`, `spoken_words.py`: convert oracle words to tokens, and the model's tokens to words and marks.
 - `engine.py`, `graphs.py`: run a frame through Mimi, the language model and Mimi again, as CUDA graphs.
 - `generator.py`, `model.py`: the `moshi` package, extended with the oracle and shorter attention.
-- `quantise.py`, `kernels.cu`: int8 and int4. `checkpoint.py`: loading models from files.
+- `quantise.py`, `kernels.cu`: int8 and int4 quantisation. `checkpoint.py`: loads models from files.
 - `build.py`: the choice of device, precision and context. `measure.py`, `selfcheck.py`, `random_weights.py`,
   `shapes.py`: benchmarks and self-checks.
 

@@ -32,7 +32,7 @@ class KameSettings:
 
     - `name`: "kame", or "moshi" for a model without an oracle
     - `needs`: see `FrontEnd.needs`
-    - `alone`: whether the model needs the card to itself, and loading waits until another front-end has exited
+    - `alone`: whether the model needs the card to itself, so that loading waits for another front-end to exit
     - `sampling`: generator arguments that override the checkpoint's
     - `prime_frames`, `prime_steps`: see `StreamMemory`
     """

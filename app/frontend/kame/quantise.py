@@ -1,7 +1,7 @@
 """Weight-only int8 and int4 quantisation for batch size 1. Activations stay bf16.
 
-At batch size 1, a step takes as long as reading the weights, so halving or quartering their size does about the same to
-the time. int8 has a scale per row, int4 a scale and a minimum per group of 128 columns. Embeddings and norms
+At batch size 1, a step takes as long as reading the weights, so reducing their size to a half or a quarter reduces the
+time almost as much. int8 has a scale per row, int4 a scale and a minimum per group of 128 columns. Embeddings and norms
 aren't quantised.
 
 The products run in the app's own kernels, compiled on loading by NVRTC, which comes with torch on Linux and Windows, so

@@ -1,4 +1,4 @@
-"""Models with random weights, in the published or in small shapes, for benchmarks and checks."""
+"""Models with random weights, in the published or a small size, for benchmarks and checks."""
 
 from __future__ import annotations
 

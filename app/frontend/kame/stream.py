@@ -208,7 +208,7 @@ class KameStream:
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         """Implements `FrontEnd.step`, but propagates torch's exceptions."""
         marks = [mark for item in inputs for mark in self._receive(item)]
-        faded = any(isinstance(item, floor.Silence) for item in inputs)  # by the loudspeaker
+        faded = any(isinstance(item, floor.Silence) for item in inputs)  # the loudspeaker fades the audio out
         flush = faded or any(mark.what == "interrupted" for mark in marks)
         user_sound = self._delay(frame.samples)
         self.memory.restart_if_due(pause=self._pausing)

@@ -110,7 +110,7 @@ class ServerAddress:
 
     @property
     def local(self) -> bool:
-        """Whether it is a loopback address, for which no proxy must be used."""
+        """Whether it is a loopback address, which must be reached without a proxy."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:

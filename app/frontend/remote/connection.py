@@ -74,7 +74,7 @@ PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
 STEADY_SECONDS = 5.0
 """A connection counts as restored once it has been ready for this long. Losing it earlier counts as another failure."""
 MOST_UNSTEADY = 5
-"""The maximum number of consecutive connections that may be lost before they are steady."""
+"""The number of consecutive connections lost that early after which to give up."""
 
 
 class Losses:
@@ -137,7 +137,7 @@ class Incoming:
             self._playout.push_words(words_of(payload))
 
     def text(self, message: str) -> None:
-        """Processes a welcome or an event; skips invalid ones, which newer servers may send. Raises PlayoutFull."""
+        """Processes a welcome or an event; skips invalid messages, as newer servers may send. Raises PlayoutFull."""
         self.events += 1
         try:
             found = read_text_message(message)

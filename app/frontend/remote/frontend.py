@@ -149,7 +149,7 @@ class RemoteFrontEnd:
         if connection.failed:
             raise FrontEndError(connection.failed)
         marks = [mark for item in inputs for mark in self._receive(item)]
-        faded = any(isinstance(item, floor.Silence) for item in inputs)  # by the loudspeaker
+        faded = any(isinstance(item, floor.Silence) for item in inputs)  # the loudspeaker fades the audio out
         flush = faded or any(mark.what == "interrupted" for mark in marks)
         connection.send(frame.samples)
         received = connection.take()
