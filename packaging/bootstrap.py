@@ -1,18 +1,17 @@
-"""Sets KAME Desktop up on a bare machine, then starts it or its tests.
+"""Sets up KAME Desktop on a bare machine, then starts it or runs its tests.
 
     python3 packaging/bootstrap.py run [arguments of the app]
     python3 packaging/bootstrap.py test [--all | --windows] [arguments of pytest]
     python3 packaging/bootstrap.py setup
     python3 packaging/bootstrap.py lock
 
-Find a suitable Python, make `.venv`, fill it from the hashed locks beside this file, put the command
-`kame-desktop` there, install missing system libraries, and start the app or the tests. A stamp in `.venv`
-records what is already there, so that nothing is done twice.
+Finds a suitable Python, creates `.venv`, installs the packages pinned by hash in `locks`, writes the `kame-desktop`
+command, installs missing system libraries, and then starts the app or the tests. A stamp in `.venv` records what is
+already installed, so that no step is repeated.
 
-This is for developers; what users install starts with launcher.py. Both share the modules of the folder
-`installation`. All of them use the standard library only and run on Python 3.8 and newer, since
-they run before anything is installed. This folder has no `__init__.py`, so that it never hides the
-library `packaging`.
+This script is for developers; the packages for users start with launcher.py instead. Both use the modules in
+`installation`. Since all of this runs before anything is installed, it uses only the standard library and supports
+Python 3.8 and later. This folder has no `__init__.py`, so that it doesn't shadow the library `packaging`.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ the variable CI is set.
 
 
 def main(words: Sequence[str], root: Path | None = None) -> int:
-    """Carries out the command line; returns the exit code."""
+    """Runs the command line `words` and returns the exit code."""
     use_gpu = "--no-gpu" not in words[:1]
     command, *arguments = list(words[0 if use_gpu else 1 :]) or [""]
     if command not in ("run", "test", "setup", "lock"):
@@ -92,7 +91,7 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
 
 
 def test(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> int:
-    """Sets up what the tests need, and runs them; returns the exit code."""
+    """Sets up what the tests need and runs them; returns the exit code."""
     kind = arguments[0] if arguments[:1] in (["--all"], ["--windows"]) else ""
     arguments = arguments[1:] if kind else arguments
     steps, times, began = Steps(places.log), Times(), time.monotonic()

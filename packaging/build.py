@@ -2,7 +2,7 @@
 
     python packaging/build.py TARGET [--out FOLDER] [--uv WHEEL]
 
-The targets are listed by --help. Each prints the name, size and SHA-256 of its files. Builds of the same commit are
+`--help` lists the targets. Prints the path, size and SHA-256 of each file that is built. Builds of the same commit are
 byte-identical on machines with the same versions of Python, zlib, liblzma and setuptools.
 """
 
@@ -81,7 +81,7 @@ TARGETS = {build.__name__: build for build in (deb, run, windows, wheel, bom)}
 
 
 def main(words: list[str]) -> int:
-    """Builds one target; returns the exit code: 0, or 2 for an error that the user can fix."""
+    """Builds one target and returns the exit code: 0, or 2 for an error that the user can fix."""
     listed = "\n".join(f"  {name:8} {build.__doc__}" for name, build in TARGETS.items())
     parser = argparse.ArgumentParser(
         description="Build what users install, from the commit that is checked out.",

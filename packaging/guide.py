@@ -1,7 +1,7 @@
-"""Keeps the guide's tables of settings up to date.
+"""Keeps the settings tables in the user guide up to date.
 
-`python packaging/guide.py` writes them between their marks in `resources/guide/guide.md`, from the declarations in
-`app/settings`. `--check` changes nothing, and fails if they are out of date.
+`python packaging/guide.py` generates the tables from the declarations in `app/settings` and writes them between the
+markers in `resources/guide/guide.md`. With `--check` it changes nothing and fails if the tables are out of date.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GUIDE = ROOT / "resources" / "guide" / "guide.md"
 
 
 def settings_markdown() -> str:
-    """Returns all settings as Markdown tables, one per page of the settings dialog."""
+    """Returns a Markdown table of settings for each page of the settings dialog."""
     parts = []
     for key, page in Settings.pages.items():
         rows = [_row(one) for one in declarations() if page_of(one.section) == key]
@@ -38,7 +38,7 @@ def _row(declared: Setting) -> str:
 
 
 def _range_in_words(declared: Setting) -> str:
-    """Returns a sentence listing the allowed values; empty for switches and free text."""
+    """Returns a sentence listing the allowed values, or an empty string for switches and free text."""
     if declared.words:
         named = (
             f"`{choice}`" if word.casefold() == choice else f"`{choice}` (“{word}”)"
@@ -68,7 +68,7 @@ def filled(text: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Rewrites the guide, or checks it."""
+    """Rewrites the guide, or checks it with `--check`; returns the exit code."""
     path = GUIDE
     old = path.read_text("utf-8")
     new = filled(old)

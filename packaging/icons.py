@@ -1,8 +1,8 @@
-"""Draws the app's icon, `resources/icons/kame.svg`, in the sizes that desktops need.
+"""Renders the app's icon, `resources/icons/kame.svg`, as PNG files in the sizes that desktops need.
 
     python packaging/icons.py     write resources/icons/kame-SIZE.png
 
-Requires PySide6, which is part of the app's environment.
+Requires PySide6, which the app's environment contains.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIZES = (16, 24, 32, 48, 64, 128, 256)
 
 
 def draw(size: int) -> QImage:
-    """Draws the icon in one size, on a transparent background."""
+    """Renders the icon at `size` x `size` pixels on a transparent background."""
     image = QImage(size, size, QImage.Format.Format_ARGB32)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)

@@ -1,14 +1,14 @@
-"""Starts the installed KAME Desktop, after setting up anything that is missing.
+"""Starts an installed KAME Desktop after setting up anything that is missing.
 
     launcher.py [--report] [start] [arguments of the app]
     launcher.py [--report] setup | repair | remove-environment
     launcher.py [--report] card status | install | remove
     launcher.py restart
 
-The code is in the folder above this one; the environment with the app's packages is elsewhere, where the user may
-write. A stamp records whether it is complete, so that a normal start waits for nothing. `--report` writes the progress
-as one JSON object per line and starts the app without a console; the program that reads it, a native window on
-Windows, cancels by closing the standard input.
+The code is in the parent folder; the environment with the app's packages is in a separate folder that the user can
+write to. A stamp records whether the environment is complete, so that a normal start is not delayed. With `--report`,
+the launcher writes its progress to standard output, one JSON object per line, and starts the app without a console. The
+program that reads the reports (on Windows, a native window) cancels by closing the launcher's standard input.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ COMMANDS = ("start", "setup", "repair", "remove-environment", "card", "restart")
 
 
 def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, steps: Steps, reports: Reports) -> int:
-    """Carries out one of `COMMANDS`; `reports` is None without `--report`."""
+    """Runs one of `COMMANDS` and returns the exit code; `reports` is None without `--report`."""
     if command == "card" and list(arguments) == ["status"]:
         from installation.card_commands import card_status
 
-        # Works for a checkout too, whose environment is inside it.
+        # Also works for a checkout, whose environment is inside it.
         status = card_status(places if places.is_installed else InstalledPlaces(places.root, places.root / ".venv"))
         reports.write(card=status) if reports is not None else print(status["sentence"])
         return 0
@@ -64,7 +64,7 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
     if command == "card":
         return change_card(arguments, places, steps, env, reports)
     if command == "start" and list(arguments[:1]) == ["ptt"] and places.python.exists():
-        run_app(places, env, arguments)  # a hotkey's command: the window is already open
+        run_app(places, env, arguments)  # run by a global hotkey: the window is already open
     opens_window = not arguments or arguments[0].startswith("-")
     Provision(places, steps, env).ensure(repair=command == "repair", adopt=command != "start" or opens_window)
     if reports is not None:
@@ -80,7 +80,7 @@ def carry_out(command: str, arguments: Sequence[str], places: InstalledPlaces, s
 def change_card(
     arguments: Sequence[str], places: InstalledPlaces, steps: Steps, env: Mapping[str, str], reports: Reports | None
 ) -> int:
-    """Installs or removes the packages for a graphics card."""
+    """Installs or removes the packages for a graphics card and returns 0. Raises Problem for an unknown command."""
     from installation.card_commands import COMMANDS as KNOWN
     from installation.card_commands import install_card, remove_card
 
@@ -99,7 +99,7 @@ def change_card(
 
 
 def main(words: Sequence[str], root: Path | None = None) -> int:
-    """Runs the command line and shows problems as user-facing messages; returns the exit code."""
+    """Runs the command line `words`, shows errors as user-facing messages, and returns the exit code."""
     words = list(words)
     report = words[:1] == ["--report"]
     words = words[1:] if report else words
@@ -125,7 +125,7 @@ def main(words: Sequence[str], root: Path | None = None) -> int:
 
 
 def tell(problem: Problem, reports: Reports | None) -> int:
-    """Shows a problem in the window that reads the reports, or in the terminal; returns the exit code."""
+    """Sends a problem to the program that reads the reports, or prints it to stderr; returns the exit code."""
     if reports is not None:
         reports.problem(problem)
     else:

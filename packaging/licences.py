@@ -1,12 +1,12 @@
-"""Generates the table of indirect packages in `resources/licences.md`, and checks the other one.
+"""Generates the table of indirect dependencies in `resources/licences.md` and checks the table of direct ones.
 
-    python packaging/licences.py            write the table of indirect packages
-    python packaging/licences.py --check    change nothing; fail if something would change
+    python packaging/licences.py            write the table of indirect dependencies
+    python packaging/licences.py --check    change nothing; fail if the table is out of date
 
-The packages come from the locks, their licences from the metadata of what is installed beside the Python that runs
-this. A package that is not installed here (a graphics card's libraries) keeps its row while its version stays the same.
-Fails on a licence outside `KNOWN`, and on a direct dependency that the first table, written by hand, does not name with
-the version of the locks.
+The packages come from the lock files, and their licences from the package metadata in the current Python environment. A
+package that is not installed there, such as a library for graphics cards, keeps its row until its version changes.
+Fails if a licence is not in `KNOWN`, or if the first table, which is maintained by hand, lacks a direct dependency or
+lists a version other than the locked one.
 """
 
 import importlib.metadata
@@ -37,10 +37,10 @@ KNOWN = {
     "PSF-2.0",
     NVIDIA,
     "GPL-2.0-only",
-    "GPL-3.0-only",  # only as PySide6's alternatives to the LGPL
+    "GPL-3.0-only",  # only as an alternative to the LGPL in PySide6's licence
 }
 
-# The names that packages without a licence expression use.
+# Licence names used by packages without a licence expression.
 SPELLINGS = {
     "apache": "Apache-2.0",
     "apache 2.0": "Apache-2.0",
@@ -55,7 +55,7 @@ SPELLINGS = {
     "python software foundation license": "PSF-2.0",
 }
 
-# Read from the licence files of these packages, whose metadata says too little.
+# Taken from the licence files of packages whose metadata is not precise enough.
 READ_BY_HAND = {
     "colorama": "BSD-3-Clause",
     "contourpy": "BSD-3-Clause",
@@ -71,9 +71,9 @@ READ_BY_HAND = {
 
 
 def pins(lock: str) -> dict[str, list[str]]:
-    """Returns the versions that a lock pins by package; several where they differ by Python version.
+    """Returns the versions that a lock pins, keyed by package; there are several if they depend on the Python version.
 
-    Packages for Python in a browser are left out, since the app does not run there.
+    Packages for Emscripten are left out, since the app doesn't run in browsers.
     """
     found: dict[str, list[str]] = {}
     for line in (ROOT / "packaging" / "locks" / lock).read_text(encoding="utf-8").splitlines():
@@ -91,7 +91,7 @@ def direct() -> set[str]:
 
 
 def licence_of(name: str) -> str | None:
-    """Returns a package's licence according to its metadata; None if it is not installed."""
+    """Returns a package's licence from `READ_BY_HAND` or its metadata; None if the package is not installed."""
     if name in READ_BY_HAND:
         return READ_BY_HAND[name]
     try:
@@ -116,14 +116,14 @@ def unknown_terms(licence: str) -> set[str]:
 
 
 def table_rows(page: str) -> dict[str, tuple[str, str]]:
-    """Reads the existing table: each package's version and licence."""
+    """Returns the versions and licences in the existing table, keyed by package."""
     written = page.partition(BEGIN)[2].partition(END)[0]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in written.splitlines()]
     return {row[0]: (row[1], row[2]) for row in cells if len(row) == 4}
 
 
 def make_table(page: str) -> tuple[str, list[str]]:
-    """Returns the page with a new second table, and complaints."""
+    """Returns the page with the second table regenerated, and a list of error messages."""
     complaints, rows, seen = [], [], set(direct())
     old = table_rows(page)
     for used_for, lock in LOCKS:
@@ -148,12 +148,12 @@ def make_table(page: str) -> tuple[str, list[str]]:
 
 
 def first_piece(name: str) -> str:
-    """Returns the first package of a model that is split into several; the page lists that one only."""
+    """Returns the first package of a model that is split across several: the page lists only that one."""
     return re.sub(r"(?<=-part)\d+$|(?<=-model-)\d+$|(?<=-base-)\d+$", "1", name)
 
 
 def missing_direct(page: str) -> list[str]:
-    """Returns complaints about direct dependencies that the first table lacks or names with another version."""
+    """Returns an error message for each direct dependency that the first table lacks or lists with another version."""
     hand_written = page.partition(BEGIN)[0]
     models = pins("models.txt") | pins("models-dev.txt") | pins("models-optional.txt")
     everything = pins("gpu.txt") | models

@@ -1,8 +1,8 @@
-"""Generates `locks/sizes.json`: the download size and the size on disk of each package in the locks, in bytes.
+"""Generates `locks/sizes.json`: the download size and installed size of each locked package, in bytes.
 
     python packaging/sizes.py     download the wheels for all systems and Python versions, and write their sizes
 
-Run it after the locks have changed. The wheels, 10 GB in all, stay in `build/wheels`.
+Must be rerun whenever the locks change. The wheels, about 10 GB in total, are kept in `build/wheels`.
 """
 
 import contextlib
@@ -23,9 +23,9 @@ TARGETS = tuple(Target(system, version) for system in ("linux", "windows") for v
 
 
 def write_sizes() -> Path:
-    """Writes the file and returns its path."""
+    """Writes `sizes.json` and returns its path."""
     locks = ROOT / "packaging" / "locks"
-    # The digests show whether the sizes belong to the current locks.
+    # The digests show whether the sizes match the current locks.
     sizes: dict[str, dict] = {"locks": {name: digest(locks / name) for name in LOCKS}}
     folders: list[Path] = []
     for target in TARGETS:
@@ -33,7 +33,7 @@ def write_sizes() -> Path:
         link_wheels(folders[:-1], folders[-1])
         wheels = fetch([locks / name for name in LOCKS], target, folders[-1])
         if target.system == "windows":
-            # The registry's torch for Windows has no CUDA; the app installs another build.
+            # The registry's torch for Windows is built without CUDA; the app installs another build.
             wheels = [wheel for wheel in wheels if not wheel.name.startswith("torch-")]
         every = {pin_of(wheel.name): [wheel.stat().st_size, unpacked_size(wheel)] for wheel in wheels}
         own = {pin for name in EMBEDDED.locks for pin in requirements_for((locks / name).read_text("utf-8"), target)}
@@ -47,7 +47,7 @@ def write_sizes() -> Path:
 
 
 def link_wheels(folders: list[Path], target: Path) -> None:
-    """Links other targets' wheels for any Python into a folder, so that they aren't downloaded again."""
+    """Hard-links the pure-Python wheels in `folders` into `target`, so that they aren't downloaded again."""
     target.mkdir(parents=True, exist_ok=True)
     for wheel in (wheel for folder in folders for wheel in folder.glob("*-none-*.whl")):
         with contextlib.suppress(FileExistsError):

@@ -1,16 +1,16 @@
-"""Keeps the translations of the window's texts up to date with the source.
+"""Keeps the translations of the user interface in sync with the source.
 
-    python packaging/translations.py update     collect the texts of app/, and list what is to be translated
-    python packaging/translations.py release    compile each language's finished texts
-    python packaging/translations.py --check    change nothing; fail if something is out of date
+    python packaging/translations.py update     collect the strings in app/ and list the untranslated ones
+    python packaging/translations.py release    compile the finished translations of each language
+    python packaging/translations.py --check    change nothing; fail if anything is out of date
 
-The English texts stand in the source. `update` keeps every translation whose English text is still in the same class,
-drops the others, and lists both what is missing and what was dropped. Write the missing ones into `kame_de.ts`, without
+The source strings are English. `update` keeps each translation whose source string is still in the same class, drops
+the others, and lists the missing and the dropped ones. Write the missing translations into `kame_de.ts`, without
 `type="unfinished"`, then run `release`. To add a language, run `update fr` first.
 
-`--check` fails while a text is not translated, a translation lacks a placeholder of its source, or a `.qm` differs from
-its `.ts`. Uses Qt's own tools, which come with PySide6. There are no line numbers, and the texts of a class are in
-alphabetical order, so that a change in the source changes few lines here.
+`--check` fails if a string is not translated, a translation lacks a placeholder of its source, or a `.qm` file does not
+match its `.ts` file. Uses Qt's own tools, which come with PySide6. To keep diffs small, the `.ts` files contain no line
+numbers, and the strings of a class are sorted alphabetically.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BEHIND = "The translations are behind the source: run “python packaging/transl
 
 
 def collect(target: Path, language: str) -> None:
-    """Updates the file `target` with the app's texts; keeps translations that are still used and drops the others."""
+    """Updates the file `target` with the app's strings; keeps translations still in use and drops the others."""
     sources = sorted(
         path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py") if "research" not in path.parts
     )
@@ -50,7 +50,7 @@ def collect(target: Path, language: str) -> None:
             "none",
             "-tr-function-alias",
             "tr+=_tr",  # the functions of modules without a class
-            # No guesses: a changed sentence, or one that has moved, may need another translation.
+            # No heuristics: a changed string, or one that has moved, may need a different translation.
             "-disable-heuristic",
             "similartext",
             "-disable-heuristic",
@@ -66,22 +66,22 @@ def collect(target: Path, language: str) -> None:
 
 
 def compile_into(source: Path, target: Path) -> None:
-    """Compiles the finished translations of a .ts file into a .qm file."""
+    """Compiles the finished translations in the .ts file `source` into the .qm file `target`."""
     _tool("lrelease", "-silent", "-removeidentical", "-nounfinished", str(source), "-qm", str(target))
 
 
 def languages() -> list[Path]:
-    """Returns the files of all languages except the source's."""
+    """Returns the .ts files of all languages except the source language."""
     return sorted(FOLDER.glob("kame_*.ts"))
 
 
 def language_of(path: Path) -> str:
-    """The language code of a file: `de` for `kame_de.ts`."""
+    """Returns the language code of a .ts file: `de` for `kame_de.ts`."""
     return path.stem.removeprefix("kame_")
 
 
 def translations(path: Path) -> dict[tuple[str, str], str]:
-    """A file's translations by class and English text; empty where unfinished."""
+    """Returns a file's translations, keyed by class and English text; unfinished ones are empty strings."""
     found = {}
     for context in ElementTree.parse(path).getroot().iter("context"):
         for message in context.iter("message"):
@@ -94,7 +94,7 @@ def translations(path: Path) -> dict[tuple[str, str], str]:
 
 
 def missing_in(path: Path) -> list[str]:
-    """Complaints about texts that are not translated."""
+    """Returns an error message for each string that is not translated."""
     return [
         f"{path.name}: “{source}” ({context or 'no class'}) is not translated."
         for (context, source), text in translations(path).items()
@@ -103,13 +103,13 @@ def missing_in(path: Path) -> list[str]:
 
 
 def wrong_in(path: Path) -> list[str]:
-    """Complaints about finished translations whose placeholders differ from their source's."""
+    """Returns an error message for each finished translation whose placeholders differ from those of its source."""
     wrong = []
     for message in ElementTree.parse(path).getroot().iter("message"):
         source, translation = message.findtext("source") or "", message.find("translation")
         if translation is None or translation.get("type") == "unfinished":
             continue
-        # A plural form may spell out its number: “one turn”.
+        # A plural form may spell out the number, as in “one turn”.
         numerus = message.get("numerus") == "yes"
         for form in translation.iter("numerusform") if numerus else [translation]:
             wanted, found = (Counter(PLACEHOLDER.findall(text)) for text in (source, form.text or ""))
@@ -121,7 +121,10 @@ def wrong_in(path: Path) -> list[str]:
 
 
 def update(new: str = "") -> list[str]:
-    """Updates the files of all languages, and of a `new` one; returns what is missing or was dropped."""
+    """Updates the files of all languages and of the language `new`, if given.
+
+    Returns a message for each missing or dropped translation.
+    """
     FOLDER.mkdir(parents=True, exist_ok=True)
     paths = {*languages(), *([FOLDER / f"kame_{new}.ts"] if new else [])}
     report = []
@@ -139,13 +142,13 @@ def update(new: str = "") -> list[str]:
 
 
 def release() -> None:
-    """Compiles all languages."""
+    """Compiles the translations of all languages."""
     for path in languages():
         compile_into(path, path.with_suffix(".qm"))
 
 
 def check() -> list[str]:
-    """Complaints about everything that is out of date."""
+    """Returns an error message for everything that is out of date."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         for path in languages():
@@ -168,13 +171,13 @@ def _tool(name: str, *arguments: str) -> None:
     beside = Path(PySide6.__file__).parent
     program = beside / (f"{name}.exe" if sys.platform == "win32" else name)
     done = subprocess.run([program, *arguments], cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
-    # What the tools can't parse, such as a call of `tr` without text, they only report.
+    # The tools only warn about code that they can't parse, such as a call of `tr` without text.
     if done.returncode or done.stderr.strip():
         raise SystemExit(f"{name} failed: {done.stdout}{done.stderr}".strip())
 
 
 def main(arguments: list[str]) -> int:
-    """Updates, releases or checks."""
+    """Runs `update`, `release` or `--check`; returns the exit code."""
     if arguments == ["--check"]:
         wrong = check()
         print("\n".join(wrong), end="\n" if wrong else "")

@@ -1,4 +1,4 @@
-"""Writes reproducible tar and ar archives: sorted, with fixed owners, modes and times."""
+"""Reproducible tar and ar archives, with a fixed member order, owner, modes and timestamps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from building.source import File
 
 
 def tar(files: Iterable[File], epoch: int, *, top: str = "") -> bytes:
-    """Returns a tar archive of the files and their folders. `top` is prepended to each path: "./" or empty."""
+    """Returns a tar archive of the files and their parent folders. `top`, "./" or empty, is prepended to each path."""
     every = sorted(files)
     folders = {folder for file in every for folder in _parents(file.path)}
     written = io.BytesIO()
@@ -40,7 +40,7 @@ def _entry(name: str, kind: bytes, mode: int, epoch: int) -> tarfile.TarInfo:
 
 
 def ar(members: Sequence[tuple[str, bytes]], epoch: int) -> bytes:
-    """Returns an ar archive like Debian's packages: members in the given order, names of at most 16 characters."""
+    """Returns an ar archive in the format of Debian packages; member names may have at most 16 characters."""
     written = [b"!<arch>\n"]
     for name, data in members:
         written.append(f"{name:<16}{epoch:<12}{0:<6}{0:<6}{'100644':<8}{len(data):<10}`\n".encode("ascii"))

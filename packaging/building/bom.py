@@ -1,7 +1,7 @@
-"""Writes the bill of materials: every part with version, licence and hashes, in CycloneDX's JSON, version 1.6.
+"""The software bill of materials: each component's version, licence and hashes, as CycloneDX 1.6 JSON.
 
-The packages come from the locks, the licences from the tables of `resources/licences.md`. Parts of the installation
-have their own hash; downloaded packages have those that the locks allow.
+The packages come from the lock files, and the licences from the tables in `resources/licences.md`. A component that the
+installation contains is listed with its own hash, and a downloaded package with all hashes that the locks accept.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ LOCKS = (
     ("models-optional.txt", "optional", "fetched when the user asks for it"),
     ("card.txt", "optional", "fetched for an NVIDIA graphics card, when the user agrees"),
 )
-"""The locks and the scope of their packages. If several locks name a package, the first one decides."""
+"""Each lock, the scope of its packages, and how they are obtained. The first lock that contains a package applies."""
 
 SHIPPED = "part of the installation"
 
 LICENCE = "Apache-2.0"
-"""The app's own."""
+"""The app's own licence."""
 
 UNIVERSE = uuid.UUID("5d3d0d3e-6f0f-5f5e-9a39-3c3d7f2c9a10")
-"""The namespace of serial numbers, which are made from commits."""
+"""The UUID namespace of the serial numbers, which are derived from commits."""
 
-# SPDX licence expressions on the licence page, without text around them.
+# A table cell that consists of an SPDX licence expression only.
 EXPRESSION = re.compile(r"(?:[A-Z][\w.+-]*)(?: (?:OR|AND|WITH) [A-Z][\w.+-]*)*")
 
 
 class Pin(NamedTuple):
-    """A package in a lock. `marker`: the systems that it is for; empty for all."""
+    """A package in a lock. `marker`: its environment marker, which limits it to some systems, or empty."""
 
     name: str
     version: str
@@ -52,7 +52,7 @@ class Pin(NamedTuple):
 
 
 def pins(lock: str) -> Iterator[Pin]:
-    """Reads a lock, without packages for Python in a browser, where the app does not run."""
+    """Yields the packages in a lock, except those for Emscripten, since the app doesn't run in browsers."""
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", lock):
         match = re.match(r"([A-Za-z0-9][\w.-]*)==([^\s;\\]+)(?:\s*;\s*([^\\\n]+))?", block)
         if match and "sys_platform == 'emscripten'" not in (match[3] or ""):
@@ -61,7 +61,7 @@ def pins(lock: str) -> Iterator[Pin]:
 
 
 def tables(page: str) -> Iterator[dict[str, str]]:
-    """Reads the rows of all tables of the licence page, by the words of their headings."""
+    """Yields the rows of all tables on the licence page as dictionaries keyed by column heading."""
     heading: list[str] = []
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
@@ -82,7 +82,7 @@ SYSTEM_PYTHON = {
     "licenses": [{"expression": "PSF-2.0"}],
     "properties": [{"name": "kame-desktop:comes", "value": "the system's, or fetched by uv when the app is set up"}],
 }
-"""Python, for an installation that doesn't include one."""
+"""The Python component of an installation that doesn't include its own Python."""
 
 
 def bill_of_materials(
@@ -94,11 +94,13 @@ def bill_of_materials(
     shipped: Mapping[str, str] = MappingProxyType({}),
     python: dict[str, Any] = SYSTEM_PYTHON,
 ) -> bytes:
-    """Returns the bill of a kind of installation of a commit.
+    """Returns the bill of materials for one kind of installation, built from one commit.
 
-    `target`: the only system and Python that it is for. `shipped`: the SHA-256 of what is part of the installation
-    instead of being fetched, by the package's name. `python`: the Python that the app runs on, as CycloneDX writes a
-    component.
+    - `kind`: the installation kind, such as `deb`, which becomes part of the serial number
+    - `uv_shipped`: whether the installation includes uv
+    - `target`: limits the bill to one system and Python version
+    - `shipped`: the SHA-256 digests of the wheels that are included rather than downloaded, keyed by package name
+    - `python`: the CycloneDX component for the Python that the app runs on
     """
     rows = list(tables(source.file("resources/licences.md").decode("utf-8")))
     licences = {normal_name(row["Package"]): row["Licence"] for row in rows if "Package" in row}
@@ -136,7 +138,7 @@ def _packages(
     source: Source, licences: dict[str, str], target: Target | None, shipped: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     if target:
-        # Needs the library `packaging`, which the builds for Linux do without.
+        # Requires the library `packaging`, which the Linux builds don't need.
         from building.wheels import requirements_for
     seen: set[tuple[str, str]] = set()
     for name, scope, how in LOCKS:
@@ -150,10 +152,10 @@ def _packages(
 
 
 def _for_target(pin: Pin, target: Target | None) -> Pin:
-    """Removes what concerns other systems."""
+    """Removes the marker, and hashes that don't apply to the target."""
     if target is None:
         return pin
-    # Torch for Windows comes from its own index, whose files the locks don't list.
+    # Torch for Windows comes from its own index, whose hashes are not in the locks.
     hashes = () if target.system == "windows" and pin.name == "torch" else pin.hashes
     return pin._replace(marker="", hashes=hashes)
 
@@ -183,7 +185,7 @@ def _uv(source: Source, licences: dict[str, str], shipped: Mapping[str, str]) ->
 
 
 def _licence_of(pin: Pin, licences: dict[str, str]) -> str:
-    # A model may come in several packages, of which the page names the first.
+    # A model may be split across several packages; the page lists only the first.
     text = licences.get(pin.name) or licences.get(first_piece(pin.name))
     if text is None:
         raise BuildError(
@@ -193,14 +195,14 @@ def _licence_of(pin: Pin, licences: dict[str, str]) -> str:
 
 
 def _licence(text: str) -> dict[str, Any]:
-    """An SPDX expression where the page gives one; otherwise the page's text as a name."""
+    """Returns the licence as an SPDX expression if `text` is one; otherwise as a licence name."""
     if EXPRESSION.fullmatch(text):
         return {"expression": text}
     return {"license": {"name": text}}
 
 
 def _model(row: dict[str, str], packages: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Describes a model or a data set; one in a package has the package's version and hashes."""
+    """Returns the component for a model or data set; if it comes in a package, with the hashes of that package."""
     how = row["How it comes to the user"]
     inside = how.startswith("in `resources")
     component = {

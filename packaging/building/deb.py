@@ -1,4 +1,4 @@
-"""Builds the Debian package, for all users of a machine: Debian 12, Ubuntu 22.04 and newer."""
+"""Builds the system-wide Debian package, for Debian 12, Ubuntu 22.04 and later."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ COMMAND = "/usr/bin/kame-desktop"
 MANUAL = "usr/share/man/man1/kame-desktop.1.gz"
 
 RENAMED = {"libglib2.0-0": "libglib2.0-0t64 | libglib2.0-0"}
-"""A library's package name since Debian 13 and Ubuntu 24.04, and before."""
+"""Dependencies on libraries whose package was renamed in Debian 13 and Ubuntu 24.04, keyed by the old name."""
 
 RECOMMENDED = ("python3-tk", "libasound2-plugins", "libpulse0", "gnome-keyring | kwalletmanager")
-"""The progress of the set-up in a window; sound through PulseAudio and PipeWire; a keyring for API keys."""
+"""Packages for the set-up's progress window, for audio through PulseAudio or PipeWire, and for storing API keys."""
 
 AUTHORS = "The authors of KAME Desktop <no-address@kame-desktop.invalid>"
-"""Debian requires an address, and the project has none yet: names that end in .invalid are reserved (RFC 2606)."""
+"""Debian requires an address, but the project has none yet; the .invalid domain is reserved by RFC 2606."""
 
 REMOVE_COMPILED = f"""\
 #!/bin/sh
@@ -57,7 +57,7 @@ Description: talk with a computer that speaks while it thinks
 
 
 def build_deb(source: Source, tools: Sequence[File]) -> tuple[str, bytes]:
-    """Returns the package's name and content. `tools`: uv and its files."""
+    """Returns the file name and content of the package. `tools`: uv and the files that belong to it."""
     files = sorted([*_program(source, tools), *_desktop(source), *_documents(source)])
     members = [
         ("debian-binary", b"2.0\n"),

@@ -1,4 +1,4 @@
-"""Fills in the files that integrate the app into a Linux desktop: command, menu entry, icons, description."""
+"""The files that integrate the app into a Linux desktop: command, menu entry, icons and metadata."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from building.source import File, Source
 
 FOLDER = "packaging/desktop/"
 APP_ID = "org.kame_desktop.KameDesktop"
-"""The menu entry's name; the same as `app.settings.paths.APP_ID`, by which desktops recognise the window."""
+"""The menu entry's name. Must equal `app.settings.paths.APP_ID`, so that desktops match the window to the entry."""
 
 WM_CLASS = "kame-desktop"
 
 
 def filled(source: Source, name: str, **values: str) -> bytes:
-    """Returns a file of `packaging/desktop` with its @NAMES@ replaced."""
+    """Returns a file from `packaging/desktop` with its @NAME@ placeholders replaced."""
     text = source.file(FOLDER + name).decode("utf-8")
     known = {"VERSION": source.version, "ID": APP_ID, "WM_CLASS": WM_CLASS, **values}
     known["DATE"] = datetime.fromtimestamp(source.epoch, UTC).strftime("%Y-%m-%d")
@@ -26,7 +26,7 @@ def filled(source: Source, name: str, **values: str) -> bytes:
 
 
 def icons(source: Source, folder: str) -> list[File]:
-    """Returns the icon in all sizes, as the theme hicolor lays them out below `folder`."""
+    """Returns the icon in all sizes, in the directory layout of the hicolor theme below `folder`."""
     found = []
     for file in source.files:
         match = re.fullmatch(r"resources/icons/kame(?:-(\d+)\.png|\.svg)", file.path)
@@ -37,5 +37,5 @@ def icons(source: Source, folder: str) -> list[File]:
 
 
 def debian_date(source: Source) -> str:
-    """Returns the commit's time as a Debian changelog writes it."""
+    """Returns the commit time in the format of a Debian changelog (RFC 5322)."""
     return format_datetime(datetime.fromtimestamp(source.epoch, UTC))

@@ -1,4 +1,4 @@
-"""Collects the program files that every kind of installation shares, and writes folders to disk."""
+"""Collects the program files common to all kinds of installation, and writes file trees to disk."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ LEFT_OUT = (
     "resources/routing/held_out.jsonl",
     "resources/routing/questions.jsonl",
 )
-"""Files that are not installed: developers' locks, and research with its data."""
+"""Paths that are not installed: the developers' locks, and the research code with its data."""
 KEPT = tuple(f"resources/bench/facts/{name}.ogg" for name in ("016", "049", "051"))
-"""The spoken questions of the demo and of `models bench`."""
+"""The spoken questions that the demo and `models bench` use, which are installed despite `LEFT_OUT`."""
 
 FILE_MODE, PROGRAM_MODE = 0o644, 0o755
 
 
 def program_files(source: Source) -> list[File]:
-    """Returns the files of a commit that are installed."""
+    """Returns those files of a commit that are installed, without executable bits."""
     return [
         File(file.path, file.data)
         for file in source.files
@@ -39,9 +39,9 @@ def program_files(source: Source) -> list[File]:
 
 
 def payload(source: Source, kind: str, more: Iterable[File]) -> list[File]:
-    """Returns all files of a kind of installation, with its description `installed.json`; sorted by path.
+    """Returns all files of one kind of installation, including the manifest `installed.json`, sorted by path.
 
-    `more`: additional files of this kind, such as the package tool.
+    `more`: additional files of this kind, such as uv.
     """
     about = {"version": source.version, "kind": kind, "commit": source.commit}
     written = File("installed.json", json_bytes(about))
@@ -49,17 +49,17 @@ def payload(source: Source, kind: str, more: Iterable[File]) -> list[File]:
 
 
 def list_of_files(files: Iterable[File]) -> File:
-    """Returns the list with which the launcher's repair finds damaged files: each path with its SHA-256."""
+    """Returns `files.json`, which maps paths to SHA-256 digests; `launcher.py repair` uses it to find damaged files."""
     return File("files.json", json_bytes({file.path: hashlib.sha256(file.data).hexdigest() for file in files}))
 
 
 def json_bytes(value: object) -> bytes:
-    """Writes a value as JSON, the same way each time."""
+    """Returns `value` as deterministic JSON: indented, with sorted keys."""
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode("utf-8")
 
 
 def write_tree(files: Iterable[File], folder: Path, epoch: int) -> None:
-    """Writes files into a folder with fixed modes and times, whatever the builder's umask is."""
+    """Writes files into a folder with fixed modes and timestamps, regardless of the umask."""
     folders = {folder}
     for file in files:
         path = folder / file.path

@@ -1,4 +1,4 @@
-"""Builds the self-extracting installer for one user: a shell script followed by an archive."""
+"""Builds the self-extracting per-user installer: a shell script followed by an archive."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ KIND = "run"
 
 
 def build_run(source: Source, tools: Sequence[File]) -> tuple[str, bytes]:
-    """Returns the installer's name and content. `tools`: uv and its files."""
+    """Returns the file name and content of the installer. `tools`: uv and the files that belong to it."""
     bom = File("resources/bom.json", bill_of_materials(source, KIND))
     files = payload(source, KIND, [*tools, bom, *_desktop(source)])
     packed = _gzip(archives.tar([*files, list_of_files(files)], source.epoch))
-    # The script contains its own length, in a fixed number of digits.
+    # The script contains the offset of the archive, in a fixed number of digits.
     script = linux_desktop.filled(source, "install.sh", SHA256=hashlib.sha256(packed).hexdigest())
     length = len(script.replace(b"@OFFSET@", b"00000000"))
     script = script.replace(b"@OFFSET@", b"%08d" % (length + 1))
@@ -28,7 +28,7 @@ def build_run(source: Source, tools: Sequence[File]) -> tuple[str, bytes]:
 
 
 def _desktop(source: Source) -> list[File]:
-    """Files that the script copies elsewhere, after filling in the folders."""
+    """Returns the desktop files, which the script copies to their destinations after filling in the paths."""
     names = ("kame-desktop.sh", "uninstall.sh", f"{linux_desktop.APP_ID}.desktop")
     kept = [File(f"desktop/{name}", linux_desktop.filled(source, name)) for name in names]
     return [*kept, *linux_desktop.icons(source, "desktop/icons")]

@@ -1,4 +1,4 @@
-"""Signs Windows programs, with a certificate or a given command."""
+"""Signs Windows programs with a certificate or a custom command."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from pathlib import Path
 from building.source import BuildError
 
 Sign = Sequence[str]
-"""A command that signs a program in place, to which the program's path is appended. Empty: nothing is signed."""
+"""A command that signs a program in place and takes its path as the last argument; empty to sign nothing."""
 
 
 def with_certificate(certificate: Path, key: Path, epoch: int, timestamp: str | None = None) -> Sign:
-    """Signs with osslsigncode, a certificate and its key.
+    """Returns a command that signs with osslsigncode.
 
-    `epoch`: the time to write down, the same for each build. `timestamp`: the address of an authority that confirms the
-    time, as RFC 3161 describes.
+    - `certificate`, `key`: PEM files
+    - `epoch`: the signing time, in seconds since the Unix epoch, fixed so that builds are reproducible
+    - `timestamp`: the URL of an RFC 3161 timestamp authority
     """
     words = [
         "osslsigncode",
@@ -36,12 +37,12 @@ def with_certificate(certificate: Path, key: Path, epoch: int, timestamp: str | 
         "-key",
         str(key),
     ]
-    # It does not change a program in place.
+    # osslsigncode can't sign in place.
     return ["sh", "-c", f'{shlex.join(words)} -in "$0" -out "$0.signed" && mv "$0.signed" "$0"']
 
 
 def with_command(words: str) -> Sign:
-    """Signs with a given command, which gets the program's path as its last argument and changes it in place."""
+    """Parses a signing command, which must sign the program passed as its last argument in place."""
     return shlex.split(words)
 
 
@@ -51,7 +52,7 @@ def script_of(sign: Sign) -> bytes:
 
 
 def signed(program: bytes, sign: Sign) -> bytes:
-    """Returns a program with its signature."""
+    """Returns `program` with a signature, or unchanged if `sign` is empty. Raises BuildError if signing fails."""
     if not sign:
         return program
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Reads one commit of the project: its hash, its time and its files."""
+"""Reads one commit of the project: its hash, timestamp and files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 
 class BuildError(Exception):
-    """A build has failed; `str(error)` says what happened, what it means, and what to do."""
+    """Raised if a build fails; `str(error)` is a user-facing message that includes the remedy."""
 
 
 class File(NamedTuple):
-    """A file of a package: its path with slashes, its content, and whether it is executable."""
+    """A file to package: its path, with forward slashes, its content, and whether it is executable."""
 
     path: str
     data: bytes
@@ -25,7 +25,7 @@ class File(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """A commit. `epoch`: its time in seconds since the epoch, used for all files built from it."""
+    """A commit. `epoch`: its Unix timestamp in seconds, used for all files built from it."""
 
     commit: str
     version: str
@@ -41,7 +41,7 @@ class Source:
 
 
 def read_source(root: Path) -> Source:
-    """Reads the commit that is checked out in `root`. Raises BuildError for uncommitted changes or links."""
+    """Reads the commit checked out in `root`. Raises BuildError if there are uncommitted changes or links."""
     changed = _git(root, "status", "--porcelain").decode().strip()
     if changed:
         raise BuildError(
@@ -50,7 +50,7 @@ def read_source(root: Path) -> Source:
         )
     commit = _git(root, "rev-parse", "HEAD").decode().strip()
     epoch = int(_git(root, "show", "-s", "--format=%ct", "HEAD"))
-    # No conversion of line ends, whatever git's settings are.
+    # Keep line endings as committed, whatever git's configuration says.
     archive = _git(root, "-c", "core.autocrlf=false", "-c", "core.eol=lf", "archive", "--format=tar", "HEAD")
     files = []
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:

@@ -1,4 +1,4 @@
-"""Extracts uv, with which the launcher installs packages, from the wheel that the lock names by its hash."""
+"""Extracts uv, which the launcher installs packages with, from its hash-pinned wheel."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ LOCK = "packaging/locks/uv.txt"
 
 
 def uv_files(source: Source, platform: str, wheel: Path | None = None) -> list[File]:
-    """Returns uv, its licences and its own list of parts, as files in `tools/`.
+    """Returns uv, its licences and its own bill of materials, as files in `tools/`.
 
-    `platform`: the wheel's platform tag. `wheel`: the file; without it, pip downloads it.
+    `platform`: the wheel's platform tag. `wheel`: the path of the wheel; if None, pip downloads it. Raises BuildError
+    if the wheel's hash is not in the lock, or if it is for another platform.
     """
     data = wheel.read_bytes() if wheel is not None else _fetch(source, platform)
     lock = source.file(LOCK).decode("utf-8")

@@ -16,13 +16,13 @@ BUILD = "import sys; from setuptools.build_meta import build_wheel; print(build_
 
 
 def build_wheel(source: Source) -> tuple[str, bytes]:
-    """Returns the wheel's name and content, built by the setuptools of the Python that runs this."""
+    """Returns the file name and content of the wheel, built with the setuptools of the running Python."""
     with tempfile.TemporaryDirectory() as folder:
         tree, out = Path(folder) / "tree", Path(folder) / "out"
         out.mkdir()
         bom = File("resources/bom.json", bill_of_materials(source, "wheel", uv_shipped=False))
         write_tree([*source.files, bom], tree, source.epoch)
-        # Fixed times of the files inside, and modes that don't depend on the umask.
+        # Fixed timestamps inside the wheel, and modes that don't depend on the umask.
         env = {**os.environ, "SOURCE_DATE_EPOCH": str(source.epoch), "LC_ALL": "C", "TZ": "UTC"}
         done = subprocess.run(
             [sys.executable, "-c", BUILD, str(out)],

@@ -1,4 +1,4 @@
-"""Downloads the wheels of the locks for one system and Python version, by their hashes."""
+"""Downloads the locked wheels for one system and Python version, checking their hashes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINUX_PLATFORMS = (
 
 
 class Target(NamedTuple):
-    """A system, `windows` or `linux`, and a Python version such as `3.12`."""
+    """A build target: the system, `windows` or `linux`, and a Python version such as `3.12`."""
 
     system: str
     version: str
@@ -35,12 +35,12 @@ class Target(NamedTuple):
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """The platform tags of wheels for the target."""
+        """The platform tags of compatible wheels."""
         return ("win_amd64",) if self.system == "windows" else LINUX_PLATFORMS
 
     @property
     def markers(self) -> dict[str, str]:
-        """The values with which the markers of requirements are evaluated."""
+        """The variables for evaluating environment markers."""
         windows = self.system == "windows"
         return {
             "python_version": self.version,
@@ -56,7 +56,7 @@ class Target(NamedTuple):
 
 
 def requirements_for(lock: str, target: Target) -> dict[str, str]:
-    """Returns a lock's pins for the target, each with its line of hashes."""
+    """Returns the `--hash` options of those packages in a lock that the target needs, keyed by pin (`numpy==2.2.6`)."""
     chosen = {}
     for block in re.split(r"(?m)^(?=[A-Za-z0-9])", lock)[1:]:
         wanted = Requirement(block.split("\\\n")[0].strip())
@@ -67,7 +67,10 @@ def requirements_for(lock: str, target: Target) -> dict[str, str]:
 
 
 def fetch(locks: list[Path], target: Target, folder: Path) -> list[Path]:
-    """Downloads the wheels of these locks into a folder, unless they are there; returns them sorted."""
+    """Downloads the wheels of these locks into `folder`, unless they are already there; returns their sorted paths.
+
+    Raises Problem if pip fails.
+    """
     pins: dict[str, str] = {}
     for lock in locks:
         pins |= requirements_for(lock.read_text("utf-8"), target)
@@ -103,12 +106,12 @@ def fetch(locks: list[Path], target: Target, folder: Path) -> list[Path]:
 
 
 def pin_of(wheel: str) -> str:
-    """Returns the name and version in a wheel's path as `name==version`."""
+    """Returns the package name and version from a wheel's path, as `name==version`."""
     name, version = wheel.rpartition("/")[2].split("-")[:2]
     return f"{normal_name(name)}=={version}"
 
 
 def unpacked_size(wheel: Path) -> int:
-    """Returns the size of all files in a wheel, in bytes."""
+    """Returns the total uncompressed size of the files in a wheel, in bytes."""
     with zipfile.ZipFile(wheel) as archive:
         return sum(info.file_size for info in archive.infolist())

@@ -1,4 +1,4 @@
-"""Builds the Windows installers: online, which downloads the app's packages at the first start, and offline."""
+"""Builds the Windows installers: `offline`, and `online`, which downloads the app's packages on first start."""
 
 from __future__ import annotations
 
@@ -26,7 +26,15 @@ NOTICES = "packaging/windows/licences/"
 def build_windows(
     root: Path, source: Source, python: Python, kinds: Sequence[str], sign: Sign, uv: Path | None = None
 ) -> list[tuple[str, bytes]]:
-    """Returns the installers' names and contents. `python`: the one to include."""
+    """Returns the file names and contents of the installers.
+
+    - `root`: the checkout, whose `build` folder keeps downloaded wheels
+    - `source`: the commit to build
+    - `python`: the Python to include
+    - `kinds`: a selection of `KINDS`
+    - `sign`: the signing command, or empty
+    - `uv`: the path of uv's wheel; if None, pip downloads it
+    """
     target, tools = Target("windows", python.minor), uv_files(source, "win_amd64", uv)
     shared = [*python.files, *tools, *_notices(source)]
     shared += [File(program[0], signed(compiled(source, *program), sign), True) for program in (WINDOWED, CONSOLE)]
@@ -54,7 +62,7 @@ def build_windows(
 
 
 def sha256(file: File) -> str:
-    """Returns the digest of a file."""
+    """Returns the SHA-256 of a file's content, as hexadecimal digits."""
     return hashlib.sha256(file.data).hexdigest()
 
 
@@ -65,7 +73,7 @@ def _wheels(root: Path, target: Target) -> list[File]:
 
 
 def _notices(source: Source) -> list[File]:
-    """Returns the licences of what the installer contains."""
+    """Returns the licence texts of the third-party components in the installer."""
     return [
         File("licences/" + file.path.removeprefix(NOTICES), file.data)
         for file in source.files
@@ -74,7 +82,7 @@ def _notices(source: Source) -> list[File]:
 
 
 def python_component(python: Python) -> dict:
-    """Describes the included Python for the bill of materials."""
+    """Returns the CycloneDX component for the included Python."""
     return {
         "type": "platform",
         "bom-ref": "python",

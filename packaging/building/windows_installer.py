@@ -1,4 +1,4 @@
-"""Makes the installer for Windows from its files, with NSIS."""
+"""Builds a Windows installer from its files, using NSIS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUT = "kame-desktop-setup.exe"
 
 
 def script_of(files: Iterable[File]) -> str:
-    """Returns the NSIS commands that write all files beside the old ones; sorted, for a reproducible installer."""
+    """Returns the NSIS commands that extract all files next to the installed ones, sorted for reproducible builds."""
     lines, folder = [], None
     for file in sorted(files):
         parent, _, _ = file.path.replace("/", "\\").rpartition("\\")
@@ -33,15 +33,16 @@ def script_of(files: Iterable[File]) -> str:
 
 
 def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int], sign: signing.Sign = ()) -> bytes:
-    """Returns the installer, signed like the uninstaller in it.
+    """Returns the installer. It is signed with `sign`, if given, as is the uninstaller that it contains.
 
-    `sizes`: what the first start will set up, for the user: `download` and `unpacked`, in bytes.
+    `sizes`: the sizes shown to the user of what the first start sets up, in bytes; the keys are `download` and
+    `unpacked`.
     """
     own = sum(len(file.data) for file in files)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         write_tree(files, work / "files", source.epoch)
-        # With the commit's time too, since NSIS stores the picture's.
+        # These get the commit's timestamp as well, since NSIS stores that of the picture.
         own_files = [File(name, source.file(FOLDER + name)) for name in ("setup.nsi", "welcome.bmp")]
         own_files += [File("files.nsh", script_of(files).encode()), File("kame.ico", icon(source))]
         own_files += [File("sign.sh", signing.script_of(sign))] if sign else []

@@ -1,4 +1,4 @@
-"""Compiles the native programs of the Windows installation, and makes their icon."""
+"""Compiles the native programs of the Windows installation and builds their icon."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ CONSOLE = ("kame-desktop.exe", "KAME Desktop in a terminal", ("console.c", "prog
 
 
 def icon(source: Source) -> bytes:
-    """Returns the icon in Windows' format: an index, then the pictures in all sizes as PNG."""
+    """Returns the icon as an .ico file: a directory, followed by PNG images in all sizes."""
     pictures = [source.file(f"resources/icons/kame-{size}.png") for size in ICON_SIZES]
     index, at = struct.pack("<HHH", 0, 1, len(pictures)), 6 + 16 * len(pictures)
     for size, picture in zip(ICON_SIZES, pictures, strict=True):
-        # 0 stands for 256.
+        # The format encodes 256 as 0.
         index += struct.pack("<BBBBHHII", size % 256, size % 256, 0, 0, 1, 32, len(picture), at)
         at += len(picture)
     return index + b"".join(pictures)
@@ -36,7 +36,13 @@ def numbers(version: str) -> str:
 
 
 def compiled(source: Source, name: str, description: str, sources: Sequence[str], windowed: bool) -> bytes:
-    """Returns one program."""
+    """Compiles a program and returns the executable. Raises BuildError if that fails.
+
+    - `name`: its file name
+    - `description`: its description in the version resource
+    - `sources`: its C files in `packaging/windows`
+    - `windowed`: whether it runs without a console
+    """
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         for file in source.files:

@@ -1,4 +1,4 @@
-"""Reads the Python that the Windows installer includes, without the parts that the app never uses."""
+"""Reads the Python that the Windows installer includes, leaving out the parts that the app never uses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PINNED = {
     "python-3.12.10-embed-amd64.zip": "4acbed6dd1c744b0376e3b1cf57ce906f9dc9e95e68824584c8099a63025a3c3",
     "cpython-3.12.14+20260901-x86_64-pc-windows-msvc-install_only_stripped.tar.gz": "7c45c9622400d578709a9b2cddbe8124cc21d382409d9f13406d706d28e31b14",  # noqa: E501
 }
-"""The archives that are accepted without a given digest: python.org's and python-build-standalone's."""
+"""The SHA-256 of each archive accepted without an explicit digest, from python.org and python-build-standalone."""
 
 LEFT_OUT = re.compile(
     r"(Lib/)?(test|idlelib|tkinter|turtledemo|lib2to3|ensurepip|pydoc_data|site-packages)/"
@@ -29,9 +29,11 @@ NEEDED = ("python.exe", "pythonw.exe", "python3.dll")
 
 
 class Python(NamedTuple):
-    """A Python for Windows. `version`: such as `3.12.10`; `sha256`: of its archive, or of its library if it had none.
+    """A Python for Windows.
 
-    `files`: the files of the folder `python/`.
+    - `version`: the full version, such as `3.12.10`
+    - `sha256`: the digest of its archive or, if it was read from a folder, of its DLL
+    - `files`: its files, with paths below `python/`
     """
 
     version: str
@@ -40,14 +42,15 @@ class Python(NamedTuple):
 
     @property
     def minor(self) -> str:
-        """Returns the version without its last number, such as `3.12`."""
+        """The major and minor version, such as `3.12`."""
         return self.version.rpartition(".")[0]
 
 
 def python_files(given: Path, sha256: str | None) -> Python:
-    """Returns the Python to include.
+    """Returns the Python to include. Raises BuildError if it is incomplete or its digest is wrong.
 
-    `given`: an archive, whose digest must be the pinned one or `sha256`, or a folder, which is used as it is.
+    `given`: a folder, which is used as it is, or an archive, which must have the digest `sha256` or, if that is None,
+    the pinned one.
     """
     if given.is_dir():
         paths = (path for path in given.rglob("*") if path.is_file())
@@ -70,7 +73,7 @@ def python_files(given: Path, sha256: str | None) -> Python:
 
 
 def _version(library: bytes) -> str | None:
-    """Reads the version in the resources of Python's library, where its last two numbers are 10150 for a 3.12.10."""
+    """Reads the version resource of Python's DLL, which encodes 3.12.10 as 3.12.10150; None if there is none."""
     at = library.find(struct.pack("<II", 0xFEEF04BD, 0x10000))
     if at < 0:
         return None

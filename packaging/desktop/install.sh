@@ -1,5 +1,5 @@
 #!/bin/sh
-# Install KAME Desktop @VERSION@ for the user who runs this, without root. The program follows behind this script.
+# Install KAME Desktop @VERSION@ for the current user, without root. The archive with the program follows this script.
 set -eu
 umask 022
 
@@ -45,7 +45,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# An installation is found by its command, which names the folder that it starts. Other commands have no such line.
+# Find an existing installation by its command, which contains its folder. Other commands have no such line.
 installed=$(sed -n "s/^code='\(.*\)'\$/\1/p" "$command" 2>/dev/null || :)
 
 if [ "$uninstall" = yes ]; then
@@ -84,7 +84,7 @@ whole() {
     realpath -m -- "$1"
 }
 
-# Whether one folder is another one, or lies in it.
+# Whether the folder $1 is $2 or inside it.
 lies_in() {
     case "$1/" in
         "$2"/*) return 0 ;;
@@ -116,13 +116,13 @@ if [ -e "$target" ] && ! [ -f "$target/installed.json" ]; then
     fi
 fi
 
-# Files of the environment or of the program are mapped into a process while the app or a set-up runs.
+# While the app or a set-up is running, files of the environment or the program are mapped into its process.
 used=$(whole "$environment")
 if grep -qsF -e "$used/" -e "$used." -e "${installed:-$target}/" -e "$target/" /proc/[0-9]*/maps; then
     fail "KAME Desktop is running, so nothing was installed. Quit it (Ctrl+Q in its window), then run this again."
 fi
 
-# What stands for itself in the second half of sed's s command.
+# Escape text for the replacement of sed's s command.
 literally() {
     printf %s "$1" | sed 's/[\\&|]/\\&/g'
 }
@@ -132,7 +132,7 @@ fill() {
         -e "s|@EXEC@|$(literally "$command")|" "$1"
 }
 
-# Unpacked beside the old one, which stays in place until the new one is whole.
+# Unpack next to the old program, which stays in place until the new one is complete.
 parent=$(dirname "$target")
 mkdir -p "$parent" && beside=$(mktemp -d "$parent/.kame-desktop-XXXXXX") ||
     fail "Nothing can be written to $parent, so nothing was installed. Choose another folder with --target."

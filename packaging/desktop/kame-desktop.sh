@@ -1,15 +1,15 @@
 #!/bin/sh
-# Start KAME Desktop: from a menu with a window that shows a set-up's progress, in a terminal with its arguments.
+# Start KAME Desktop: from a menu, with a progress window if it has to be set up; in a terminal, with its arguments.
 code=@CODE@
 
-# Compiled Python goes to the user's cache where the program belongs to a package, or can't be written to.
+# Python's bytecode goes to the user's cache if the program belongs to a system package or its folder is read-only.
 compiled=
 if [ "${code#/usr/}" != "$code" ] || ! [ -w "$code" ]; then
     compiled=${PYTHONPYCACHEPREFIX:-${XDG_CACHE_HOME:-$HOME/.cache}/kame-desktop/python}
     export PYTHONPYCACHEPREFIX="$compiled"
 fi
 
-# A key was pressed, and waits: the environment is there, since the window runs that is to hear of it.
+# A global hotkey was pressed, so be fast. The environment exists, since the window is already running.
 environment=${KAME_DESKTOP_ENVIRONMENT:-${XDG_DATA_HOME:-$HOME/.local/share}/kame-desktop/environment}
 if [ "${1-}" = ptt ] && [ -x "$environment/bin/python" ]; then
     exec "$environment/bin/python" -P -m app "$@"
@@ -23,7 +23,7 @@ elif [ $# -eq 0 ] && ! [ -t 1 ] && [ -n "$DISPLAY$WAYLAND_DISPLAY" ]; then
 fi
 
 if python3 -sE -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null; then
-    # -E leaves the variable above unread.
+    # -E makes Python ignore the variable set above.
     exec python3 -sE ${compiled:+-X "pycache_prefix=$compiled"} "$program" "$@"
 fi
 exec "$code/tools/uv" run --quiet --no-project --python 3.12 "$program" "$@"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Remove the KAME Desktop that its self-extracting installer has put here. Conversations, settings and weights stay,
-# unless --purge is given or the question at the end is answered with yes.
+# Remove the KAME Desktop installed by the self-extracting installer. Keeps conversations, settings and weights, unless
+# --purge is given or the user answers the question with yes.
 set -eu
 
 code=@CODE@
@@ -18,7 +18,7 @@ case "${1-}" in
     *) echo "usage: $0 [--purge]" >&2; exit 2 ;;
 esac
 
-# Files of the environment or of the program are mapped into a process while the app or a set-up runs.
+# While the app or a set-up is running, files of the environment or the program are mapped into its process.
 used=$(realpath -m -- "$environment")
 if grep -qsF -e "$used/" -e "$used." -e "$code/" /proc/[0-9]*/maps; then
     echo "KAME Desktop is running, so nothing was removed. Quit it (Ctrl+Q in its window), then try again." >&2

@@ -1,15 +1,16 @@
-"""Sets the app up: shared by bootstrap.py, for developers, and launcher.py, for users.
+"""The app's set-up, shared by bootstrap.py (for developers) and launcher.py (for users).
 
-These modules use the standard library only and run on Python 3.8 and newer: they run before anything is installed.
+Since these modules run before anything is installed, they use only the standard library and support Python 3.8 and
+later.
 
-- `places`: the system, folders and files; `problems`: user-facing messages
-- `steps`: runs tools, with their environment variables and their log; `exclusion`: one set-up at a time
+- `places`: the platform, and the paths of folders and files; `problems`: user-facing error messages
+- `steps`: running tools, with their environment variables and log; `exclusion`: one set-up at a time
 - `locks`, `stamp`: the required and the actual contents of an environment
-- `environment`: a Python, its virtual environment and the package tool in it
-- `system_parts`: libraries and programs of the system; `card`: an NVIDIA card, and its build of torch
-- `handing_over`: the start of the app
-- `preparation`, `checks`: bootstrap.py's set-up and tests
-- `provision`, `replacement`, `card_commands`, `reports`: launcher.py's set-up, upgrade and repair, and their progress
-- `progress_window`: the progress in a window on Linux
+- `environment`: finding a Python, creating its virtual environment, and installing uv in it
+- `system_parts`: required system libraries and programs; `card`: NVIDIA graphics cards and the matching torch builds
+- `handing_over`: starting the app
+- `preparation`, `checks`: set-up and tests for bootstrap.py
+- `provision`, `replacement`, `card_commands`, `reports`: set-up, upgrade, repair and progress reports for launcher.py
+- `progress_window`: the progress window on Linux
 - `running`, `user_path`: scripts for the Windows installer
 """

@@ -1,4 +1,4 @@
-"""An NVIDIA graphics card: whether KAME runs on it, with which build of torch, how large that is, and a check of it."""
+"""NVIDIA graphics cards: whether KAME can run on one, which torch build it needs, the size of it, and a test."""
 
 from __future__ import annotations
 
@@ -20,23 +20,26 @@ GPU_LACKING = ("failed", "no room")
 
 
 def nvidia() -> ModuleType:
-    """Returns the app's module `nvidia`."""
+    """Returns the module `app/platform/nvidia.py`, loaded without importing the app."""
     return app_module("platform/nvidia")
 
 
 def has_nvidia_driver() -> bool:
-    """Returns whether a driver is installed, without calling it."""
+    """Returns whether an NVIDIA driver is installed, without loading it."""
     return nvidia().has_driver()
 
 
 def obstacle() -> str:
-    """Returns why KAME can't run on this machine's cards, or an empty string if it can. Takes seconds."""
+    """Returns why KAME can't run on this machine's cards, or an empty string if it can. May take several seconds."""
     driver = nvidia().look()
     return "There is no NVIDIA card with a driver." if driver is None else nvidia().obstacle(driver)
 
 
 def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
-    """Returns whether the graphics card needs no further set-up, without calling its slow driver."""
+    """Returns whether the graphics card needs no further set-up. Doesn't query the driver, which is slow.
+
+    `gpu_lock`: the digest of the current `gpu.txt`.
+    """
     gpu = stamp.get("gpu", {})
     if not gpu:
         return False
@@ -48,14 +51,14 @@ def gpu_settled(stamp: Mapping, use_gpu: bool, gpu_lock: str) -> bool:
 
 
 def worth_another_try(gpu: Mapping) -> bool:
-    """Returns whether a set-up started by the user should retry the card."""
+    """Returns whether a set-up that the user starts explicitly should try again to set up the card."""
     return gpu.get("state") in GPU_LACKING or (gpu.get("state") == "none" and bool(gpu.get("driver")))
 
 
 class TorchBuild(NamedTuple):
-    """A build of torch: uv's name for it and its CUDA version.
+    """A build of torch: the name of its uv backend, and its CUDA version.
 
-    `download` and `unpacked`: estimates in bytes, for a build that is not in the locks' sizes.
+    `download` and `unpacked`: estimated sizes in bytes, for builds that `sizes.json` doesn't list; otherwise 0.
     """
 
     backend: str
@@ -69,18 +72,18 @@ class TorchBuild(NamedTuple):
         return "torch for CUDA " + ".".join(map(str, self.cuda))
 
 
-# The package registry has no torch with CUDA for Windows: these are on torch's own index. The sizes are estimated from
-# version 2.9. The build for the same CUDA as on Linux is used where the driver supports it.
+# PyPI has no CUDA builds of torch for Windows, so these come from torch's own index. The sizes are estimates based on
+# version 2.9. The build with the same CUDA version as on Linux is preferred if the driver supports it.
 WINDOWS_BUILDS = (
     TorchBuild("cu128", (12, 8), 2_900_000_000, 5_000_000_000),
     TorchBuild("cu126", (12, 6), 2_600_000_000, 4_500_000_000),
 )
 NEWEST_FOR_CUDA_126 = (9, 0)
-"""The highest compute capability (Hopper) that a build for CUDA 12.6 supports."""
+"""The highest compute capability that builds for CUDA 12.6 support (Hopper)."""
 
 
 class Cost(NamedTuple):
-    """Download size and size on disk in bytes, 0 if unknown; `estimated` if a part isn't known exactly."""
+    """Download size and installed size in bytes, 0 if unknown. `estimated`: whether they are approximate."""
 
     download: int
     unpacked: int
@@ -88,7 +91,7 @@ class Cost(NamedTuple):
 
 
 def locked_build(locks: Path) -> TorchBuild:
-    """Returns the build that the lock names for Linux."""
+    """Returns the torch build for the CUDA version in the lock, which is used on Linux."""
     text = (locks / "card.txt").read_text(encoding="utf-8")
     cuda = re.search(r"(?m)^nvidia-cuda-runtime(?:-cu\d+)?==(\d+)\.(\d+)", text)
     if cuda is None:
@@ -97,7 +100,7 @@ def locked_build(locks: Path) -> TorchBuild:
 
 
 def choose_build(locks: Path, driver: Any) -> TorchBuild:
-    """Returns the newest build for a driver whose card can run KAME."""
+    """Returns the newest torch build that the driver supports; one of its cards must be able to run KAME."""
     if not WINDOWS:
         return locked_build(locks)
     newest, older = WINDOWS_BUILDS
@@ -107,7 +110,12 @@ def choose_build(locks: Path, driver: Any) -> TorchBuild:
 
 
 def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None) -> Cost:
-    """Returns the size of a card's packages that aren't installed in the folder `there` yet."""
+    """Returns the size of those packages for a graphics card that aren't installed yet.
+
+    - `version`: the Python version, such as `3.12`
+    - `build`: the torch build for the card
+    - `there`: the `site-packages` folder to check; None if there is none yet
+    """
     installed = installed_pins(there)
     pins = pins_of(places.locks, for_card(build.backend).locks)
     torch = torch_pin(places.locks)
@@ -122,7 +130,11 @@ def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None)
 
 
 def missing_pins(locks: Path, version: str, variant: Variant, there: Path | None) -> set[str]:
-    """Returns what a variant's locks name for this system and isn't installed in the folder `there`."""
+    """Returns the packages that a variant requires on this system and that aren't installed, as pins.
+
+    - `version`: the Python version, such as `3.12`
+    - `there`: the `site-packages` folder to check; None if there is none yet
+    """
     wanted = pins_of(locks, variant.locks) & set(read_sizes(locks, version))
     if WINDOWS and variant.backend:
         wanted.add(f"{torch_pin(locks)}+{variant.backend}")
@@ -130,21 +142,21 @@ def missing_pins(locks: Path, version: str, variant: Variant, there: Path | None
 
 
 def torch_pin(locks: Path) -> str:
-    """Returns the pin of torch, such as `torch==2.9.1`."""
+    """Returns the pinned torch version, as in `torch==2.9.1`."""
     return split_torch((locks / "card.txt").read_text(encoding="utf-8"))[1]
 
 
 def torch_for_windows(locks: Path, python: Path, backend: str) -> tuple:
-    """Returns uv's arguments to install the lock's version of torch with CUDA on Windows.
+    """Returns the uv arguments that install the locked version of torch with CUDA on Windows.
 
-    It comes from torch's own index; its hash comes from there too, not from the lock.
+    The wheel comes from torch's own index and is verified against the hash given there, not against the lock.
     """
     options = ("--only-binary", ":all:", "--no-deps", "--torch-backend", backend, "--python", python)
     return ("pip", "install", *options, torch_pin(locks))
 
 
 def pins_of(locks: Path, names: tuple) -> set[str]:
-    """Returns all pins of these locks, except the registry's torch on Windows, which is not used there."""
+    """Returns all pins in these locks; on Windows without torch, which doesn't come from PyPI there."""
     found: set[str] = set()
     for name in names:
         found |= set(re.findall(r"(?m)^[A-Za-z0-9][\w.-]*==[^\s;\\]+", (locks / name).read_text(encoding="utf-8")))
@@ -153,7 +165,7 @@ def pins_of(locks: Path, names: tuple) -> set[str]:
 
 NO_CARD_SEEN, WRONG_SUM, TOO_LATE = 3, 4, 5
 
-# Runs in the environment. A timer thread ends it if the driver hangs.
+# Runs in the environment. A timer thread exits the process if the driver hangs.
 CHECK = """
 import os, threading
 stuck = threading.Timer(240, os._exit, [5])
@@ -175,13 +187,13 @@ MEANINGS = {
 
 
 class CardFailed(Problem):
-    """The packages are installed, but the card doesn't work with them; `may_work`: another driver may help."""
+    """The packages are installed, but the card doesn't work with them. `may_work`: another driver may help."""
 
     may_work = False
 
 
 def check_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str], hold: int) -> None:
-    """Adds two tensors on the card. Raises CardFailed if that doesn't work."""
+    """Adds two tensors on the card, using the new environment. Raises CardFailed if that fails."""
     try:
         with steps.step("Checking that the graphics card works"):
             steps.run([places.new.python, "-I", "-c", CHECK], env, hold, str(places.venv.parent))

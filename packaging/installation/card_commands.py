@@ -1,4 +1,4 @@
-"""Installs what an NVIDIA card needs while the app runs, removes it, and reports its state."""
+"""Installs or removes the packages for an NVIDIA card, even while the app is running, and reports their state."""
 
 from __future__ import annotations
 
@@ -27,10 +27,15 @@ NO_CARD = "There is no NVIDIA card with a driver. The built-in voice needs none.
 
 
 def card_status(places: InstalledPlaces) -> dict[str, Any]:
-    """Returns the state of the graphics card's packages.
+    """Returns the state of the graphics card's packages, with these keys:
 
-    `state` is "none", "unfit", "offered", "waiting" for the app's next start, or "installed"; `download` and `room`
-    are the remaining bytes, roughly if `estimated`; `free`: free bytes of the disk.
+    - `state`: "none", "unfit", "offered", "waiting" (until the app's next start), or "installed"
+    - `sentence`: a user-facing message
+    - `build`: the uv backend of the torch build, or empty
+    - `download`, `room`: the number of bytes still to download and to write to disk
+    - `estimated`: whether these are approximate
+    - `free`: the free disk space in bytes; only if the state is "offered"
+    - `device`: the UUID of the card to use if there are several, else empty; only if the state is "offered"
     """
     driver = nvidia().look()
     stamp = read_stamp(places)
@@ -71,7 +76,7 @@ def card_status(places: InstalledPlaces) -> dict[str, Any]:
 
 
 def fits(variant: Variant, driver: Any, build: TorchBuild | None) -> bool:
-    """Returns whether an environment suits the current cards; True if unknown."""
+    """Returns whether an environment matches the current cards; True if that is unknown."""
     if build is None or not variant.backend:
         return True
     has_device = not variant.device or any(card.uuid == variant.device for card in driver.cards)
@@ -79,7 +84,7 @@ def fits(variant: Variant, driver: Any, build: TorchBuild | None) -> bool:
 
 
 def existing(folder: Path) -> Path:
-    """Returns a folder, or its nearest existing parent."""
+    """Returns `folder` if it exists, otherwise its nearest existing ancestor."""
     return next(path for path in (folder, *folder.parents) if path.exists())
 
 
@@ -88,9 +93,9 @@ def _status(state: str, sentence: str) -> dict[str, Any]:
 
 
 def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> str:
-    """Makes an environment with a card's packages for the app's next start; returns a user-facing message.
+    """Builds an environment with the card's packages for the app's next start; returns a user-facing message.
 
-    The environment in use is never changed. Raises Problem on failure.
+    Never changes the environment in use. Raises Problem on failure.
     """
     provision = Provision(places, steps, env)
     with only_one(places.set_up_lock, steps) as hold:
@@ -107,7 +112,7 @@ def install_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) 
 
 
 def remove_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> str:
-    """Removes a card's packages, effective from the app's next start; returns a user-facing message."""
+    """Removes the card's packages, usually on the app's next start; returns a user-facing message."""
     provision = Provision(places, steps, env)
     with only_one(places.set_up_lock, steps) as hold:
         provision.hold = hold
@@ -115,7 +120,7 @@ def remove_card(places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -
         if places.next.venv.exists():
             remove_tree(places.next.venv)
         if variant_of(read_stamp(places)).backend and not is_current(places) and not window_is_open():
-            # After an upgrade of the app without the network or the room for a card's new packages.
+            # The app was upgraded without the network access or disk space needed for the card's new packages.
             clean_up(places)
             provision.build(EMBEDDED)
             provision.put_in_place()
@@ -145,8 +150,8 @@ def _build_next(provision: Provision, variant: Variant) -> None:
         provision.build(variant)
         move(places.new.venv, places.next.venv)
     except BaseException as error:
-        # Downloads stay for another try, except packages that don't work here.
-        with contextlib.suppress(Problem):  # the next set-up removes the rest; the error itself is reported
+        # Downloads are kept for a retry, unless the packages don't work on this machine.
+        with contextlib.suppress(Problem):  # the next set-up removes the rest; the original error is reported
             clean_up(places)
         if isinstance(error, CardFailed) and not error.may_work:
             remove_leftovers(places)

@@ -1,4 +1,4 @@
-"""Runs all checks of the project: import rules, style, layout, types and tests."""
+"""Runs all checks of the project: import rules, linter, formatter, type checker and tests."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from installation.system_parts import (
     typed_command,
 )
 
-# One more than there are cores, since some tests wait for children and servers; more than four would need more memory
-# than most machines have.
+# One more than the number of cores, since some tests wait for child processes and servers; at most four, since more
+# would need more memory than most machines have.
 WORKERS = min(4, (os.cpu_count() or 1) + 1)
 
 WINDOWS_TEST_SECONDS = 1500
@@ -28,16 +28,16 @@ WINDOWS_TEST_SECONDS = 1500
 SIDE_BY_SIDE = ("-n", str(WORKERS), "--dist", "worksteal")
 
 ALONE = "tests/live"
-"""The folder of the tests that follow the clock: the others need not be collected again for them."""
+"""The folder that contains all timing-sensitive tests; running only this one saves collecting the others again."""
 
 WITHOUT_QT = ("tests/unit", "tests/session", "tests/live", "tests/fuzz")
-"""The folders to test where Qt can't be loaded. Single modules that import it are skipped as they are collected."""
+"""The folders to test if Qt can't be loaded. Modules in them that import Qt are skipped during collection."""
 
-Check = tuple  # a name and a command
+Check = tuple  # its name and its command
 
 
 class Times:
-    """How long each part has taken, for the table at the end."""
+    """The durations of the individual checks, for the table at the end."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[str, float]] = []
@@ -62,10 +62,12 @@ def run_tests(
     missing: Sequence[Part],
     times: Times,
 ) -> int:
-    """Runs all checks, pytest last; returns the first exit code that isn't zero.
+    """Runs all checks, pytest last; returns the first nonzero exit code, or 0.
 
-    `everything`: also the tests that are marked slow. `missing`: parts of the system without which some tests are left
-    out; that counts as a failure only in continuous integration, where CI is set.
+    - `arguments`: arguments for pytest, which then runs in a single process
+    - `everything`: also runs the tests marked as slow
+    - `missing`: missing system components, whose tests are skipped; an error only if the variable CI is set
+    - `times`: where the durations are recorded
     """
     code = _run_all(places, env, [*_lint(places), *_tests(places, env, arguments, everything, missing)], times)
     times.print_table()
@@ -78,7 +80,7 @@ def run_tests(
 
 
 def run_windows_tests(places: Places, env: Mapping[str, str], steps: Steps, arguments: Sequence[str]) -> int:
-    """Runs the checks of the Windows app under Wine; returns pytest's exit code."""
+    """Runs the Windows tests under Wine and returns pytest's exit code. Raises Problem if a program is missing."""
     missing = complete_system(steps, env, WINDOWS_TEST_PARTS)
     if missing:
         raise Problem(
@@ -86,7 +88,7 @@ def run_windows_tests(places: Places, env: Mapping[str, str], steps: Steps, argu
             "The Windows tests run a Windows Python under Wine, and take its library from Debian 12.",
             "Run them on Debian 12, as root or with the packages that are named above.",
         )
-    # One of them runs all tests that can run on Windows, with a time limit for each.
+    # One of these tests runs all tests that work on Windows, so each gets a long timeout.
     pytest = [str(places.python), "-m", "pytest", "--timeout", str(WINDOWS_TEST_SECONDS)]
     return _run_all(places, env, [("The tests on Windows", [*pytest, *(arguments or ["tests/windows"])])], Times())
 
@@ -128,9 +130,9 @@ def _left_out(missing: Sequence[Part]) -> str:
 
 
 def _run_all(places: Places, env: Mapping[str, str], checks: Sequence[Check], times: Times) -> int:
-    """Runs named commands one after the other; returns the first exit code that isn't zero."""
-    # Hundreds of processes import the same modules: what one of them has compiled serves the others, even where the
-    # environment says otherwise.
+    """Runs the checks one after another; returns the first nonzero exit code, or 0."""
+    # Hundreds of processes import the same modules, so they share compiled bytecode, even if the environment variables
+    # disable that.
     env = {**env, "PYTHONPYCACHEPREFIX": str(places.build / "pycache")}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     first = 0

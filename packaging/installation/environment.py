@@ -1,4 +1,4 @@
-"""Makes an environment: finds the machine's Pythons, chooses the most suitable one, and puts the package tool in it."""
+"""Creates environments: finds the installed Pythons, selects the most suitable one, and installs uv."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from installation.system_parts import find_manager, install_packages
 
 PREFERRED_PYTHONS = ((3, 12), (3, 13), (3, 11))
 
-# Runs on any Python since 3.4; an older one fails, and is ignored too. In a virtual
-# environment `_base_executable` names the Python that it was made from.
+# Must run on Python 3.4 and later; an older Python fails, and so is ignored. In a virtual environment,
+# `_base_executable` is the path of the Python that it was created from.
 PROBE = """
 import struct, sys, sysconfig
 try:
@@ -39,7 +39,10 @@ ANSWER = re.compile(r"^kame-python (\d+)\.(\d+)\.(\d+) (\d+) ([01]) ([01]) (.+)$
 
 
 class Python(NamedTuple):
-    """The properties that a Python interpreter reports about itself."""
+    """A Python interpreter, as it describes itself.
+
+    `fits`: whether the app can run on it; `makes_venvs`: whether it can create virtual environments.
+    """
 
     executable: str
     version: tuple
@@ -48,12 +51,12 @@ class Python(NamedTuple):
 
 
 def candidates(environ: Mapping[str, str], running: str) -> list[str]:
-    """Returns every program that may be a Python, each once: the running one, those on PATH, of `py`, and of pyenv."""
+    """Returns the paths of possible Pythons without duplicates: `running`, then those on PATH, of `py` and of pyenv."""
     found = [running]
     suffix = ".exe" if WINDOWS else ""
     folders = [part for part in environ.get("PATH", "").split(os.pathsep) if part]
     for name in ("python3.12", "python3.13", "python3.11", "python3", "python"):
-        # All of PATH, not the first hit: pyenv's shim of a version that is not active comes first.
+        # All matches on PATH, not just the first, which may be pyenv's shim for an inactive version.
         found += [os.path.join(folder, name + suffix) for folder in folders]
     if WINDOWS:
         found += launcher_pythons(environ)
@@ -66,18 +69,18 @@ def candidates(environ: Mapping[str, str], running: str) -> list[str]:
 
 
 def launcher_pythons(environ: Mapping[str, str]) -> list[str]:
-    """Returns the Pythons that Windows' launcher `py` lists."""
+    """Returns the paths of the Pythons that the Windows launcher `py` lists."""
     return launcher_paths(output_of(["py", "-0p"], environ, 20) or "")
 
 
 def launcher_paths(printed: str) -> list[str]:
-    """Parses the launcher's list, whose lines look like ` -V:3.12 *  C:\\...\\python.exe`."""
+    """Parses the output of `py -0p`, whose lines look like ` -V:3.12 *  C:\\...\\python.exe`."""
     matches = (re.match(r"\s*-\S+\s+(?:\*\s+)?(.*\S\.exe)\s*$", line) for line in printed.splitlines())
     return [match.group(1) for match in matches if match]
 
 
 def probe(path: str, env: Mapping[str, str]) -> Python | None:
-    """Runs a candidate and returns its properties; None if it doesn't start or isn't a Python 3."""
+    """Runs a candidate and returns its properties; None if it doesn't start or isn't Python 3."""
     match = ANSWER.search(output_of([path, "-I", "-c", PROBE], env, 20) or "")
     if match is None:
         return None
@@ -87,7 +90,10 @@ def probe(path: str, env: Mapping[str, str]) -> Python | None:
 
 
 def find_pythons(paths: Iterable[str], env: Mapping[str, str]) -> list[Python]:
-    """Runs all candidates and sorts them: first those that can make environments; then 3.12, 3.13, 3.11, the rest."""
+    """Probes all candidates and returns those that work, most suitable first.
+
+    Suitable Pythons are ordered by whether they can create virtual environments, then by `PREFERRED_PYTHONS`.
+    """
     answers = (probe(path, env) for path in paths)
     known = {os.path.realpath(python.executable): python for python in answers if python}
 
@@ -100,14 +106,14 @@ def find_pythons(paths: Iterable[str], env: Mapping[str, str]) -> list[Python]:
 
 
 def debian_venv_package(python: Python) -> str | None:
-    """Names the package that lets a Debian system's own Python make environments."""
+    """Returns the Debian package that a system Python needs for creating environments; None if not applicable."""
     if not os.path.realpath(python.executable).startswith("/usr/bin/") or find_manager() != "apt-get":
         return None
     return f"python{python.version[0]}.{python.version[1]}-venv"
 
 
 def no_python(seen: Sequence[Python]) -> Problem:
-    """Explains that there is no suitable Python, and what to install on this system."""
+    """Returns the error for a missing suitable Python, with instructions for this system. `seen`: the Pythons found."""
     names = ", ".join(sorted({".".join(map(str, python.version)) for python in seen})) or "none"
     lacking = [debian_venv_package(python) for python in seen if python.fits]
     if any(lacking):
@@ -134,14 +140,17 @@ def no_python(seen: Sequence[Python]) -> Problem:
 
 
 def venv_version(places: Places, env: Mapping[str, str]) -> str | None:
-    """Starts the environment's Python and returns its version as `3.12`; None if it doesn't start."""
+    """Runs the environment's Python and returns its version, such as `3.12`; None if it doesn't start."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     printed = output_of([str(places.python), "-I", "-S", "-c", code], env, 60)
     return None if printed is None else printed.strip()
 
 
 def make_environment(setup: Setup) -> tuple:
-    """Ensures a working `.venv` with uv; returns its Python's version, and whether it is new."""
+    """Ensures that there is a working `.venv` with uv; returns its Python version and whether it was newly created.
+
+    Raises Problem on failure.
+    """
     places = setup.places
     version = venv_version(places, setup.env)
     known = version in [f"{major}.{minor}" for major, minor in PREFERRED_PYTHONS]
@@ -172,7 +181,7 @@ def uv_is_old(setup: Setup) -> bool:
 
 
 def remake(setup: Setup) -> None:
-    """Removes the environment and makes it again from the most suitable Python."""
+    """Deletes the environment and recreates it with the most suitable Python."""
     places = setup.places
     if places.venv.exists() or places.venv.is_symlink():
         with setup.steps.step("Removing the unfinished or broken environment"):
@@ -195,7 +204,7 @@ def remake(setup: Setup) -> None:
 
 
 def add_venv_support(setup: Setup, python: Python) -> Python:
-    """Installs Debian's package for a system Python that can't make environments."""
+    """Installs the Debian package that lets a system Python create environments; returns the Python, probed again."""
     package = debian_venv_package(python)
     if package is None:
         return python
@@ -213,7 +222,7 @@ def make_with_venv(setup: Setup, python: Python) -> None:
 
 
 def uv_without_venv(setup: Setup, pythons: Sequence[Python]) -> str | None:
-    """Returns uv from PATH, or installs the pinned version with any Python's pip; None if neither works."""
+    """Returns the path of uv: from PATH, or else installed with the pip of any of `pythons`; None if neither works."""
     on_path = shutil.which("uv", path=setup.env.get("PATH"))
     if on_path:
         return on_path
@@ -271,7 +280,7 @@ def install_uv(setup: Setup) -> None:
                     setup.install_lock(str(places.uv), "uv.txt")
                     return
                 except ToolFailed:
-                    # A running uv can't replace itself on Windows: let pip do it.
+                    # On Windows, uv can't replace itself while running, so use pip.
                     pass
             setup.tool(
                 places.python,
@@ -290,15 +299,15 @@ def install_uv(setup: Setup) -> None:
 
 
 def add_project_to_path(places: Places) -> None:
-    """Makes `app` importable from any working folder, for the app and the processes it starts."""
+    """Makes `app` importable from any working directory, for the app and its child processes."""
     if places.site_packages is not None:
-        # A line that starts with `import` is run: ASCII, whatever letters the path has.
+        # Python executes lines in .pth files that start with `import`. The line is ASCII whatever the path contains.
         line = f"import sys; sys.path.append({str(places.root)!a})\n"
         write_whole(places.site_packages / "kame_desktop.pth", line, encoding="ascii")
 
 
 def remove_tree(folder: Path) -> None:
-    """Removes a folder with its content, or a link. Raises Problem if that fails."""
+    """Deletes a folder with its contents, a file, or a link. Raises Problem on failure."""
     try:
         if folder.is_symlink() or folder.is_file():
             folder.unlink()

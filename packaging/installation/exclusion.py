@@ -1,4 +1,4 @@
-"""Lets only one set-up at a time work on a folder."""
+"""Mutual exclusion of set-ups that work on the same folder."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from installation.places import WINDOWS
 from installation.steps import Steps
 
 HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK, getattr(errno, "EDEADLOCK", errno.EDEADLK))
-"""Errors that mean that another process holds the lock."""
+"""The error codes that mean another process holds the lock."""
 
 
 @contextlib.contextmanager
 def only_one(lock: Path, steps: Steps) -> Iterator[int]:
-    """Holds this lock file, waiting for another set-up that holds it; yields its descriptor."""
+    """Holds the lock file, after waiting for any other set-up to release it; yields its file descriptor."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     descriptor = lock_file(lock)
     if descriptor is None:
@@ -34,10 +34,11 @@ def only_one(lock: Path, steps: Steps) -> Iterator[int]:
 
 
 def lock_file(lock: Path) -> int | None:
-    """Opens and locks a file, and returns its descriptor; None while another process holds it."""
+    """Opens and locks a file and returns its descriptor; None if another process holds the lock."""
     descriptor = os.open(str(lock), os.O_RDWR | os.O_CREAT)
     try:
-        # A removal deletes this file, and a lock on a deleted file has no effect. Windows can't delete open files.
+        # `remove_environment` deletes this file, and locking a deleted file has no effect. Windows doesn't delete open
+        # files.
         if try_lock(descriptor) and (WINDOWS or is_file_at(descriptor, lock)):
             return descriptor
     except BaseException:
@@ -48,7 +49,7 @@ def lock_file(lock: Path) -> int | None:
 
 
 def is_file_at(descriptor: int, path: Path) -> bool:
-    """Returns whether an open file is still the one at a path."""
+    """Returns whether `path` still refers to the open file."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(str(path)))
     except OSError:
@@ -58,7 +59,7 @@ def is_file_at(descriptor: int, path: Path) -> bool:
 def try_lock(descriptor: int) -> bool:
     """Locks an open file without blocking; returns False if another process holds the lock.
 
-    Returns True on file systems without locking, such as some network drives.
+    Also returns True on file systems that don't support locking, such as some network drives.
     """
     try:
         if WINDOWS:

@@ -1,4 +1,4 @@
-"""The app itself: start it, start it again, tell whether its window is open, and use modules that need no package."""
+"""Starts and restarts the app, detects whether its window is open, and loads its standalone modules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECONDS_TO_WATCH = 20
 
 
 def hand_over(command: Sequence[str], env: Mapping[str, str]) -> NoReturn:
-    """Replaces this process with the command; on Windows, runs it and ends with its exit code."""
+    """Replaces this process with the command; on Windows, runs it and exits with its exit code."""
     sys.stdout.flush()
     if not WINDOWS:
         os.execve(command[0], list(command), dict(env))
@@ -31,20 +31,20 @@ def hand_over(command: Sequence[str], env: Mapping[str, str]) -> NoReturn:
         try:
             sys.exit(child.wait())
         except KeyboardInterrupt:
-            # The app has received Ctrl-C too, and decides itself how to end.
+            # The app also receives Ctrl-C, and decides how to exit.
             continue
 
 
 def run_app(places: Places, env: Mapping[str, str], arguments: Sequence[str]) -> NoReturn:
-    """Starts the app in this terminal and ends with its exit code."""
-    # -P ignores a folder `app` in the working folder, which stays the user's.
+    """Runs the app in this terminal and exits with its exit code."""
+    # With -P, a folder named `app` in the user's working directory is ignored.
     hand_over([str(places.python), "-P", "-m", "app", *arguments], env)
 
 
 def start_in_background(places: InstalledPlaces, env: Mapping[str, str], arguments: Sequence[str]) -> int:
-    """Starts the app without a console in the user's home, and watches it for its first seconds.
+    """Starts the app without a console, in the user's home folder, and monitors its first `SECONDS_TO_WATCH` seconds.
 
-    Raises Problem if it ends with an error in that time.
+    Returns 0. Raises Problem if the app exits with an error in that time.
     """
     command = [str(places.windowed_python), "-P", "-m", "app", *arguments]
     with error_output() as errors:
@@ -52,7 +52,7 @@ def start_in_background(places: InstalledPlaces, env: Mapping[str, str], argumen
         try:
             code = child.wait(timeout=SECONDS_TO_WATCH)
         except subprocess.TimeoutExpired:
-            child.returncode = 0  # it runs on; this avoids the warning that nobody waits for it
+            child.returncode = 0  # the app keeps running; this suppresses Popen's ResourceWarning
             return 0
         if code == 0:
             return 0
@@ -62,14 +62,14 @@ def start_in_background(places: InstalledPlaces, env: Mapping[str, str], argumen
 
 
 def start_detached(command: Sequence[str], **options: Any) -> subprocess.Popen:
-    """Starts a program without a console or streams, in the user's home; it outlives this one."""
+    """Starts a program that outlives this one, without a console or standard streams, in the user's home folder."""
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     detached = {"creationflags": NO_CONSOLE} if WINDOWS else {"start_new_session": True}
     return subprocess.Popen(list(command), cwd=os.path.expanduser("~"), **{**quiet, **detached, **options})
 
 
 def error_output() -> BinaryIO:
-    """Opens a temporary file for the app's error output; a pipe would break once this program has ended."""
+    """Opens a temporary file for the app's stderr; a pipe would break as soon as this program exits."""
     try:
         return tempfile.TemporaryFile()
     except OSError:
@@ -77,7 +77,7 @@ def error_output() -> BinaryIO:
 
 
 def problem_of_app(code: int, printed: str) -> Problem:
-    """Explains why the app ended right after its start, with its own output if there is any."""
+    """Returns the error for an app that exited right after its start; `printed` is its stderr output."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     details = "".join(f"    {line}\n" for line in lines[-15:])
     if code == USER_CAN_FIX and lines:
@@ -91,18 +91,18 @@ def problem_of_app(code: int, printed: str) -> Problem:
 
 
 def wait_and_start(places: InstalledPlaces) -> None:
-    """Waits for the end of the standard input, which the running app holds open, then starts the app.
+    """Waits until the running app exits, which closes standard input, then starts the app.
 
-    Starts it as the menu does, so that the progress of a set-up is shown.
+    Uses the command of the menu entry, so that the progress of any set-up is shown.
     """
     while os.read(sys.stdin.fileno(), 1):
         pass
     child = start_detached(menu_command(places))
-    child.returncode = 0  # it runs on; this avoids the warning that nobody waits for it
+    child.returncode = 0  # the app keeps running; this suppresses Popen's ResourceWarning
 
 
 def menu_command(places: InstalledPlaces) -> list[str]:
-    """Returns the menu entry's command."""
+    """Returns the command that the menu entry runs."""
     program = places.root / "KAME Desktop.exe"
     if WINDOWS and program.exists():
         return [str(program)]
@@ -111,7 +111,7 @@ def menu_command(places: InstalledPlaces) -> list[str]:
 
 @functools.lru_cache(maxsize=None)
 def app_module(name: str) -> ModuleType:
-    """Loads a module of the folder `app` by its path: importing `app` needs packages that may not be installed yet."""
+    """Loads a module of the app by its path, since importing `app` needs packages that may not be installed yet."""
     path = Path(__file__).resolve().parents[2] / "app" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"kame_desktop_{name.replace('/', '_')}", str(path))
     assert spec is not None and spec.loader is not None
@@ -121,7 +121,7 @@ def app_module(name: str) -> ModuleType:
 
 
 def window_is_open() -> bool:
-    """Returns whether the app's window is open, based on the lock that the app holds."""
+    """Returns whether the app's window is open, which is the case while the app holds its lock file."""
     lock = os.path.join(app_module("platform/single_instance").folder(), "window.lock")
     try:
         descriptor = os.open(lock, os.O_RDWR)

@@ -1,4 +1,4 @@
-"""The system, and the folders and files of a checkout and of an installation."""
+"""The platform, and the paths in a checkout or an installation."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ WINDOWS = os.name == "nt"
 LINUX = sys.platform.startswith("linux")
 
 OVERRIDE = "KAME_DESKTOP_ENVIRONMENT"
-"""Another folder for the environment; for tests, and for users who prefer another disk."""
+"""The variable that overrides the environment's folder, for tests and for users who prefer another disk."""
 
 
 def write_whole(path: Path, text: str, encoding: str = "utf-8") -> None:
     """Writes a file atomically: readers see either the old or the new content.
 
-    Other hard links to the old file keep their content.
+    Other hard links to the old file keep the old content.
     """
     half = path.with_name(path.name + ".new")
     half.write_text(text, encoding=encoding)
@@ -28,7 +28,7 @@ def write_whole(path: Path, text: str, encoding: str = "utf-8") -> None:
 
 
 def read_json(path: Path) -> dict:
-    """Reads an object from a JSON file; empty if there is none."""
+    """Returns the JSON object in a file, or an empty dictionary if it can't be read or isn't an object."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -37,7 +37,7 @@ def read_json(path: Path) -> dict:
 
 
 class Places:
-    """The paths of a checkout: the code in `root`, the environment in `venv`, which is `.venv` there by default."""
+    """The paths of a checkout: the code in `root` and the environment in `venv`, by default `.venv` in `root`."""
 
     def __init__(self, root: Path, venv: Path | None = None) -> None:
         self.root = root
@@ -56,7 +56,7 @@ class Places:
 
     @property
     def site_packages(self) -> Path | None:
-        """Returns the folder of the environment's packages; None before there is one."""
+        """The environment's `site-packages` folder, or None if it doesn't exist yet."""
         for pattern in ("lib/python3*/site-packages", "Lib/site-packages"):
             for folder in self.venv.glob(pattern):
                 return folder
@@ -66,9 +66,9 @@ class Places:
 class InstalledPlaces(Places):
     """The paths of an installation.
 
-    A new environment is made in `new` and then replaces `venv`, so that an incomplete one is never used. One that was
-    made while the app runs waits in `next` for the app's next start. The names of everything that a set-up leaves start
-    with the environment's name.
+    A new environment is built in `new` and then replaces `venv`, so that an incomplete one is never used. One that is
+    built while the app is running waits in `next` for the app's next start. The names of all files and folders that a
+    set-up creates start with the environment's name.
     """
 
     def __init__(self, root: Path, environment: Path) -> None:
@@ -90,20 +90,20 @@ class InstalledPlaces(Places):
 
     @property
     def is_installed(self) -> bool:
-        """Whether this is an installation rather than a developer's checkout."""
+        """Whether `root` is an installation rather than a developer's checkout."""
         return bool(read_json(self.root / "installed.json"))
 
     def traces(self) -> list[Path]:
-        """Returns the existing files and folders that set-ups have made."""
+        """Returns the existing files and folders that were created by set-ups."""
         environments = (self.venv, self.new.venv, self.next.venv, self.old)
         every = (*environments, self.cache, self.discarded, self.pythons, self.log, self.set_up_lock)
         return [path for path in every if path.exists() or path.is_symlink()]
 
 
 def environment_folder(root: Path, environ: Mapping[str, str]) -> Path:
-    """Returns the environment's folder: beside the code on Windows, among the user's data elsewhere.
+    """Returns the environment's folder: next to the code on Windows, in the user's data folder on other systems.
 
-    Raises Problem if the user has set one that can't be used.
+    The variable `OVERRIDE` takes precedence. Raises Problem if it names a folder that can't be used.
     """
     if environ.get(OVERRIDE):
         return chosen_folder(root, environ[OVERRIDE])
@@ -116,7 +116,7 @@ def environment_folder(root: Path, environ: Mapping[str, str]) -> Path:
 
 
 def chosen_folder(root: Path, text: str) -> Path:
-    """Returns the folder that the user has set. Raises Problem if replacing it could destroy other files."""
+    """Returns the folder set by the user. Raises Problem if it is not absolute or replacing it could destroy files."""
     folder = Path(os.path.normpath(text))
     if not folder.is_absolute() or not folder.name:
         raise Problem(
@@ -135,9 +135,9 @@ def chosen_folder(root: Path, text: str) -> Path:
 
 
 def foreign_files(places: InstalledPlaces) -> Path | None:
-    """Returns a path that a set-up would replace or remove although no set-up has made it; None if there is none.
+    """Returns a path that a set-up would replace or delete although no set-up created it; None if there is none.
 
-    Every set-up starts with its lock file and writes the stamp last.
+    Relies on each set-up creating its lock file first and the stamp last.
     """
     has_stamp, has_lock = places.stamp.is_file(), places.set_up_lock.is_file()
     if not has_stamp and os.path.lexists(places.venv):

@@ -1,4 +1,4 @@
-"""Sets up a checkout for a command of bootstrap.py, and does nothing twice."""
+"""Sets up a checkout for a command of bootstrap.py, skipping what is already done."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from installation.stamp import read_stamp, up_to_date, write_stamp
 from installation.steps import Setup, Steps
 from installation.system_parts import Part, complete_system, system_parts
 
-# Contains no double quote, dollar or percent sign, since it is put in double quotes in both shells.
+# Must not contain double quotes, dollar or percent signs, since sh and cmd scripts put it in double quotes.
 LAUNCH = (
     "import os, sys; sys.argv[0] = 'kame-desktop'; "
     "sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(sys.executable)))); "
@@ -27,7 +27,10 @@ LAUNCH = (
 
 
 def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool, stamp: Mapping) -> bool:
-    """Returns whether a command needs no set-up; once set up, a start performs only this check."""
+    """Returns whether a command needs no set-up. Raises Problem if a lock file is missing.
+
+    This is the only check made on each start once everything is set up.
+    """
     try:
         wanted = wanted_locks(places, command)
         gpu_lock = digest(places.locks / "gpu.txt")
@@ -46,7 +49,7 @@ def is_ready(places: Places, env: Mapping[str, str], command: str, use_gpu: bool
 
 
 def prepare(places: Places, steps: Steps, env: Mapping[str, str], command: str, use_gpu: bool) -> list[Part]:
-    """Sets up everything that a command (one of `LOCKS_FOR`) needs; returns what the system still lacks."""
+    """Sets up everything that a command in `LOCKS_FOR` needs; returns the system components that are still missing."""
     stamp = read_stamp(places)
     parts = system_parts(command)
     if is_ready(places, env, command, use_gpu, stamp):
@@ -55,7 +58,7 @@ def prepare(places: Places, steps: Steps, env: Mapping[str, str], command: str, 
             return []
     else:
         with only_one(places.set_up_lock, steps) as hold:
-            # The set-up that we waited for may have done everything.
+            # The other set-up that held the lock may have done everything.
             if not is_ready(places, env, command, use_gpu, read_stamp(places)):
                 set_up(Setup(places, steps, env, hold), command, use_gpu)
             write_launcher(places)
@@ -73,7 +76,7 @@ def set_up(setup: Setup, command: str, use_gpu: bool) -> None:
     python, fresh = make_environment(setup)
     if fresh:
         before = {}
-    # Packages of an earlier set-up stay: those of the tests outlive a later start of the app.
+    # Packages from earlier set-ups are kept: starting the app doesn't remove the test dependencies.
     locks = dict(before.get("locks", {}))
     wanted = wanted_locks(places, command)
     if any(locks.get(name) != value for name, value in wanted.items()):
@@ -107,7 +110,7 @@ def install_locks(setup: Setup, command: str) -> None:
 
 
 def install_gpu(setup: Setup, use_gpu: bool) -> dict:
-    """Installs what an NVIDIA card needs, if there is one; returns its state for the stamp. Never raises Problem."""
+    """Installs the packages for an NVIDIA card, if any; returns its state for the stamp. Never raises Problem."""
     state = {"driver": card.has_nvidia_driver(), "lock": digest(setup.places.locks / "gpu.txt")}
     if not use_gpu:
         return {**state, "state": "declined"}
@@ -138,8 +141,8 @@ def install_gpu_locks(setup: Setup) -> None:
     if not WINDOWS:
         setup.install_lock(uv, "gpu.txt")
         return
-    # The registry's torch for Windows has no CUDA: take all but torch by hash, then the build of the same version
-    # that fits the driver, from torch's own index.
+    # PyPI's torch for Windows has no CUDA. Install everything else by hash, then the same torch version from torch's
+    # own index, in the build that fits the driver.
     text = (setup.places.locks / "gpu.txt").read_text(encoding="utf-8")
     partial = setup.places.venv / "gpu-without-torch.txt"
     partial.write_text(split_torch(text)[0], encoding="utf-8")
@@ -148,9 +151,9 @@ def install_gpu_locks(setup: Setup) -> None:
 
 
 def write_launcher(places: Places) -> None:
-    """Writes the command `kame-desktop`, unless it is already there.
+    """Writes the `kame-desktop` script to the environment, unless it is already up to date.
 
-    It works from any working folder. A folder that can't be written is no error: the app doesn't need the command.
+    The script works from any working directory. Write errors are ignored, since the app doesn't need the script.
     """
     if WINDOWS:
         script = f'@"%~dp0python.exe" -P -c "{LAUNCH}" %*\r\n'

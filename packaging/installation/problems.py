@@ -1,4 +1,4 @@
-"""Explains problems to users: what happened, what it means and what to do."""
+"""User-facing error messages: what happened, what it means, and what to do."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 USER_CAN_FIX = 2
-"""The exit code of programs that end with a `Problem`."""
+"""The exit code of programs that fail with a `Problem`."""
 
 
 class Problem(Exception):
-    """An error that the user can fix: what happened, what it means, what to do."""
+    """An error that the user can fix. `str(error)` says what happened, what it means and what to do."""
 
     def __init__(self, happened: str, meaning: str, remedy: str, details: str = "", explained: bool = False) -> None:
-        """`details` is what a tool printed, already indented, one line each; left out once it is `explained`."""
+        """`details`: a tool's output, already indented; left out of the message if the error is `explained`."""
         super().__init__(f"{'' if explained else details}{happened} {meaning} {remedy}")
         self.happened, self.meaning, self.remedy, self.details = happened, meaning, remedy, details
 
 
 class NothingFits(Problem):
-    """There is no package for this system."""
+    """Raised if a required package is not available for this system."""
 
 
 class Advice(NamedTuple):
-    """How to try again: developers type a command, users press a button. `room`: what a set-up takes on the disk."""
+    """Phrases for the remedy: how to retry, a last resort, and how much disk space a set-up needs (`room`)."""
 
     again: str
     last_resort: str
@@ -46,7 +46,7 @@ USERS = Advice(
 
 
 class ToolFailed(Exception):
-    """A tool ended with an error; `tail` is the end of what it printed."""
+    """Raised if a tool exits with an error. `tail`: the last lines of its output."""
 
     def __init__(self, command: Sequence[str], code: int, printed: str) -> None:
         super().__init__(f"{command[0]} ended with exit code {code}")
@@ -96,7 +96,13 @@ CAUSES = (
 
 
 def problem_of(doing: str, failure: ToolFailed, log: Path, advice: Advice = DEVELOPERS) -> Problem:
-    """Turns a tool's failure into a user-facing problem, with the end of its output as details."""
+    """Converts a tool's failure into a user-facing error, with the end of its output as details.
+
+    - `doing`: the failed step, such as "Making the environment"
+    - `failure`: the tool's failure; its output determines the explanation (see `CAUSES`)
+    - `log`: the path of the log to refer to
+    - `advice`: the phrases for developers or for users
+    """
     details = "".join(f"    {line}\n" for line in failure.tail.splitlines())
     for pattern, meaning, remedy in CAUSES:
         if re.search(pattern, failure.printed):
@@ -108,8 +114,8 @@ def problem_of(doing: str, failure: ToolFailed, log: Path, advice: Advice = DEVE
 
 
 def problem_of_system(error: OSError, folder: Path, advice: Advice) -> Problem:
-    """Explains an error of the operating system. `folder`: where the set-up writes."""
-    if error.errno == errno.ENOSPC:  # also for Windows' ERROR_DISK_FULL
+    """Converts an operating system error into a user-facing one. `folder`: the folder that the set-up writes to."""
+    if error.errno == errno.ENOSPC:  # Python also uses this for ERROR_DISK_FULL on Windows
         return Problem(
             f"The disk is full: {error}.",
             "Not all files could be written.",

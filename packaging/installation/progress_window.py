@@ -1,9 +1,9 @@
-"""Starts KAME Desktop from a menu, and shows the progress in a small window if it has to be set up first.
+"""Starts KAME Desktop from a menu, with a small progress window if it has to be set up first.
 
     progress_window.py [arguments of the app]
 
-Runs the launcher and reads its reports, one JSON object per line. The window is Tk's if Python has it, else zenity's;
-else there are notifications. Closing the window cancels the set-up, which the next start continues.
+Runs the launcher and reads its reports, one JSON object per line. Shows a Tk window if Python has Tk, otherwise a
+zenity window or desktop notifications. Closing the window cancels the set-up; the next start resumes it.
 """
 
 from __future__ import annotations
@@ -38,37 +38,37 @@ PAPER, INK, ACCENT = "#f4f6f7", "#1c2b2e", "#0b7486"
 
 
 def words_of(problem: Mapping[str, Any]) -> str:
-    """Returns a problem's sentences as one text."""
+    """Returns the parts of a reported problem as one text, separated by empty lines."""
     return "\n\n".join(problem[part] for part in ("happened", "meaning", "remedy") if problem.get(part))
 
 
 def amount_of(report: Mapping[str, Any]) -> str:
-    """Describes how much is done, as in "310 of 1,240 MB"; empty if unknown."""
+    """Returns the amount done as text, such as "310 of 1,240 MB", or an empty string if it is unknown."""
     done, total = report.get("bytes") or 0, report.get("of") or 0
     return f"{done / 10**6:,.0f} of {total / 10**6:,.0f} MB" if total else ""
 
 
 class View:
-    """The interface of all views. This one shows nothing, where no other works."""
+    """The interface of all views; also the fallback if no other view is available, which shows no progress."""
 
     def show(self, report: Mapping[str, Any]) -> None:
-        """Shows a step or a sentence."""
+        """Shows a report that contains a step or a message."""
 
     def is_open(self) -> bool:
-        """Tells whether the user has left it open: closing it cancels the set-up. Also lets it redraw itself."""
+        """Processes pending events and returns whether the view is still open; closing it cancels the set-up."""
         return True
 
     def close(self) -> None:
         """Closes the view."""
 
     def ask_to_retry(self, problem: Mapping[str, Any]) -> bool:
-        """Shows a problem; returns whether to retry."""
+        """Shows a problem and returns whether the user wants to retry."""
         print(words_of(problem))
         return False
 
 
 class TkView(View):
-    """A Tk window. Raises TclError or ImportError where there is no Tk or no screen."""
+    """A Tk window. The constructor raises ImportError if Tk is not installed, or TclError if there is no display."""
 
     def __init__(self) -> None:
         import tkinter
@@ -150,7 +150,7 @@ class TkView(View):
 
 
 class ZenityView(View):
-    """A zenity window, which reads percentages and texts from its input."""
+    """A zenity window. zenity reads percentages and texts from its standard input."""
 
     def __init__(self) -> None:
         command = ["zenity", "--progress", "--title", TITLE, "--text", EXPLANATION, "--width", str(WIDTH)]
@@ -159,7 +159,7 @@ class ZenityView(View):
     def show(self, report: Mapping[str, Any]) -> None:
         text = " \\n".join(filter(None, (report.get("step") or report.get("say"), amount_of(report))))
         fraction = report.get("fraction")
-        # At 100 it would close itself.
+        # zenity would close its window at 100.
         lines = [f"# {text}"] + ([f"{min(99, fraction * 100):.0f}"] if fraction is not None else [])
         try:
             self._child.stdin.write("".join(f"{line}\n" for line in lines).encode())  # type: ignore[union-attr]
@@ -195,7 +195,7 @@ class ZenityView(View):
 
 
 class NotificationView(View):
-    """Notifications of the desktop: one for each step, one for a problem."""
+    """Desktop notifications, one for each step and one for a problem."""
 
     def __init__(self) -> None:
         self._said = ""
@@ -216,11 +216,11 @@ class NotificationView(View):
 
 
 def make_view() -> View:
-    """Returns the best view that this desktop can show."""
+    """Returns the best view that works on this desktop."""
     if os.environ.get("DISPLAY"):
         try:
             return TkView()
-        except Exception:  # no tkinter, no Tk, or no screen: each raises something else
+        except Exception:  # no tkinter, no Tk or no display: the exception differs
             pass
     if shutil.which("zenity"):
         return ZenityView()
@@ -228,7 +228,7 @@ def make_view() -> View:
 
 
 class Launcher:
-    """The launcher as a child process. Its reports arrive in a queue; the last one is None."""
+    """The launcher as a child process. `reports`: its reports, followed by None when its output ends."""
 
     def __init__(self, arguments: list[str]) -> None:
         command = [sys.executable, "-sE", str(HERE.parent / "launcher.py"), "--report", "start", *arguments]
@@ -247,19 +247,19 @@ class Launcher:
         self.reports.put(None)
 
     def next_report(self, seconds: float) -> Any:
-        """Returns the next report, or an empty one if none comes in time."""
+        """Returns the next report: an empty one if none arrives within `seconds`, or None if the output has ended."""
         try:
             return self.reports.get(timeout=seconds)
         except queue.Empty:
             return {}
 
     def cancel(self) -> None:
-        """Stops the set-up and waits for its end."""
+        """Cancels the set-up and waits until the launcher has exited."""
         self._child.stdin.close()  # type: ignore[union-attr]
         self.wait()
 
     def wait(self) -> int:
-        """Waits for the end of the launcher; returns its exit code."""
+        """Waits until the launcher has exited; returns its exit code."""
         code = self._child.wait()
         self._child.stdin.close()  # type: ignore[union-attr]
         self._reader.join()
@@ -267,7 +267,7 @@ class Launcher:
 
 
 def start(arguments: list[str]) -> int:
-    """Starts the app; returns the launcher's exit code."""
+    """Starts the app, retrying as often as the user wants; returns the exit code."""
     while True:
         launcher = Launcher(arguments)
         problem = follow(launcher)
@@ -284,7 +284,7 @@ def start(arguments: list[str]) -> int:
 
 
 def follow(launcher: Launcher) -> Any:
-    """Shows the launcher's reports until it has ended. Returns its problem, "cancelled", or None after success."""
+    """Shows the launcher's reports until it exits. Returns None on success, the reported problem, or "cancelled"."""
     view: View | None = None
     problem: Any = None
     closes_at = float("inf")

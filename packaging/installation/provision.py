@@ -1,4 +1,4 @@
-"""Sets up, upgrades and repairs an installed app's environment: finds damaged files, and fetches what is missing."""
+"""Sets up, upgrades and repairs the environment of an installed app."""
 
 from __future__ import annotations
 
@@ -44,28 +44,28 @@ from installation.stamp import base_version, is_current, is_ready, linked_python
 from installation.steps import HASHED, Steps
 
 LOCKS = EMBEDDED.locks
-"""The locks of every installation."""
+"""The locks that every installation needs."""
 
 WITHOUT_CARD = "To continue without what the graphics card needs, type: kame-desktop card remove"
 DOWNLOADED_PYTHON = "3.12"
 
 
 def tool_variables(places: InstalledPlaces, env: Mapping[str, str]) -> dict[str, str]:
-    """Returns environment variables with which uv writes only beside the environment."""
+    """Returns `env` with variables that make uv write only next to the environment."""
     more = {"UV_CACHE_DIR": str(places.cache), "UV_LINK_MODE": "hardlink", "UV_PYTHON_INSTALL_DIR": str(places.pythons)}
     return {**env, **more}
 
 
 class Provision:
-    """One set-up, upgrade or repair of an installed app."""
+    """A set-up, upgrade or repair of an installed app."""
 
     def __init__(self, places: InstalledPlaces, steps: Steps, env: Mapping[str, str]) -> None:
         self.places, self.steps, self.env = places, steps, tool_variables(places, env)
 
     def ensure(self, repair: bool = False, adopt: bool = True) -> None:
-        """Sets up what is missing; with `repair`, also reinstalls packages with damaged files.
+        """Sets up what is missing; with `repair`, also reinstalls damaged packages. Raises Problem on failure.
 
-        `adopt`: a waiting environment may replace the current one now, though never while the app's window is open.
+        `adopt`: allows a waiting environment to replace the current one, though never while the app's window is open.
         """
         adopt = adopt and self.places.next.venv.exists() and not window_is_open()
         remove_discarded(self.places)
@@ -87,13 +87,13 @@ class Provision:
             self.put_in_place()
 
     def put_in_place(self) -> None:
-        """Replaces the environment in use by the new one."""
+        """Replaces the environment in use with the new one."""
         with self.steps.step("Putting it in place"):
             replace(self.places, self.places.new)
             remove_leftovers(self.places)
 
     def _damaged(self) -> list[str]:
-        """Returns the names of damaged packages' metadata folders. Raises Problem if the program itself is damaged."""
+        """Returns the .dist-info names of damaged packages. Raises Problem if the app's own files are damaged."""
         with self.steps.step("Checking all files"):
             broken = damaged_program_files(self.places.root)
             if broken:
@@ -107,7 +107,7 @@ class Provision:
             return [path.name for path in damaged_packages(folder, self.steps)] if folder else []
 
     def _is_whole(self) -> bool:
-        """Returns whether all packages of the locks are installed and the app can be imported."""
+        """Returns whether all locked packages are installed and the app can be imported."""
         places, stamp = self.places, read_stamp(self.places)
         version = venv_version(places, self.env)
         if not is_current(places) or version != stamp.get("python"):
@@ -123,9 +123,9 @@ class Provision:
         return True
 
     def _make(self, damaged: list[str]) -> None:
-        """Makes a new environment of the chosen variant, or without a card's packages if they don't work.
+        """Builds a new environment of the current variant, or without the card's packages if they don't work.
 
-        Other failures, such as a lost network, can be fixed and are no reason to remove those packages.
+        Other failures, such as a network outage, are temporary and don't cause the card's packages to be removed.
         """
         chosen = variant_of(read_stamp(self.places))
         try:
@@ -145,9 +145,11 @@ class Provision:
         self.build(EMBEDDED, damaged, lost=f"{lost.happened} {lost.meaning}")
 
     def build(self, variant: Variant, damaged: Sequence[str] = (), lost: str = "") -> None:
-        """Makes a new environment beside the one in use, and checks that it works.
+        """Builds a new environment next to the one in use and checks that it works. Raises Problem if it doesn't.
 
-        `damaged`: packages to install again; `lost`: why a card's packages are no longer in it.
+        - `variant`: the contents of the environment
+        - `damaged`: the .dist-info folders of packages to reinstall
+        - `lost`: why the environment no longer contains a card's packages, for the stamp
         """
         places, new = self.places, self.places.new
         version, stamp = venv_version(places, self.env), read_stamp(places)
@@ -155,7 +157,7 @@ class Provision:
             with self.steps.step("Preparing the environment"):
                 clone(places, new.venv, self.steps)
             for name in damaged:
-                # Without its metadata a package counts as missing, and is installed again.
+                # A package without metadata counts as missing and is reinstalled.
                 shutil.rmtree(str(new.site_packages / name))
         else:
             self._make_empty()
@@ -191,13 +193,13 @@ class Provision:
             raise problem_of("Making the environment", failure, self.places.log, USERS) from failure
 
     def _base_python(self) -> str:
-        """Returns the base Python: the installation's own, the system's most suitable one, or one that uv downloads."""
+        """Returns the path of the base Python: the installation's own, the system's best, or one that uv downloads."""
         if self.places.base_python.exists():
             return str(self.places.base_python)
         running = getattr(sys, "_base_executable", None) or sys.executable
         found = find_pythons(candidates(self.env, running), self.env)
         if found and found[0].fits:
-            # Not a name like /bin/python3, which may be another version after an upgrade of the system.
+            # Not a link like /bin/python3, which may point to another version after a system upgrade.
             return os.path.realpath(found[0].executable)
         self._tool("python", "install", DOWNLOADED_PYTHON)
         return self._tool("python", "find", "--managed-python", DOWNLOADED_PYTHON).strip().splitlines()[-1]
@@ -210,13 +212,16 @@ ROOM_TO_SPARE = 100 * 10**6
 
 
 class Fetching:
-    """One installation of packages; `tool` runs the package tool with the given arguments."""
+    """Installs packages into the new environment. `tool` runs uv with the given arguments."""
 
     def __init__(self, places: InstalledPlaces, steps: Steps, tool: Callable[..., str]) -> None:
         self._places, self._steps, self._tool = places, steps, tool
 
     def install(self, variant: Variant, version: str) -> None:
-        """Installs exactly what the variant's locks name into the new environment."""
+        """Installs exactly the packages in the variant's locks. Raises Problem on failure.
+
+        `version`: the environment's Python version, such as `3.12`.
+        """
         places = self._places
         cost = self._cost(variant, version)
         self._check_room(cost.unpacked - bytes_in(places.cache))
@@ -265,7 +270,7 @@ class Fetching:
             )
 
     def _sources(self, variant: Variant) -> tuple:
-        """Returns where packages come from: the installer's own wheels, and for a card also the network."""
+        """Returns uv's source options: an offline installer's own wheels and, for a card, also the network."""
         if not self._places.wheels.exists():
             return ()
         only = () if variant.backend else ("--offline", "--no-index")
@@ -284,9 +289,9 @@ class Fetching:
         )
 
     def _install_with_torch_for_windows(self, variant: Variant) -> None:
-        """Installs all but torch by hash, then the build of torch that fits the driver, from torch's own index.
+        """Installs everything except torch by hash, then the torch build for the driver from torch's own index.
 
-        Keeps a build that is already installed, which a sync would remove.
+        Keeps a matching build that is already installed; `uv pip sync` would remove it.
         """
         places, new = self._places, self._places.new
         wanted_torch = f"{torch_pin(places.locks)}+{variant.backend}"
@@ -308,7 +313,7 @@ BLOCK = 1 << 20
 
 
 def sha256(path: Path) -> bytes:
-    """Returns the digest of a file, read in blocks."""
+    """Returns the SHA-256 digest of a file, which it reads in blocks."""
     seen = hashlib.sha256()
     with path.open("rb") as file:
         for block in iter(lambda: file.read(BLOCK), b""):
@@ -317,7 +322,7 @@ def sha256(path: Path) -> bytes:
 
 
 def recorded_files(metadata: Path) -> Iterator[tuple]:
-    """Reads a package's list of files: path, encoded digest and size; the last two may be empty."""
+    """Yields the entries in a package's RECORD: path, encoded digest and size; the latter two may be empty."""
     with (metadata / "RECORD").open(encoding="utf-8", newline="") as record:
         for row in csv.reader(record):
             if len(row) == 3:
@@ -325,7 +330,7 @@ def recorded_files(metadata: Path) -> Iterator[tuple]:
 
 
 def is_whole(path: Path, digest: str, size: str) -> bool:
-    """Returns whether a file matches its package's list. Compiled code is ignored: Python replaces it."""
+    """Returns whether a file matches its RECORD entry. Bytecode always matches, since Python regenerates it."""
     if path.suffix == ".pyc":
         return True
     try:
@@ -334,14 +339,14 @@ def is_whole(path: Path, digest: str, size: str) -> bool:
         if size and path.stat().st_size != int(size):
             return False
         found = sha256(path)
-        # Some build tools write the digest in hexadecimal instead of base64.
+        # Some build tools write the digest in hexadecimal rather than base64.
         return digest[len("sha256=") :] in (base64.urlsafe_b64encode(found).rstrip(b"=").decode(), found.hex())
     except (OSError, ValueError):
         return False
 
 
 def damaged_packages(site_packages: Path, steps: Steps) -> list[Path]:
-    """Returns the metadata folders of packages with a missing or changed file."""
+    """Returns the .dist-info folders of packages with missing or modified files."""
     found = []
     for metadata in sorted(site_packages.glob("*.dist-info")):
         steps.tick()
@@ -355,9 +360,9 @@ def damaged_packages(site_packages: Path, steps: Steps) -> list[Path]:
 
 
 def damaged_program_files(root: Path) -> list[str]:
-    """Returns the missing or changed files of the program, according to its list `files.json`.
+    """Returns the paths of the app's own files that are missing or modified, according to `files.json`.
 
-    There is no such list where a package manager checks the files itself.
+    Returns an empty list if there is no `files.json`: with a package manager, checking files is its job.
     """
     listed = read_json(root / "files.json")
 

@@ -1,4 +1,4 @@
-"""Replaces the environment in use by a new one with two renames, and cleans up after interrupted set-ups."""
+"""Replaces the environment in use with a new one by two renames, and cleans up after interrupted set-ups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from installation.steps import Steps
 
 
 def recover(places: InstalledPlaces) -> None:
-    """Finishes or undoes a replacement that was interrupted between its two renames."""
+    """Completes or rolls back a replacement that was interrupted between its two renames."""
     if places.venv.exists():
         return
     for new in (places.new, places.next):
@@ -30,15 +30,15 @@ def recover(places: InstalledPlaces) -> None:
 
 
 def is_complete(new: Places, places: InstalledPlaces) -> bool:
-    """Returns whether a new environment is complete, that is, has its stamp, which is written last."""
+    """Returns whether a new environment is complete, that is, has a stamp, which is written last."""
     stamp = read_json(new.stamp)
     return stamp.get("schema") == STAMP_SCHEMA and stamp.get("venv") == str(places.venv)
 
 
 def adopt_next(places: InstalledPlaces) -> None:
-    """Replaces the environment in use by one that was made while the app ran.
+    """Replaces the environment in use with the one in `next`, if any, which was built while the app was running.
 
-    On Windows that fails while the app still runs; then it keeps waiting.
+    On Windows, this isn't possible while the app is still running; the new environment then stays in `next`.
     """
     if not places.next.venv.exists():
         return
@@ -54,7 +54,7 @@ def adopt_next(places: InstalledPlaces) -> None:
 
 
 def clean_up(places: InstalledPlaces) -> None:
-    """Removes the leftovers of an interrupted set-up; downloaded packages stay in the cache."""
+    """Removes the leftovers of an interrupted set-up, but keeps downloaded packages in the cache."""
     for folder in (places.new.venv, places.old):
         if folder.exists():
             remove_tree(folder)
@@ -63,9 +63,9 @@ def clean_up(places: InstalledPlaces) -> None:
 
 
 def clone(source: Places, target: Path, steps: Steps) -> None:
-    """Copies an environment with hard links where the disk allows it, which is quick and takes no room.
+    """Copies an environment, with hard links if the file system supports them, which is fast and takes no space.
 
-    Leaves out compiled code, which Python makes again, and the stamp, so that an interrupted copy is never used.
+    Leaves out bytecode, which Python regenerates, and the stamp, so that an incomplete copy is never used.
     """
 
     def link(one: str, other: str) -> None:
@@ -82,17 +82,20 @@ def clone(source: Places, target: Path, steps: Steps) -> None:
 
 
 def replace(places: InstalledPlaces, new: Places) -> None:
-    """Replaces the old environment by a new one, and removes the old one."""
+    """Replaces the environment in use with `new` and deletes the old one."""
     if places.venv.exists():
         move(places.venv, places.old)
     move(new.venv, places.venv)
     if places.old.exists():
-        # Files that are still in use are removed by the next set-up.
+        # The next set-up deletes files that are still in use.
         shutil.rmtree(str(places.old), ignore_errors=True)
 
 
 def move(source: Path, target: Path) -> None:
-    """Renames a folder. On Windows it waits a little for virus scanners, which open every new file."""
+    """Renames a folder. Raises Problem on failure.
+
+    On Windows it retries for a few seconds, since virus scanners open every new file.
+    """
     for seconds in (0.2, 0.5, 1, 2, 0) if WINDOWS else (0,):
         try:
             os.replace(str(source), str(target))
@@ -109,24 +112,24 @@ def move(source: Path, target: Path) -> None:
 
 
 def remove_environment(places: InstalledPlaces, steps: Steps) -> None:
-    """Waits for any running set-up, then removes all files created by set-ups."""
+    """Waits for any running set-up, then deletes everything that set-ups have created."""
     if not places.traces():
         return
     with only_one(places.set_up_lock, steps):
         for path in places.traces():
             if path != places.set_up_lock:
                 remove_tree(path)
-        with contextlib.suppress(OSError):  # Windows removes no open file
+        with contextlib.suppress(OSError):  # Windows doesn't delete open files
             places.set_up_lock.unlink()
     if WINDOWS:
-        with contextlib.suppress(OSError):  # another set-up has it by now
+        with contextlib.suppress(OSError):  # another set-up may hold it by now
             places.set_up_lock.unlink()
 
 
 def remove_leftovers(places: InstalledPlaces) -> None:
-    """Removes the cache of downloaded packages once the environment is in place.
+    """Deletes the cache of downloaded packages once the environment is in place.
 
-    It is renamed first: if the removal is interrupted or a file is in use, the app's next start removes the rest.
+    The cache is renamed first, so that if the deletion fails or is interrupted, the app's next start completes it.
     """
     remove_discarded(places)
     if places.cache.exists():
@@ -137,6 +140,6 @@ def remove_leftovers(places: InstalledPlaces) -> None:
 
 
 def remove_discarded(places: InstalledPlaces) -> None:
-    """Removes the rest of a discarded cache, which no set-up uses."""
+    """Deletes what is left of a discarded cache."""
     if places.discarded.exists():
         shutil.rmtree(str(places.discarded), ignore_errors=True)

@@ -1,7 +1,7 @@
 """Reports the progress of a set-up to another program, one JSON object per line.
 
-The lines are {"step", "fraction", "bytes", "of"}, {"say"}, {"problem": {"happened", "meaning", "remedy",
-"details"}} and {"ready"}. The program that reads them cancels by closing the standard input.
+The objects have the keys {"step", "fraction", "bytes", "of"}, {"say"}, {"problem": {"happened", "meaning", "remedy",
+"details"}} or {"ready"}. The reading program cancels the set-up by closing the launcher's standard input.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ SECONDS_BETWEEN_REPORTS = 0.25
 
 
 class Reports:
-    """Writes lines for another program; ignores errors if the reader has exited."""
+    """Writes reports to a stream; ignores errors, so that the set-up continues if the reader has exited."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
 
     def write(self, **what: object) -> None:
-        """Writes one line."""
+        """Writes one report: a line with a JSON object of the given keys."""
         line = json.dumps(what, ensure_ascii=False) + "\n"
         with contextlib.suppress(OSError, ValueError):
             self._stream.write(line.encode("utf-8", "replace"))
             self._stream.flush()
 
     def problem(self, problem: Problem) -> None:
-        """Writes a problem with all its parts."""
+        """Writes a report with all parts of a problem."""
         parts = {name: getattr(problem, name) for name in ("happened", "meaning", "remedy", "details")}
         self.write(problem=parts)
 
 
 class EndOfInput:
-    """Detects, on a thread, that an input was closed."""
+    """Detects the end of an input stream on a background thread."""
 
     def __init__(self, descriptor: int) -> None:
         self._closed = threading.Event()
-        # Read without Python's buffer: its lock would be held when this program ends.
+        # Read unbuffered: the thread would still hold the lock of Python's buffer when this program exits.
         threading.Thread(target=self._read, args=(descriptor,), daemon=True).start()
 
     def _read(self, descriptor: int) -> None:
@@ -56,12 +56,12 @@ class EndOfInput:
         self._closed.set()
 
     def is_closed(self) -> bool:
-        """Returns whether the other program has cancelled."""
+        """Returns whether the input has ended, which means that the other program has cancelled."""
         return self._closed.is_set()
 
 
 class ReportedSteps(Steps):
-    """Steps that report to another program, and stop when it cancels."""
+    """Steps that report to another program; they raise Stopped when it cancels."""
 
     def __init__(self, log: Path, reports: Reports, end: EndOfInput) -> None:
         super().__init__(log, say=lambda text: None)
@@ -89,5 +89,5 @@ class ReportedSteps(Steps):
         done, total = self._amount() if self._amount else (0, 0)
         fraction = min(1.0, done / total) if total else None
         self._reports.write(step=self._text, fraction=fraction, bytes=done, of=total)
-        # Counting many files takes time on slow disks: spend at most a tenth of the time on it.
+        # Counting many files is slow on some disks: spend at most about a tenth of the time on it.
         self._next = began + max(SECONDS_BETWEEN_REPORTS, 10 * (time.monotonic() - began))

@@ -1,8 +1,9 @@
-"""Closes the programs that run from a folder on Windows, so that an installer can change its files.
+"""Closes all programs running from a folder on Windows, so that the installer can replace its files.
 
-    python running.py FOLDER      exit code 0 when nothing runs from there any more, 77 if something stays open
+    python running.py FOLDER      exit code 0 once no program runs from there, 77 if one stays open
 
-Asks each window to close, like its close button. The installer runs it as a script, so it imports no other module here.
+Sends each window the same message as its close button does. The installer runs this file as a script, so it must not
+import other modules of this package.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ import time
 from ctypes import wintypes
 
 STILL_OPEN = 77
-"""An exit code that Python never uses itself: a failure to start must not look like an app that stays open."""
+"""An exit code that Python itself never uses, so that a failure to start isn't mistaken for an open program."""
 UNINSTALLER = "uninstall.exe"
-"""A program in the folder that waits for this script."""
+"""A program in the folder that is not closed, since it runs this script and waits for it."""
 SECONDS = 15
 WM_CLOSE = 0x10
 QUERY_LIMITED_INFORMATION = 0x1000
 
 
 def image_of(process: int) -> str:
-    """Returns the path of a process's program; empty if it has ended or belongs to another user."""
+    """Returns the path of a process's executable; empty if the process has exited or belongs to another user."""
     kernel = ctypes.WinDLL("kernel32", use_last_error=True)
     kernel.OpenProcess.restype = wintypes.HANDLE
     handle = wintypes.HANDLE(kernel.OpenProcess(QUERY_LIMITED_INFORMATION, False, process))
@@ -37,7 +38,7 @@ def image_of(process: int) -> str:
 
 
 def processes_in(folder: str) -> set:
-    """Returns the processes whose program is in a folder, except this one and the uninstaller."""
+    """Returns the IDs of the processes whose executable is in a folder, except this process and the uninstaller."""
     numbers, used = (wintypes.DWORD * 65536)(), wintypes.DWORD()
     ctypes.WinDLL("psapi").EnumProcesses(numbers, ctypes.sizeof(numbers), ctypes.byref(used))
     start = os.path.normcase(os.path.abspath(folder)) + os.sep
@@ -50,7 +51,7 @@ def processes_in(folder: str) -> set:
 
 
 def close_windows(processes: set) -> None:
-    """Asks all windows of these processes to close."""
+    """Asks all visible windows of these processes to close."""
     user = ctypes.WinDLL("user32")
     function = ctypes.WINFUNCTYPE(wintypes.BOOL, wintypes.HWND, wintypes.LPARAM)
 
@@ -65,7 +66,7 @@ def close_windows(processes: set) -> None:
 
 
 def main(folder: str) -> int:
-    """Closes the programs that run from the folder and waits until they have ended; returns the exit code."""
+    """Closes the programs running from `folder` and waits up to `SECONDS` for them to exit; returns the exit code."""
     until = time.monotonic() + SECONDS
     while True:
         processes = processes_in(folder)

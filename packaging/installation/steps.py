@@ -1,6 +1,6 @@
-"""Runs tools step by step, as child processes with the right environment variables.
+"""Runs tools as child processes, with sanitised environment variables.
 
-The user sees one line per step; what the tools print goes to a log.
+The user sees one line per step; the tools' output goes to a log.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any
 from installation.places import WINDOWS, Places
 from installation.problems import UNTRUSTED, ToolFailed
 
-# These are meant for another Python. A proxy, a mirror of the package registry, a certificate and a cache stay: without
-# them the user's network may not be usable.
+# Variables that are meant for another Python. Settings for proxies, package mirrors, certificates and caches are kept,
+# since the user's network may require them.
 LEAKING = frozenset(
     """
     PYTHONHOME PYTHONPATH PYTHONEXECUTABLE PYTHONPLATLIBDIR PYTHONUSERBASE __PYVENV_LAUNCHER__ VIRTUAL_ENV
@@ -38,22 +38,22 @@ LEAKING = frozenset(
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Copies the environment without variables that would lead a package tool or the app to another Python.
+    """Returns a copy of the environment variables without those that would make pip, uv or the app use another Python.
 
-    The copy switches onnxruntime's telemetry off: nothing may leave the user's machine.
+    Also disables onnxruntime's telemetry, since no data may leave the user's machine.
     """
     kept = {
         name: value
         for name, value in environ.items()
         if name.upper() not in LEAKING and not name.upper().startswith("CONDA_")
     }
-    # A configuration file may ask for a user install, which fails inside a virtual environment.
+    # A configuration file may enable user installs, which fail in a virtual environment.
     kept["PIP_USER"] = "0"
     kept["PIP_NO_INPUT"] = "1"
     kept["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     kept["UV_NO_PROGRESS"] = "1"
     kept.setdefault("UV_HTTP_TIMEOUT", "120")
-    # onnxruntime reads this while it is imported; its function that switches telemetry off comes too late.
+    # onnxruntime reads this on import, so its function for disabling telemetry comes too late.
     kept["ORT_DISABLE_TELEMETRY"] = "1"
     return kept
 
@@ -64,20 +64,20 @@ BUNDLES = (
     "/etc/ssl/ca-bundle.pem",  # openSUSE
     "/etc/ssl/cert.pem",
 )
-"""Where Linux distributions keep the certificates that the system trusts."""
+"""The paths at which Linux distributions store the system's trusted certificates."""
 
 
 def system_certificates(env: Mapping[str, str]) -> dict[str, str]:
-    """Returns variables with which uv and pip trust what the system, or a file of the user's, trusts.
+    """Returns variables that make uv and pip trust the certificates of the system and those specified by the user.
 
-    By default uv trusts only the certificates that it contains, and so did pip until version 24.2. The certificate of a
-    company's proxy is among the system's, or in a file that the user has named for one of the two tools.
+    By default, uv trusts only its bundled certificates, as did pip before version 24.2. A corporate proxy's certificate
+    is in the system's store, or in a file that the user has specified for one of the two tools.
     """
-    import ssl  # which takes long, and is seldom needed
+    import ssl  # slow to import and rarely needed
 
     files = [env[name] for name in ("SSL_CERT_FILE", "PIP_CERT") if os.path.isfile(env.get(name, ""))]
     if WINDOWS:
-        # uv asks the system; before version 0.10 another variable told it to.
+        # Makes uv use the system's store; before version 0.10 the variable had another name.
         more = {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1"}
         trusted = ssl.create_default_context().get_ca_certs(binary_form=True)
         texts = ["".join(map(ssl.DER_cert_to_PEM_cert, trusted))]
@@ -98,11 +98,11 @@ def system_certificates(env: Mapping[str, str]) -> dict[str, str]:
 
 
 CANCELLED = 130
-"""The exit code after Ctrl-C, or when the user cancels a set-up."""
+"""The exit code after Ctrl-C or after the user has cancelled a set-up."""
 
 
 class Stopped(BaseException):
-    """Raised when the system asks this program to exit (SIGTERM, SIGHUP)."""
+    """Raised when this program is asked to exit by SIGTERM or SIGHUP, or by the program that reads its reports."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -110,14 +110,14 @@ class Stopped(BaseException):
 
 
 def reason_of(number: int) -> BaseException:
-    """Returns the exception for a signal: KeyboardInterrupt for Ctrl-C, else Stopped."""
+    """Returns the exception for a signal: KeyboardInterrupt for SIGINT, otherwise Stopped."""
     return KeyboardInterrupt() if number == signal.SIGINT else Stopped(number)
 
 
 class SignalHandler:
-    """Raises the exception of a signal, but not while a child is being started.
+    """A signal handler that raises the exception of a signal, or defers it while a child process is being started.
 
-    A child that already runs while `Popen` hasn't returned yet would be left behind.
+    If it raised during `Popen`, a child that is already running would be orphaned.
     """
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ def catch_signals() -> None:
 
 
 def start_child(command: Sequence[object], **options: Any) -> subprocess.Popen:
-    """Starts a child. A signal that arrives meanwhile ends the child, then this program."""
+    """Starts a child process. If a signal arrives meanwhile, ends the child and then raises the signal's exception."""
     stop_on_signal.starting, stop_on_signal.held, child = True, None, None
     try:
         child = subprocess.Popen(command, **options)
@@ -157,7 +157,10 @@ def start_child(command: Sequence[object], **options: Any) -> subprocess.Popen:
 
 
 def end_child(child: subprocess.Popen, reason: BaseException) -> None:
-    """Terminates a child, and kills it if it doesn't end. After Ctrl-C, which it received too, waits for it first."""
+    """Terminates a child process, and kills it if it doesn't exit.
+
+    After Ctrl-C, which the child also received, first gives it time to exit by itself.
+    """
     patience = ((lambda: None, 10),) if isinstance(reason, KeyboardInterrupt) else ()
     for ask, seconds in (*patience, (child.terminate, 5), (child.kill, 5)):
         ask()
@@ -169,7 +172,7 @@ def end_child(child: subprocess.Popen, reason: BaseException) -> None:
 
 
 def output_of(command: Sequence[str], env: Mapping[str, str], seconds: float) -> str | None:
-    """Runs a short command and returns what it printed; None if it doesn't start, fails, or takes too long."""
+    """Runs a command and returns its standard output; None if it can't be started, fails, or exceeds `seconds`."""
     try:
         done = subprocess.run(
             list(command),
@@ -185,18 +188,18 @@ def output_of(command: Sequence[str], env: Mapping[str, str], seconds: float) ->
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
 
 
-# A program without a console must not open one for its tools.
+# A program without a console must not open one for its child processes.
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 PREPARED = re.compile(r"(?m)^Prepared \d+ packages? in (?:(\d+)m )?([\d.]+)(ms|s)$")
-"""What uv prints when it has downloaded and unpacked what was not in its cache."""
+"""The line that uv prints after downloading and unpacking packages that were not in its cache."""
 
 
 class Steps:
-    """Shows one line per step with its time, runs tools, and keeps their output in a log.
+    """Runs tools, logs their output, and shows one line per step with its duration.
 
-    `downloading`: how many seconds of all steps uv has spent on downloads.
+    `downloading`: the total time that uv has spent on downloads, in seconds.
     """
 
     def __init__(
@@ -219,7 +222,7 @@ class Steps:
 
     @contextlib.contextmanager
     def step(self, text: str, amount: Callable[[], tuple] | None = None) -> Iterator[None]:
-        """Shows a step and how long it takes; with `amount`, which returns bytes done and in all, shows these too."""
+        """Shows a step and its duration. `amount`: returns the bytes done and the total, to be shown as progress."""
         self._text, self._began, self._shown, self._amount = text, self._clock(), "", amount
         self._say(text + " ...")
         try:
@@ -235,7 +238,7 @@ class Steps:
         self._text, self._amount = "", None
 
     def tick(self) -> None:
-        """Updates the line of a running step; called ten times a second."""
+        """Updates the line of the running step. Must be called regularly; `run` does so ten times a second."""
         if not self._live or not self._text:
             return
         shown = f"{self._clock() - self._began:.0f} s"
@@ -249,13 +252,13 @@ class Steps:
     def run(
         self, command: Sequence[object], env: Mapping[str, str], hold: int | None = None, cwd: Path | None = None
     ) -> str:
-        """Runs a tool to its end and returns what it printed. Raises ToolFailed if it fails.
+        """Runs a tool until it exits and returns its output. Raises ToolFailed if it fails.
 
-        A tool that distrusts a server, as behind a proxy with a certificate of its own, is run again with the
-        certificates that the system trusts, and so are all later ones.
+        If the tool rejects a server's certificate, as it may behind a corporate proxy, it is run again with the
+        certificates that the system trusts. Later runs use these as well.
 
-        `hold`: the descriptor of the set-up's lock, which a tool that outlives this program keeps, so that the next
-        set-up waits for it.
+        `hold`: the file descriptor of the set-up's lock. The tool inherits it, so that if the tool outlives this
+        program, the next set-up waits for it.
         """
         try:
             return self._run(command, {**env, **self._certificates}, hold, cwd)
@@ -310,11 +313,11 @@ class Steps:
 
 
 HASHED = ("--require-hashes", "--only-binary", ":all:")
-"""Options of pip and uv that install nothing but wheels with the hashes of the locks."""
+"""Options with which pip and uv install only wheels whose hashes are in the lock."""
 
 
 class Setup:
-    """What all steps of one set-up share: folders, progress, environment variables and the held lock."""
+    """The context of a set-up: paths, progress, environment variables, and the descriptor of the held lock."""
 
     def __init__(self, places: Places, steps: Steps, env: Mapping[str, str], hold: int) -> None:
         self.places, self.steps, self.env, self.hold = places, steps, env, hold
@@ -323,6 +326,6 @@ class Setup:
         return self.steps.run(command, {**self.env, **more}, self.hold, self.places.root)
 
     def install_lock(self, uv: str, lock: str | Path) -> None:
-        """Installs exactly what a lock names, without resolving dependencies: locks are complete."""
+        """Installs the packages in a lock, without resolving dependencies, since locks are complete."""
         path = lock if isinstance(lock, Path) else self.places.locks / lock
         self.tool(uv, "pip", "install", "--python", self.places.python, *HASHED, "--no-deps", "-r", path)

@@ -1,6 +1,6 @@
-"""The system's libraries and programs that the app and its tests need: which are missing, and how to install them.
+"""The system libraries and programs that the app and its tests need: which are missing, and how to install them.
 
-python3 system_parts.py     print what the app lacks and what to type, and end with 1 if something is missing
+python3 system_parts.py     print what the app is missing and what to type; exit with 1 if anything is missing
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from installation.steps import Steps  # noqa: E402
 
 
 class Part(NamedTuple):
-    """A library, program or file of the system, and the packages that contain it.
+    """A system library, program or file, and the packages that contain it.
 
-    `look` is a library's name to load, `bin:NAME` for a program, or `file:PATTERN|PATTERN`.
-    `packages` are the names for apt-get, dnf, pacman and zypper.
+    - `look`: the file name of a library, `bin:NAME` for a program, or `file:PATTERN|PATTERN` with glob patterns
+    - `packages`: the package names for apt-get, dnf, pacman and zypper
     """
 
     look: str
@@ -37,11 +37,11 @@ class Part(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the file, program or library, without prefix and folder."""
+        """The name of the library, program or file, without the prefix and the folder."""
         return self.look.split(":")[-1].split("/")[-1]
 
 
-# What PySide6's Qt libraries and their xcb and Wayland plugins link to without containing it.
+# What PySide6's Qt libraries and their xcb and Wayland plugins link to but don't bundle.
 WINDOW_PARTS = (
     Part("libEGL.so.1", ("libegl1", "libglvnd-egl", "libglvnd", "libglvnd")),
     Part("libGL.so.1", ("libgl1", "libglvnd-glx", "libglvnd", "libglvnd")),
@@ -78,7 +78,7 @@ WINDOW_PARTS = (
 
 SOUND_PARTS = (Part("libportaudio.so.2", ("libportaudio2", "portaudio", "portaudio", "libportaudio2")),)
 
-# What the packages that run the models link to.
+# What the packages for running the models link to.
 MODEL_PARTS = (
     Part("libgomp.so.1", ("libgomp1", "libgomp", "gcc-libs", "libgomp1")),
     Part("libstdc++.so.6", ("libstdc++6", "libstdc++", "gcc-libs", "libstdc++6")),
@@ -106,10 +106,10 @@ TEST_PARTS = (
 )
 
 TESTED_PARTS = WINDOW_PARTS + SOUND_PARTS + MODEL_PARTS + TEST_PARTS
-"""What the tests on Linux need."""
+"""All components that the tests need on Linux."""
 
-# For the Windows tests: Wine, a compiler for Windows, and the installer's tools. The tests take Python's standard
-# library from Debian 12, so other systems' names don't matter.
+# For the Windows tests: Wine, a cross-compiler, and the tools for building the installer. The tests use the Python
+# standard library of Debian 12, so the package names for other distributions don't matter.
 WINDOWS_TEST_PARTS = (
     Part("file:/usr/lib/wine/wine64", ("wine64", "wine", "wine", "wine")),
     Part("bin:wineserver", ("wine", "wine", "wine", "wine")),
@@ -133,7 +133,7 @@ def is_there(part: Part) -> bool:
     if part.look.startswith("file:"):
         return any(glob.glob(pattern) for pattern in part.look[5:].split("|"))
     try:
-        # Loading is certain; `find_library` runs a compiler and takes a second.
+        # Loading is reliable; `find_library` runs a compiler and takes a second.
         ctypes.CDLL(part.look)
     except OSError:
         return False
@@ -141,7 +141,7 @@ def is_there(part: Part) -> bool:
 
 
 def missing_parts(parts: Iterable[Part], there: Callable[[Part], bool] = is_there) -> list[Part]:
-    """Returns the parts that this system lacks."""
+    """Returns the parts that are missing on this system."""
     return [part for part in parts if not there(part)]
 
 
@@ -149,13 +149,13 @@ MANAGERS = ("apt-get", "dnf", "pacman", "zypper")
 
 
 def package_names(parts: Iterable[Part], manager: str) -> list[str]:
-    """Returns the packages that contain these parts, each once, in order."""
+    """Returns the names of the packages that contain these parts, in order and without duplicates."""
     index = MANAGERS.index(manager)
     return list(dict.fromkeys(part.packages[index] for part in parts))
 
 
 def install_commands(manager: str, packages: Sequence[str]) -> tuple:
-    """Returns the command that updates the package lists, or None, and the one that installs."""
+    """Returns two commands: one to update the package lists, or None, and one to install the packages."""
     if manager == "apt-get":
         wait = ["-o", "DPkg::Lock::Timeout=120"]
         update = ["apt-get", *wait, "update"]
@@ -168,7 +168,7 @@ def install_commands(manager: str, packages: Sequence[str]) -> tuple:
 
 
 def typed_command(manager: str, packages: Sequence[str]) -> str:
-    """Returns the command that a user must type to install packages."""
+    """Returns the command for users to type to install packages."""
     short = {
         "apt-get": "sudo apt-get install",
         "dnf": "sudo dnf install",
@@ -183,7 +183,7 @@ def find_manager() -> str | None:
 
 
 def as_root(env: Mapping[str, str]) -> list[str] | None:
-    """Returns the prefix for running a command as root without a password; None if impossible."""
+    """Returns the command prefix for running as root without a password; empty if already root, None if impossible."""
     if os.geteuid() == 0:
         return []
     if shutil.which("sudo") is None:
@@ -194,7 +194,7 @@ def as_root(env: Mapping[str, str]) -> list[str] | None:
 
 
 def install_packages(steps: Steps, env: Mapping[str, str], manager: str, packages: Sequence[str]) -> bool:
-    """Installs system packages if the user has permission; returns whether that succeeded."""
+    """Installs system packages if this is possible without a password; returns whether that succeeded."""
     prefix = as_root(env)
     if prefix is None:
         return False
@@ -216,7 +216,7 @@ def install_packages(steps: Steps, env: Mapping[str, str], manager: str, package
 
 
 def complete_system(steps: Steps, env: Mapping[str, str], parts: Sequence[Part]) -> list[Part]:
-    """Installs missing parts of the system; reports and returns what is still missing."""
+    """Tries to install the missing parts; shows and returns those that are still missing."""
     missing = missing_parts(parts)
     if not missing:
         return []
@@ -240,7 +240,7 @@ def complete_system(steps: Steps, env: Mapping[str, str], parts: Sequence[Part])
 
 
 def sentence() -> str:
-    """Returns what is missing and what to type; empty if nothing is."""
+    """Returns a message that says what is missing and what to type; empty if nothing is missing."""
     missing = missing_parts(system_parts("run"))
     if not missing:
         return ""

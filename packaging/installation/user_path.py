@@ -2,7 +2,7 @@
 
     python user_path.py add|remove FOLDER
 
-The installer runs it as a script, so it imports no other module here.
+The installer runs this file as a script, so it must not import other modules of this package.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ HWND_BROADCAST, WM_SETTINGCHANGE, ABORT_IF_HUNG = 0xFFFF, 0x1A, 2
 
 
 def with_folder(path: str, folder: str) -> str:
-    """Returns a PATH with a folder added at its end."""
+    """Returns `path` with `folder` at the end, and without empty entries."""
     return ";".join([*(part for part in without_folder(path, folder).split(";") if part), folder])
 
 
 def without_folder(path: str, folder: str) -> str:
-    """Returns a PATH without a folder; all other parts stay as they are."""
+    """Returns `path` without `folder`; all other entries are unchanged."""
 
     def normal(part: str) -> str:
         return ntpath.normcase(part.strip().strip('"').rstrip("\\"))
@@ -29,7 +29,7 @@ def without_folder(path: str, folder: str) -> str:
 
 
 def change(action: str, folder: str) -> None:
-    """Writes the changed PATH to the registry and notifies running programs."""
+    """Writes the changed PATH to the registry and notifies running programs. `action`: `add` or `remove`."""
     import winreg
 
     access = winreg.KEY_READ | winreg.KEY_WRITE

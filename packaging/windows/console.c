@@ -1,4 +1,4 @@
-/* kame-desktop.exe: the app's command in a terminal. Passes arguments, standard streams and the exit code on. */
+/* kame-desktop.exe: the command for terminals. Forwards arguments, standard streams and the exit code. */
 #include "program.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ int wmain(void) {
         streams[i] = GetStdHandle(STD_INPUT_HANDLE - i);
         SetHandleInformation(streams[i], HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
     }
-    /* Ctrl-C reaches the app, too, which decides how to end. */
+    /* The app also receives Ctrl-C, and decides how to exit. */
     SetConsoleCtrlHandler(NULL, FALSE);
     HANDLE job = make_job();
     PROCESS_INFORMATION started;

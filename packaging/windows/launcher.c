@@ -1,4 +1,4 @@
-/* KAME Desktop.exe: starts the app without a console, and shows a window while something has to be set up first. */
+/* KAME Desktop.exe: starts the app without a console, and shows a progress window if it has to be set up first. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static HANDLE job, process, input;  /* closing `input` asks launcher.py to stop 
 static BOOL has_problem, is_cancelled, is_ready;
 static wchar_t *last_sentence;
 
-/* Read the reports to their end, hand each to the window, then say how the process ended. */
+/* Read the reports until EOF, post each to the window, and finally post the exit code of the process. */
 static DWORD WINAPI read_all(void *pipe) {
     static char line[LONGEST_LINE];
     DWORD got, used = 0, code = 1;
@@ -77,7 +77,7 @@ static void begin(void) {
 static void ended(DWORD code) {
     CloseHandle(process);
     if (input) CloseHandle(input);
-    CloseHandle(job);  /* ends what a killed launcher.py has left */
+    CloseHandle(job);  /* ends any processes that a killed launcher.py has left behind */
     process = input = job = NULL;
     KillTimer(window, PATIENCE);
     if (has_problem) return;

@@ -51,7 +51,7 @@ BOOL start_in_job(wchar_t *command, HANDLE job, const HANDLE streams[3], DWORD f
     how.hStdError = streams[2];
     flags |= CREATE_SUSPENDED;
     if (!CreateProcessW(NULL, command, NULL, NULL, TRUE, flags, NULL, NULL, &how, started)) return FALSE;
-    /* Before it runs: no process that it starts can escape. */
+    /* Assigned before it runs, so that none of its child processes can escape. */
     if (job) AssignProcessToJobObject(job, started->hProcess);
     ResumeThread(started->hThread);
     CloseHandle(started->hThread);

@@ -1,4 +1,4 @@
-/* Where the installation lies, and how its Python is started. */
+/* Locates the installation and starts its Python. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -8,17 +8,17 @@
 #define LONGEST_PATH 32768
 #define LONGEST_COMMAND 32768
 
-/* What follows the program's own name on the command line, as it was typed. */
+/* The unparsed command line after the program's own name. */
 const wchar_t *arguments(void);
 
-/* Write `"...\python.exe" -I -X utf8 "...\launcher.py" OPTIONS ARGUMENTS`; -I keeps the user's own Python out of it.
-   FALSE if Python or the script is missing. */
+/* Write `"...\python.exe" -I -X utf8 "...\launcher.py" OPTIONS ARGUMENTS`; -I isolates it from the user's
+   own Python. Returns FALSE if Python or the script is missing. */
 BOOL launcher_command(wchar_t *command, const wchar_t *options, const wchar_t *words);
 
-/* A job that ends all its processes when its last handle is closed, also if this program is killed. */
+/* A job that ends all its processes when its last handle is closed, even if this program is killed. */
 HANDLE make_job(void);
 
-/* Let the processes of a job go on after its last handle is closed. */
+/* Let the processes of a job continue after its last handle is closed. */
 void release_job(HANDLE job);
 
 /* Start a command in a job. `streams` are standard input, output and error. */

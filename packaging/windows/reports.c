@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Return the end of a JSON string that begins at `at`, a quotation mark: the mark that closes it. */
+/* Return the closing quotation mark of the JSON string whose opening one is at `at`. */
 static const char *end_of_string(const char *at) {
     for (at++; *at && *at != '"'; at++)
         if (*at == '\\' && at[1]) at++;
     return at;
 }
 
-/* Find a key at any depth and return what follows its colon; NULL if it is not there. The keys are all different. */
+/* Find a key at any depth and return its value; NULL if it is missing. All keys are distinct. */
 static const char *value_of(const char *json, const char *key) {
     size_t length = strlen(key);
     for (const char *at = json; *at; at++) {
@@ -47,7 +47,7 @@ static char *put_utf8(char *to, unsigned code) {
     return to;
 }
 
-/* Decode a string's escapes. The writer escapes control characters only, so no surrogates are met. */
+/* Decode a string's escapes. The writer escapes only control characters, so there are no surrogates. */
 static char *decode(const char *at) {
     const char *end = end_of_string(at);
     char *text = malloc((size_t)(end - at) * 2 + 1), *to = text;
@@ -62,7 +62,7 @@ static char *decode(const char *at) {
             to = put_utf8(to, (unsigned)strtoul(digits, NULL, 16));
             at += 4;
         } else if (*at == 'n') {
-            *to++ = '\r';  /* the text box's way to end a line */
+            *to++ = '\r';  /* the line ending of edit controls */
             *to++ = '\n';
         } else {
             *to++ = *at == 't' ? ' ' : *at;
@@ -72,7 +72,7 @@ static char *decode(const char *at) {
     return text;
 }
 
-/* Append the text of a key, with an empty line before it if there is text already. */
+/* Append the value of a key, after an empty line if `text` is not empty. */
 static void append(wchar_t **text, const char *json, const char *key) {
     const char *value = value_of(json, key);
     if (!value || *value != '"') return;

@@ -8,8 +8,8 @@ typedef enum { STEP, SAY, PROBLEM, READY, UNKNOWN } Kind;
 
 typedef struct {
     Kind kind;
-    wchar_t *text;      /* a step, a sentence, or a problem's sentences; free it with release_report */
-    double fraction;    /* below 0 where it is not known */
+    wchar_t *text;      /* a step, a message, or the parts of a problem; freed by release_report */
+    double fraction;    /* negative if unknown */
     double bytes, of;
 } Report;
 

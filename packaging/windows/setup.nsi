@@ -1,6 +1,6 @@
-; The installer for one user of 64-bit Windows: no administrator, no network.
-; packaging/building/windows_installer.py defines VERSION, NUMBERS, KIND, the sizes, SOURCE, OUT and, if programs are to
-; be signed, SIGN; and it writes files.nsh.
+; The per-user installer for 64-bit Windows. Needs no administrator rights and no network.
+; packaging/building/windows_installer.py defines VERSION, NUMBERS, KIND, the sizes, SOURCE, OUT and, if programs are
+; signed, SIGN. It also writes files.nsh.
 
 Target amd64-unicode
 Unicode true
@@ -14,15 +14,15 @@ Unicode true
 !define PUBLISHER "KAME Desktop contributors"
 !define UNINSTALL_KEY "Software\Microsoft\Windows\CurrentVersion\Uninstall\KAME Desktop"
 !define DATA "$LOCALAPPDATA\kame-desktop"
-; New files are written beside the old ones, which keep working until all of the new ones are there.
+; New files are extracted next to the old ones, which keep working until all new ones are in place.
 !define NEW "$INSTDIR\kame-desktop.new"
 !define OLD "$INSTDIR\kame-desktop.old"
 !define PYTHON '"$INSTDIR\python\python.exe" -I -X utf8'
-; What running.py ends with when the app stays open.
+; The exit code of running.py if the app stays open.
 !define STILL_OPEN 77
 !define PATH_TRIES 3
 !define STILL_ON_PATH "It still names $INSTDIR, which does no harm. To tidy it up, remove the folder from the variable Path in Windows' settings."
-; Exit codes, which packaging/README.md explains.
+; Exit codes, explained in packaging/README.md.
 !define NOT_CLOSED 3
 !define WRONG_SYSTEM 4
 !define WRONG_FOLDER 5
@@ -39,7 +39,7 @@ ManifestDPIAware true
 !if "${KIND}" == "online"
   SetCompressor /SOLID lzma
 !else
-  ; Not solid, so that the wheels, which are compressed already, can be stored as they are.
+  ; Not solid, so that the wheels, which are already compressed, can be stored uncompressed.
   SetCompressor lzma
 !endif
 SetCompressorDictSize 32
@@ -83,14 +83,14 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}, Apache License 2.0"
 !insertmacro MUI_UNPAGE_INSTFILES
 !insertmacro MUI_LANGUAGE "English"
 
-; Tell a problem, and end with an exit code of its own.
+; Show an error and abort with the exit code CODE.
 !macro FAIL CODE SENTENCES
   SetErrorLevel ${CODE}
   MessageBox MB_OK|MB_ICONSTOP `${SENTENCES}` /SD IDOK
   Abort
 !macroend
 
-; Ask the running app to close, as its own window's cross would; if it stays open, ask the user.
+; Ask the running app to close, as its window's close button would; if it stays open, ask the user.
 !macro CLOSE_APP
   ${Do}
     StrCpy $0 0
@@ -98,7 +98,7 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}, Apache License 2.0"
       nsExec::Exec '${PYTHON} "$INSTDIR\packaging\installation\running.py" "$INSTDIR"'
       Pop $0
     ${EndIf}
-    ; A Python that can't start any more is no reason not to install over it.
+    ; If the old Python no longer starts, it can be replaced.
     ${If} $0 != ${STILL_OPEN}
       ${ExitDo}
     ${EndIf}
@@ -110,7 +110,7 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}, Apache License 2.0"
   SetErrorLevel 0
 !macroend
 
-; All files of the installer, except the one that marks an installation.
+; All installed files and folders, except installed.json, which marks an installation, and the uninstaller.
 !macro EACH_PART DO
   !insertmacro ${DO} "app"
   !insertmacro ${DO} "resources"
@@ -125,7 +125,7 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}, Apache License 2.0"
   !insertmacro ${DO} "kame-desktop.exe"
 !macroend
 
-; All that the app's set-up leaves beside it.
+; All files and folders that the app's set-up may create.
 !macro EACH_TRACE DO
   !insertmacro ${DO} "environment"
   !insertmacro ${DO} "environment.new"
@@ -138,12 +138,12 @@ VIAddVersionKey "LegalCopyright" "${PUBLISHER}, Apache License 2.0"
   !insertmacro ${DO} "environment.lock"
 !macroend
 
-; Move $0 from the folder $1 to the folder $2 if it is there; $3 says then what could not be moved.
+; Move $0, if it exists, from the folder $1 to the folder $2. On failure, set $3 to its name.
 Function Move
   ${IfNot} ${FileExists} "$1\$0"
     Return
   ${EndIf}
-  ; Virus scanners hold new files for moments.
+  ; Virus scanners keep new files open for a moment.
   ${For} $4 1 20
     ClearErrors
     Rename "$1\$0" "$2\$0"
@@ -175,7 +175,7 @@ Function MoveAll
   !insertmacro MOVE "installed.json"
 FunctionEnd
 
-; Put the new files in the place of the old ones. If that fails, all is as before, and $5 says what could not be moved.
+; Replace the old files with the new ones. On failure, restore the old ones and set $5 to what could not be moved.
 Function Swap
   !insertmacro MOVE_ALL "$INSTDIR" "${OLD}"
   StrCpy $5 $3
@@ -190,7 +190,7 @@ Function Swap
   !insertmacro MOVE_ALL "${OLD}" "$INSTDIR"
 FunctionEnd
 
-; A virus scanner, or Windows itself, may keep a program from starting once.
+; Retried, since a virus scanner or Windows itself may block a program from starting.
 !macro USER_PATH ACTION HAND
   ${For} $1 1 ${PATH_TRIES}
     nsExec::Exec '${PYTHON} "$INSTDIR\packaging\installation\user_path.py" ${ACTION} "$INSTDIR"'
@@ -210,7 +210,7 @@ Section "${NAME}" main
   !insertmacro CLOSE_APP
   DetailPrint "Installing ${NAME} ${VERSION}"
   SetDetailsPrint none
-  ; What an installation left that was cut off.
+  ; Remove the leftovers of an interrupted installation.
   RMDir /r "${NEW}"
   RMDir /r "${OLD}"
   CreateDirectory "${NEW}"
@@ -229,7 +229,7 @@ Section "${NAME}" main
   ${EndIf}
   CreateDirectory "${OLD}"
   ${Do}
-    ; The environment stays where it is; the new version brings it up to date.
+    ; The environment stays in place; the new version updates it.
     Call Swap
     ${If} $5 == ""
       ${ExitDo}
@@ -251,7 +251,7 @@ Section "${NAME}" main
   WriteRegStr HKCU "${UNINSTALL_KEY}" "UninstallString" '"$INSTDIR\uninstall.exe"'
   WriteRegStr HKCU "${UNINSTALL_KEY}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'
   WriteRegStr HKCU "${UNINSTALL_KEY}" "ModifyPath" '"$INSTDIR\${NAME}.exe" repair'
-  ; With the packages and models that the first start puts there.
+  ; Includes the packages and models that the first start installs.
   WriteRegDWORD HKCU "${UNINSTALL_KEY}" "EstimatedSize" ${SIZE_KB}
 SectionEnd
 
@@ -264,7 +264,7 @@ SectionEnd
 Section /o "Start when I log in" login
 SectionEnd
 
-; What is chosen is made, and what is not chosen any more is removed.
+; Create the shortcut if its section is selected, otherwise delete it.
 !macro SHORTCUT SECTION FOLDER
   ${If} ${SectionIsSelected} ${${SECTION}}
     CreateShortcut "${FOLDER}\${NAME}.lnk" "$INSTDIR\${NAME}.exe"
@@ -285,7 +285,7 @@ Section "-choices"
   !insertmacro SHORTCUT login "$SMSTARTUP"
 SectionEnd
 
-; Only an empty folder or an earlier installation is written to: what lies there under the program's names is removed.
+; The folder must be empty or an earlier installation, since files with the program's names are removed from it.
 Function CheckFolder
   ReadRegStr $0 HKCU "${UNINSTALL_KEY}" "InstallLocation"
   ${If} $0 == $INSTDIR
@@ -305,7 +305,7 @@ Function CheckFolder
   ${EndIf}
 FunctionEnd
 
-; An upgrade keeps what was chosen before.
+; Upgrades keep the previous choices.
 Function ReadChoices
   ClearErrors
   ReadRegDWORD $0 HKCU "${UNINSTALL_KEY}" "CommandInTerminals"
@@ -330,7 +330,7 @@ Function .onInit
   Call ReadChoices
 FunctionEnd
 
-; Leave the folder as it was found.
+; Restore the folder to its original state.
 Function .onInstFailed
   SetOutPath "$TEMP"
   RMDir /r "${NEW}"
@@ -342,7 +342,7 @@ Function .onInstFailed
   ${EndIf}
 FunctionEnd
 
-; Remove $0 from the program's folder; $1 says then what could not be removed.
+; Remove $0 from the program's folder. On failure, set $1 to its path.
 Function un.Remove
   ${If} ${FileExists} "$INSTDIR\$0\*.*"
     RMDir /r "$INSTDIR\$0"
@@ -368,14 +368,14 @@ Section "un.${NAME}" un.main
   Delete "$SMPROGRAMS\${NAME}.lnk"
   Delete "$DESKTOP\${NAME}.lnk"
   Delete "$SMSTARTUP\${NAME}.lnk"
-  ; The app's own setting “Start at login” writes this one.
+  ; Written by the app's own setting “Start at login”.
   DeleteRegValue HKCU "Software\Microsoft\Windows\CurrentVersion\Run" "${NAME}"
   StrCpy $1 ""
   !insertmacro EACH_TRACE REMOVE
   !insertmacro EACH_PART REMOVE
   !insertmacro REMOVE "kame-desktop.new"
   !insertmacro REMOVE "kame-desktop.old"
-  ; What is needed to uninstall goes last.
+  ; The files needed for uninstalling are removed last.
   ${If} $1 != ""
     !insertmacro FAIL ${NOT_CHANGED} "$1 could not be removed.$\r$\n$\r$\nAnother program uses files in there, so a part of ${NAME} is still on the disk.$\r$\n$\r$\nClose that program, or restart Windows, then uninstall again."
   ${EndIf}

@@ -23,7 +23,7 @@ static void place(HWND window, int id, BOOL visible, int x, int y, int width, in
     ShowWindow(part(window, id), visible ? SW_SHOW : SW_HIDE);
 }
 
-/* Put all parts in their places for what is shown, and make the window as large as that needs. */
+/* Lay out the controls for what is shown, and resize the window to fit. */
 static void arrange(HWND window) {
     int height = shows_text ? TEXT_HEIGHT : PROGRESS_HEIGHT, inner = WIDTH - 2 * EDGE;
     int row = height - EDGE - BUTTON_HEIGHT, right = WIDTH - EDGE - BUTTON_WIDTH;
@@ -83,7 +83,7 @@ static void copy(HWND window) {
 static void press(HWND window, int button) {
     if (button == COPY_BUTTON) copy(window);
     else if (button == IDCANCEL) on_press(shows_text ? CLOSE_BUTTON : CANCEL_BUTTON);  /* Escape */
-    else if (button == IDOK && shows_text) press(window, GetDlgCtrlID(GetFocus()));    /* Enter; it cancels nothing */
+    else if (button == IDOK && shows_text) press(window, GetDlgCtrlID(GetFocus()));    /* Enter, which never cancels */
     else if (button >= CANCEL_BUTTON) on_press(button);
 }
 
@@ -110,7 +110,7 @@ static LRESULT CALLBACK handle(HWND window, UINT message, WPARAM wide, LPARAM la
     return DefWindowProcW(window, message, wide, large);
 }
 
-/* The scale of the screen; the function is missing before Windows 10. */
+/* The DPI of the screen. GetDpiForWindow is not available before Windows 10. */
 static int current_dpi(HWND window) {
     UINT (WINAPI *ask)(HWND) = (UINT (WINAPI *)(HWND))(void *)GetProcAddress(GetModuleHandleW(L"user32"), "GetDpiForWindow");
     return ask ? (int)ask(window) : 96;
@@ -159,7 +159,7 @@ static void appear(HWND window, BOOL text) {
     }
 }
 
-/* A bar that wanders while it is not known how much there is to do. */
+/* Switch the progress bar to marquee mode while the amount of work is unknown. */
 static void wander(HWND bar, BOOL wanders) {
     LONG style = GetWindowLongW(bar, GWL_STYLE);
     if (!(style & PBS_MARQUEE) == !wanders) return;
@@ -171,7 +171,7 @@ static void wander(HWND bar, BOOL wanders) {
 static void set_text(HWND control, const wchar_t *text) {
     wchar_t before[1024];
     GetWindowTextW(control, before, 1024);
-    if (wcscmp(before, text)) SetWindowTextW(control, text);  /* the same text would flicker */
+    if (wcscmp(before, text)) SetWindowTextW(control, text);  /* setting the same text again would flicker */
 }
 
 void show_progress(HWND window, const Report *report) {
