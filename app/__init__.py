@@ -1,7 +1,7 @@
 """KAME Desktop: a voice assistant that speaks while it thinks.
 
-Importing the package sets the environment variables that libraries read when they are imported, and how long a thread
-may hold the interpreter.
+Importing this package sets environment variables that libraries read on import, and the interpreter's thread switch
+interval.
 """
 
 import os
@@ -9,23 +9,22 @@ import sys
 
 from app.platform.cpp_runtime import add_cpp_runtime
 
-# Numpy's linear algebra and OpenMP start a thread for each core, which then compete with speech recognition,
-# voice and language model for the same cores: 45 ms of endpointing took 300. Set before numpy is imported.
+# Numpy's linear algebra and OpenMP start one thread per core. These compete with speech recognition, the TTS and the
+# language model: endpointing took 300 ms instead of 45 ms. Must be set before numpy is imported.
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-# A thread that waits for the interpreter gets it after this time, in seconds, and a frame needs it dozens of times.
-# With Python's 5 ms, a second of the user's voice was lost while a kept talk of eight hours was read; with this, less
-# than the user is told of.
+# How long (s) a thread may hold the GIL while another waits for it. Each frame needs the GIL dozens of times. With
+# Python's default of 5 ms, a second of the user's audio was lost while a saved eight-hour conversation was loading. With
+# this value, the loss stays below the amount that the user is notified of.
 sys.setswitchinterval(0.0005)
 
-# The package moshi compiles two small functions at their first use, with a C compiler and Triton that most
-# users' machines lack, and a conversation must not begin with a compiler's error. Set it to the empty string to
-# compile.
+# The package moshi compiles two small functions on first use. This requires Triton and a C compiler, which most users'
+# machines lack, and a conversation must not start with a compiler error. Set to an empty string to enable compilation.
 os.environ.setdefault("NO_TORCH_COMPILE", "1")
 
-# Libraries that report how they are used, which the app promises that nothing does: onnxruntime from its import on,
-# huggingface_hub and others with their requests. Whatever the environment said before.
+# Disables the telemetry of libraries, regardless of the existing environment, since the app promises not to send any:
+# onnxruntime starts it on import, huggingface_hub and others send it with their requests.
 for _variable in ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DO_NOT_TRACK"):
     os.environ[_variable] = "1"
 

@@ -17,7 +17,7 @@ def main() -> int:
         code = left.code if isinstance(left.code, int) else int(left.code is not None)
     except KeyboardInterrupt:
         code = 0
-    except Exception as error:  # the parser failed to load, or an error could not be reported
+    except Exception as error:  # the parser failed to load, or reporting an error failed
         trouble = flush_streams()
         return _exit_code(trouble, 1) if trouble is not None else _failed(error)
     return _exit_code(flush_streams(), code)

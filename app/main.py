@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from app.services.backend_service import BackendService
 
 USER_ERRORS = (AudioError, BackendError, FrontEndError, RecorderError, TranscriberError, VoiceError, ModelError)
-"""Problems that the user can fix; each carries a user-facing message."""
+"""Exceptions for problems that the user can fix; `str(error)` is a user-facing message."""
 
 
 def frontend(choice: SessionChoice) -> FrontEnd:
-    """Creates the chosen front-end without entering it. Raises FrontEndError and VoiceError."""
+    """Creates the chosen front-end without entering its context. Raises FrontEndError or VoiceError."""
     from app.tts.voices import make_voice
 
     model, speech = choice.model, choice.speech
@@ -59,7 +59,7 @@ def frontend(choice: SessionChoice) -> FrontEnd:
         weights = folder_of(find_model(choice.frontend))
     reserved = 0
     if choice.frontend in FRONTEND_WEIGHTS:
-        MODELS.drop("stt")  # frees unused models on the card before its free memory is measured
+        MODELS.drop("stt")  # frees card memory held by unused models before the free memory is measured
         reserved = recogniser_card_bytes(speech.recogniser, speech.language)
     options = FrontEndOptions(
         make_voice=functools.partial(make_voice, _first_voice(choice), speech.language, speech.rate, speech.volume),
@@ -79,7 +79,7 @@ def frontend(choice: SessionChoice) -> FrontEnd:
 
 
 def voice_server_key(address: str) -> str:
-    """Returns the key for a voice server, stored like that of any custom server; empty if there is none.
+    """Returns the API key for a voice server, which is stored like that of any custom server; empty if there is none.
 
     Raises FrontEndError if the address is invalid.
     """
@@ -101,9 +101,9 @@ def _first_voice(choice: SessionChoice) -> str:
 
 
 def _fallback(choice: SessionChoice, speech: SpeechController) -> FrontEnd:
-    """Creates the front-end that replaces a lost one, in the last detected language if a voice for it exists.
+    """Creates the cascade that takes over if the chosen front-end fails. Raises VoiceError.
 
-    Raises VoiceError.
+    If the language is detected automatically, uses a voice for the last detected language, if available.
     """
     choice = dataclasses.replace(choice, frontend="cascade", speech=speech.choice, style=Style(voice=speech.own_voice))
     if speech.choice.language == AUTOMATIC and not _first_voice(choice):
@@ -127,13 +127,14 @@ def session(
     remember_seconds: float = 0.0,
     tools_first: bool = False,
 ) -> Session:
-    """Creates a session of `choice` between `source` and `sink`, to be entered on the running loop.
+    """Creates a session that reads from `source` and plays to `sink`. Its context must be entered on the running loop.
 
     - `pace`, `end_with_input`, `remember_seconds`, `tools_first`: see `SessionConfig`.
-    - `backend`, `made_frontend`: used instead of creating those of `choice`.
-    - `edge`: the audio devices, if a person is using them; otherwise the user's pauses are neither loaded nor saved.
+    - `backend`, `made_frontend`: used instead of those that `choice` specifies.
+    - `edge`: the audio devices, if a person is using them. Without it, the user's pause lengths are neither loaded nor
+      saved.
 
-    Raises the errors in `USER_ERRORS`.
+    Raises the exceptions in `USER_ERRORS`.
     """
     from app.stt.silero import SileroVoiceActivity
 
@@ -192,7 +193,7 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
 
     try:
         progress("loading speech recognition, voice and model")
-        # Off the loop's thread, since this imports torch and queries the card; first, since it may fail.
+        # On a worker thread, since this imports torch and queries the graphics card; done first, since it may fail.
         voice = await asyncio.to_thread(frontend, choice)
         if voice.needs:
             progress(f"loading speech recognition, voice and model. {voice.needs}")
@@ -221,27 +222,27 @@ async def device_session(choice: SessionChoice, progress: Callable[[str], None])
 
 
 async def _transcriber_off_loop(call_soon: Callable[[Callable[[], None]], object], speech: SpeechChoice) -> Transcriber:
-    """Creates a transcriber on a thread, without entering it. Raises TranscriberError."""
+    """Creates a transcriber on a worker thread, without entering its context. Raises TranscriberError."""
     return await asyncio.to_thread(make_transcriber, speech.recogniser, speech.language, call_soon)
 
 
 async def _voice_off_loop(speech: SpeechChoice) -> Voice:
-    """Creates a voice on a thread, without entering it. Raises VoiceError."""
+    """Creates a voice on a worker thread, without entering its context. Raises VoiceError."""
     from app.tts.voices import make_voice
 
     return await asyncio.to_thread(make_voice, speech.voice, speech.language, speech.rate, speech.volume)
 
 
 def _import_client() -> None:
-    """Imports the HTTP and OpenAI clients, which is slow, off the event loop's thread."""
+    """Imports the HTTP and OpenAI clients. Slow, so it must not run on the event loop's thread."""
     import httpx  # noqa: F401  # before `openai`, which inspects it
     import openai  # noqa: F401
 
 
 def missing_weights(settings: Settings, frontend: str) -> str:
-    """Returns a user-facing message about weights that `frontend` lacks; empty if it lacks none."""
+    """Returns a user-facing message if weights of `frontend` are missing, otherwise an empty string."""
     if frontend not in FRONTEND_WEIGHTS or settings.weights_folder:
-        return ""  # the user's own folder; missing files are reported when it is loaded
+        return ""  # the user's own folder; missing files are reported on loading
     model = find_model(frontend)
     try:
         read_layout(folder_of(model), quickly=True)
@@ -255,12 +256,15 @@ def missing_weights(settings: Settings, frontend: str) -> str:
 
 
 def hub_token() -> str:
-    """Returns the user's access token for the hub; empty if there is none."""
+    """Returns the user's access token for the Hugging Face Hub; empty if there is none."""
     return api_key("HF_TOKEN")
 
 
 def make_demo_service(aloud: bool, service: BackendService | None = None) -> DemoService:
-    """Creates the demo's service. `aloud`: play on the loudspeaker, if there is one; `service`: None for a new one."""
+    """Creates the demo's service.
+
+    `aloud`: whether audio is played, if there is a loudspeaker. `service`: the back-end service, by default a new one.
+    """
     from app.demo.service import DemoService
     from app.services.backend_service import BackendService
 
@@ -270,8 +274,9 @@ def make_demo_service(aloud: bool, service: BackendService | None = None) -> Dem
 def open_window(report_start: Path | None = None, order: DemoOrder | None = None, *, hidden: bool = False) -> int:
     """Shows the window and returns its exit code. Raises UserError if no window can be opened.
 
-    `report_start`: see `app.gui.window.start_report`. `order`: makes the window show the demo. `hidden`: starts in the
-    tray, or minimised.
+    - `report_start`: see `app.gui.window.start_report`
+    - `order`: the demo to show, if any
+    - `hidden`: whether to start in the system tray, or minimised if there is none
     """
     import sys
 

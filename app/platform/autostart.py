@@ -25,18 +25,18 @@ HIDDEN = "--hidden"
 
 RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
 APPROVED_KEY = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
-"""The key in which Windows records the startup apps that the user has disabled: their value's first byte is odd."""
+"""The key where Windows records the state of startup apps: for disabled ones, the value's first byte is odd."""
 
 
 def is_supported() -> bool:
-    """Whether this copy of the app can be started at login on this system."""
+    """Returns whether this copy of the app can be started at login on this system."""
     if sys.platform == "win32":
         return bool(_windows_command())
     return sys.platform.startswith("linux")
 
 
 def is_on() -> bool:
-    """Whether the app is started at login. Never raises."""
+    """Returns whether the app is started at login. Never raises."""
     try:
         return _registered() or _startup_link().exists() if sys.platform == "win32" else _entry_counts()
     except OSError:
@@ -47,7 +47,7 @@ def set_on(on: bool) -> None:
     """Enables or disables starting the app at login. Raises OSError."""
     if sys.platform == "win32":
         _register(on)
-        delete_file(_startup_link(), missing_ok=True)  # created by the installer; with both, the app would start twice
+        delete_file(_startup_link(), missing_ok=True)  # created by the installer; having both would start the app twice
     elif on:
         _entry_path().parent.mkdir(parents=True, exist_ok=True)
         with whole_file(_entry_path()) as file:
@@ -60,7 +60,7 @@ def set_on(on: bool) -> None:
 
 
 def entry_text() -> str:
-    """Returns the text of an autostart entry that starts this installation."""
+    """Returns the contents of an autostart entry for this installation."""
     words, folder = _linux_command()
     lines = [
         "[Desktop Entry]",
@@ -92,7 +92,7 @@ def _entry_path() -> Path:
 
 
 def _entry_counts() -> bool:
-    """Whether an autostart entry exists and the user has not disabled it in the desktop's settings."""
+    """Returns whether an autostart entry exists that the user has not disabled in the desktop's settings."""
     try:
         lines = _entry_path().read_text("utf-8", "replace").splitlines()
     except FileNotFoundError:

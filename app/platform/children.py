@@ -53,7 +53,7 @@ NETWORK_NAMES = frozenset("HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY CURL_CA_BUN
 """Like `NETWORK_PREFIXES`, only passed to tools that fetch packages: proxy and registry URLs may contain passwords."""
 NETWORK_PREFIXES = ("UV_", "PIP_")
 _OF_THE_REGISTRY = ("UV_INDEX_", "PIP_")
-"""Passed even if the name suggests a password, which is for the registry that packages are fetched from."""
+"""Prefixes of variables that these tools get even if the name suggests a password, since the registry may need it."""
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH")
 
 
@@ -92,7 +92,7 @@ def quiet_child(*, network: bool = False) -> dict[str, Any]:
     environment["PYTHONIOENCODING"] = "utf-8"
     options: dict[str, Any] = {"env": environment}
     if sys.platform == "win32":
-        # The equivalent of `os.nice`, which the children call on other systems: the frame loop must never be late.
+        # Lowers the priority, as the children do with `os.nice` on other systems: the frame loop must never be late.
         options["creationflags"] = (
             subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS
         )
@@ -110,7 +110,7 @@ def start_lasting(command: list[str], **options: Any) -> subprocess.Popen[bytes]
     how = quiet_child()
     how = {**how, "env": {**os.environ, **how["env"]}, **options}
     if sys.platform == "win32":
-        # Its children would inherit the lower priority, and end with the job that the terminal's command belongs to.
+        # The app that it starts would inherit the lower priority, and be ended with the job of the terminal's command.
         how["creationflags"] ^= subprocess.BELOW_NORMAL_PRIORITY_CLASS | subprocess.NORMAL_PRIORITY_CLASS
         leaving = how["creationflags"] | subprocess.CREATE_BREAKAWAY_FROM_JOB
         with contextlib.suppress(PermissionError):  # the job doesn't allow breakaway
@@ -226,7 +226,7 @@ class ChildWorker:
         self._pause = self._not_before = 0.0
 
     def ending(self) -> str:
-        """Returns a clause with the reason why the child doesn't respond. Waits briefly for its exit code."""
+        """Returns a clause that says why the child doesn't respond. Waits briefly for its exit code."""
         if self._process is None:
             return "its process could not be started"
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -239,7 +239,7 @@ class ChildWorker:
         return f"its process crashed (signal {-code})" if code < 0 else f"its process ended with exit code {code}"
 
     def close(self) -> None:
-        """Ends the process; it can't be restarted."""
+        """Ends the process permanently; `start` then raises ChildError."""
         self._closed = True
         self._end()
 

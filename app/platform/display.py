@@ -1,4 +1,4 @@
-"""Determines why no window can open on this Linux system, since Qt would abort the process."""
+"""Detects on Linux why no window can open, since Qt would abort the process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""File operations: atomic writes, moves of files that another process may have open, valid names, and locks.
+"""File operations: atomic writes, moving files that another process may have open, checking names, and locks.
 
-Some names are reserved on Windows. The operating system releases a lock when its holder exits, even after a crash.
+The operating system releases a lock when the process that holds it exits, even after a crash.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 BUSY_SECONDS = 1.0
-"""How long to wait for a file that another process has open: virus scanners and search indexers open a new file for a
-few milliseconds, during which Windows can neither move nor delete it."""
+"""How long to wait for a file that another process has open.
+
+Virus scanners and search indexers open new files for a few milliseconds, during which Windows can't move or delete
+them.
+"""
 
 
 def move_file(source: Path | str, target: Path | str) -> None:
@@ -135,7 +138,7 @@ _FORBIDDEN = re.compile('[\\x00-\\x1f\\x7f-\\x9f<>:"|?*\\\\\ud800-\udfff]')
 
 
 def is_plain(name: object) -> bool:
-    """Whether `name` is a valid relative path, with “/” as its only separator, on every operating system."""
+    """Returns whether `name` is a valid relative path on every operating system; the only separator allowed is “/”."""
     if not isinstance(name, str) or len(name) > MOST_CHARACTERS or _FORBIDDEN.search(name):
         return False
     parts = name.split("/")
@@ -147,7 +150,7 @@ def _is_plain_part(part: str) -> bool:
 
 
 def is_device(name: str) -> bool:
-    """Whether Windows treats this file name as a device, as it does in any folder and with any suffix."""
+    """Returns whether Windows reserves this file name for a device, as it does in any folder and with any suffix."""
     return name.partition(".")[0].rstrip().upper() in _DEVICES
 
 
@@ -188,7 +191,7 @@ def locked(path: Path, wait: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        # Deleted before it is closed, so that nobody locks a deleted file; on Windows, open files can't be deleted.
+        # Deleted before it is closed, so that no one locks a deleted file; Windows can't delete open files.
         with contextlib.suppress(OSError):
             path.unlink()
         os.close(file)

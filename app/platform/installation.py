@@ -1,4 +1,4 @@
-"""How this copy of the app was installed, its version, the commands that complete it, and the paths of its resources.
+"""How this copy of the app was installed, its version, commands that install missing parts, and resource paths.
 
 The resources are in `resources` next to `app` in a checkout or installation, and in `app/_resources` in a wheel.
 """
@@ -37,7 +37,7 @@ class Installed:
 
 @cache
 def installed() -> Installed:
-    """Reads `installed.json`, which the installer writes next to `app`; without it, this is a checkout or a wheel."""
+    """Returns how the app was installed, according to the installer's `installed.json`; wheels and checkouts have none."""
     root = Path(__file__).resolve().parents[2]
     try:
         written = read_json_file(root / "installed.json", SMALL_FILE)

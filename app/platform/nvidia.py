@@ -58,9 +58,11 @@ _TROUBLES = {9: NOT_LOADED, 18: HALF_UPDATED}
 
 
 class Card(NamedTuple):
-    """A graphics card, with its memory in bytes and its compute capability, which is empty if unknown.
+    """A graphics card.
 
-    `uuid` is the driver's identifier for the card, by which CUDA can select it.
+    - `total`, `free`: its memory in bytes
+    - `capability`: its compute capability; empty if unknown
+    - `uuid`: the driver's identifier for the card, which CUDA accepts for selecting it
     """
 
     name: str
@@ -125,13 +127,13 @@ def gigabytes(size: int) -> float:
 
 
 def has_driver() -> bool:
-    """Whether a driver is installed, without loading it."""
+    """Returns whether a driver is installed, without loading it."""
     known = ("/proc/driver/nvidia/version", *(place for place in library_places() if os.path.isabs(place)))
     return any(map(os.path.exists, known)) or shutil.which("nvidia-smi") is not None
 
 
 def library_places() -> list[str]:
-    """Lists candidate paths of the driver's library."""
+    """Returns candidate paths of the driver's library."""
     if os.name != "nt":
         folders = ("", "/run/opengl-driver/lib/", "/usr/lib/wsl/lib/")  # the default, NixOS, and WSL
         return [folder + "libnvidia-ml.so.1" for folder in folders]
@@ -240,7 +242,7 @@ def _ask_library(libraries: Sequence[str]) -> dict | None:
 
 
 def _has_device(devices: str) -> bool:
-    """Whether Linux lists an NVIDIA display device, with or without a driver."""
+    """Returns whether Linux lists an NVIDIA display device, with or without a driver."""
     for folder in glob.glob(os.path.join(devices, "*")):
         try:
             with open(os.path.join(folder, "vendor"), encoding="ascii") as vendor:

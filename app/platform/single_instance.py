@@ -1,6 +1,7 @@
 """Sends a command to the running app through its local socket or pipe, and reads the response.
 
-Both sides take the address from here. Imports are kept to a minimum, since they delay the response to a key press.
+Both sides get the address from this module. Imports are kept to a minimum, since they delay the response to a key
+press.
 """
 
 from __future__ import annotations

@@ -14,13 +14,13 @@ import os
 import sys
 
 CLOSED_PIPE = 141
-"""The exit code when the reader of the output has closed its pipe, the one that shells report for SIGPIPE."""
+"""The exit code if the reader has closed the output pipe; equal to the one that shells report for SIGPIPE."""
 
 _unseen = False
 
 
 class _Discarded(io.TextIOWrapper):
-    """A text stream on the null device, which Windows reports as a terminal."""
+    """A text stream on the null device. Overrides `isatty`, since Windows reports the null device as a terminal."""
 
     def isatty(self) -> bool:
         return False
@@ -60,7 +60,7 @@ def flush_streams() -> OSError | None:
 
 
 def is_closed_pipe(error: OSError) -> bool:
-    """Whether the error means that the reader has closed the pipe."""
+    """Returns whether the error means that the reader has closed the pipe."""
     return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
 
 
