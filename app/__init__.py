@@ -15,8 +15,8 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 # How long (s) a thread may hold the GIL while another waits for it. Each frame needs the GIL dozens of times. With
-# Python's default of 5 ms, a second of the user's audio was lost while a saved eight-hour conversation was loading. With
-# this value, the loss stays below the amount that the user is notified of.
+# Python's default of 5 ms, a second of the user's audio was lost while a saved eight-hour conversation was loading.
+# With this value, the loss stays below the amount that the user is notified of.
 sys.setswitchinterval(0.0005)
 
 # The package moshi compiles two small functions on first use. This requires Triton and a C compiler, which most users'

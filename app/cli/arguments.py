@@ -1,6 +1,6 @@
-"""Parsers for command-line option values: numbers with limits, back-end specifications, and standard input.
+"""Parsers for option values, such as numbers within limits and back-end specifications; also reads standard input.
 
-The parsers of option values raise ValueError, or argparse.ArgumentTypeError with the reason.
+The parsers raise ValueError, or argparse.ArgumentTypeError with an error message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def choice_of(args: argparse.Namespace) -> BackendChoice:
 
 
 def read_standard_input() -> str:
-    """Reads standard input to the end, decoded as UTF-8, or in the locale's encoding if it isn't valid UTF-8."""
+    """Reads standard input until EOF, decoding it as UTF-8 or, if it isn't valid UTF-8, in the locale's encoding."""
     data = sys.stdin.buffer.read()
     with contextlib.suppress(UnicodeDecodeError):
         return data.decode("utf-8-sig")
@@ -62,7 +62,7 @@ def milliseconds(text: str) -> int:
 
 
 def patience(text: str) -> float:
-    """Parses a setting of the patience dial, 0 to 10, and converts it to the value that sessions use."""
+    """Parses a patience setting, 0 to 10, and converts it to the value that sessions use."""
     return patience_of(_between(text, 0.0, 10.0))
 
 
@@ -113,7 +113,7 @@ def backend(text: str) -> BackendChoice:
 
 
 def swap(text: str) -> tuple[float, BackendChoice]:
-    """Parses a swap written as SECONDS=BACKEND; returns its time and back-end."""
+    """Parses a back-end swap written as SECONDS=BACKEND; returns its time and the new back-end."""
     seconds, _, rest = text.partition("=")
     try:
         at = float(seconds)

@@ -1,4 +1,4 @@
-"""The command `ask`: sends a question to a back-end. Text in, text out; no session and no sound."""
+"""The command `ask`: sends a text question to a back-end and prints the answer, without a session or audio."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Prints the answer; returns the exit code. Raises UserError."""
+    """Asks the question and prints the answer; returns the exit code. Raises UserError."""
     question = (read_standard_input() if args.text == "-" else args.text).strip()
     if not question:
         raise UserError("There is no question. Write it after the options, or give “-” and pipe it in.")
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 
 @dataclass(slots=True)
 class _Answer:
-    """An answer as it is received. Times are in seconds since the request."""
+    """An answer that is being received. Times are in seconds since the request."""
 
     parts: list[str] = field(default_factory=list)
     usage: Usage | None = None
@@ -56,7 +56,7 @@ class _Answer:
 
     @property
     def pace(self) -> float | None:
-        """Words per second, measured from the arrival of the first; None if that can't be computed."""
+        """The rate in words per second since the first word arrived; None if there are too few words to compute it."""
         return self.words / (self.seconds - self.first) if self.words > 1 and self.seconds > self.first else None
 
 
@@ -96,10 +96,11 @@ async def _ask(args: argparse.Namespace, question: str, terminal: Terminal) -> i
 async def _stream(
     backend: Backend, request: ChatRequest, answer: _Answer, terminal: Terminal, *, limited: bool
 ) -> None:
-    """Streams the answer to the terminal.
+    """Streams the answer to the terminal and records it in `answer`.
 
-    `limited`: only the request's token limit bounds its length; otherwise, streaming stops when the back-end's traits
-    consider the answer long enough."""
+    `limited`: only the request's token limit ends the answer; otherwise, streaming also stops once the answer is long
+    enough according to the back-end's traits.
+    """
     from app.backend.base import Usage
 
     started = time.monotonic()

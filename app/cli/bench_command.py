@@ -1,6 +1,6 @@
 """The command `bench`: runs a benchmark and prints its result as a table or a JSON document.
 
-Installed apps include only `frame`, which measures whether a machine is fast enough; in a checkout, `app.research` adds
+Installed apps provide only `frame`, which measures whether a machine is fast enough; in a checkout, `app.research` adds
 others.
 """
 
@@ -22,7 +22,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A benchmark. `run` returns a result with `table()` and `document()`, and if `can_fail` is set, also `ok`."""
+    """A benchmark. `run` returns an object with `table()` and `document()`, and with `ok` if `can_fail` is set."""
 
     name: str
     help: str
@@ -32,7 +32,7 @@ class Bench:
 
 
 def add_folder(parser: argparse.ArgumentParser, option: str, help: str, metavar: str = "FOLDER") -> None:
-    """Adds an option that takes the path of a folder or file; it defaults to None."""
+    """Adds an option that takes the path of a folder or file and defaults to None."""
     parser.add_argument(option, type=Path, default=None, metavar=metavar, help=help)
 
 

@@ -1,4 +1,4 @@
-"""The command `demo`: shows the demo in a window, or runs its questions without one."""
+"""The command `demo`: shows the demo in a window, or runs it without a window and prints the figures."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def order_of(args: argparse.Namespace) -> DemoOrder:
-    """Converts the arguments to a `DemoOrder`."""
+    """Converts the parsed arguments to a `DemoOrder`."""
     names = tuple(name.strip() for name in args.backends.split(",") if name.strip())
     return DemoOrder(names, args.picture, args.report, not args.silent, not args.windowed)
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 async def run_headless(service: DemoService, order: DemoOrder, terminal: Terminal) -> int:
-    """Asks both sides all questions; returns the exit code. Raises UserError."""
+    """Asks both sides all questions, prints and saves the figures, and returns the exit code. Raises UserError."""
     offer = await service.offer()
     backends = chosen_backends(offer.backends, order.backends)
     if not backends:

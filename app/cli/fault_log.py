@@ -15,7 +15,7 @@ from app.untrusted.text import one_line
 @contextmanager
 def faults_as_sentences() -> Iterator[None]:
     """Converts the exceptions in `app.main.USER_ERRORS` that the block raises to UserError."""
-    from app.main import USER_ERRORS  # imported lazily: the rest of the app is only loaded for the command that runs
+    from app.main import USER_ERRORS  # imported lazily, so that a command loads only what it needs
 
     try:
         yield
@@ -24,13 +24,13 @@ def faults_as_sentences() -> Iterator[None]:
 
 
 LONGEST = 500
-"""The maximum length of an error's own message, in characters."""
+"""The maximum length of an exception's message, in characters."""
 
 _log = logging.getLogger(__name__)
 
 
 class _Warnings(logging.Handler):
-    """Prints the warnings that a command logs. The log is started by the first one, since most commands have none."""
+    """Prints the warnings that a command logs. The first one starts the log, since most commands log none."""
 
     def __init__(self, terminal: Terminal) -> None:
         super().__init__(logging.WARNING)
@@ -41,7 +41,7 @@ class _Warnings(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if self.log is None and not self._starting:
             self._starting = True  # starting the log may itself emit a warning, for example that it can't be written
-            self.log = start_logging(log_folder())  # its handler runs after this one, so it also receives this record
+            self.log = start_logging(log_folder())  # its handler runs after this one, so it also logs this record
         error = record.exc_info[1] if record.exc_info else None
         words = one_line(record.getMessage(), LONGEST)
         with suppress(OutputLost):

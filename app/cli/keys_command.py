@@ -112,7 +112,7 @@ def _list(choice: BackendChoice, terminal: Terminal, service: BackendService) ->
 
 
 def _read_key(provider: str) -> str:
-    """Reads a key from the terminal without echoing it, or from standard input if that isn't a terminal."""
+    """Reads a key from the terminal with echo turned off, or from standard input if that isn't a terminal."""
     if not sys.stdin.isatty():
         return read_standard_input()
     import getpass

@@ -1,4 +1,4 @@
-"""The commands `models list`, `get`, `check`, `remove`, `bench` and `sample`, for the app's and back-ends' models."""
+"""The command `models` with its subcommands, for the models of the app and of back-ends."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def _list_models(args: argparse.Namespace, terminal: Terminal, service: Ba
 
 
 async def _row(choice: BackendChoice, service: BackendService, alone: bool) -> dict[str, Any]:
-    """Returns a provider's models and any problem with it. `asked`: the list came from the server itself."""
+    """Returns a provider's models and any error message. `asked` is True if the server itself provided the list."""
     row: dict[str, Any] = {
         "provider": choice.provider,
         "url": without_secrets(choice.base_url),
@@ -101,7 +101,7 @@ async def _row(choice: BackendChoice, service: BackendService, alone: bool) -> d
 COMMANDS = ("models",)
 
 DEFAULT = "default"
-"""A name for all models that a conversation with the default settings needs."""
+"""The name that stands for all models that a conversation with the default settings needs."""
 
 
 def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:

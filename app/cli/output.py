@@ -1,4 +1,4 @@
-"""Command output. All text is stripped of terminal control sequences, wherever it comes from."""
+"""The output of commands. Terminal control sequences are removed from all text, regardless of its source."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from app.platform.standard_streams import is_closed_pipe
 from app.untrusted.text import HarmlessStream, harmless
 
 _STEERING = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that JSON need not escape, but that a terminal may interpret or that UTF-8 can't encode."""
+"""Characters that needn't be escaped in JSON, but that a terminal may interpret or UTF-8 can't encode."""
 
 
 class OutputLost(Exception):
-    """Standard output or standard error can't be written. `__cause__` is the OSError."""
+    """Raised if writing to standard output or standard error fails. `__cause__` is the OSError."""
 
     @property
     def sentence(self) -> str:
@@ -42,13 +42,13 @@ class Terminal:
             _print(harmless(text), sys.stdout)
 
     def write(self, piece: str) -> None:
-        """Prints the next piece of a streamed text, which `end` must complete."""
+        """Prints the next piece of a streamed text; `end` must be called after the last one."""
         if not self.as_json:
             self._clear()
             _print(self._stream.push(piece), sys.stdout, end="")
 
     def end(self) -> None:
-        """Ends a streamed text: prints anything still buffered, and a newline."""
+        """Ends a streamed text: prints any buffered rest and a newline."""
         if not self.as_json:
             _print(self._stream.flush(), sys.stdout)
 
@@ -68,7 +68,7 @@ class Terminal:
             _print(harmless(text), sys.stderr)
 
     def document(self, value: dict[str, Any]) -> None:
-        """Prints the JSON document."""
+        """Prints the JSON document; a no-op unless `as_json` is set."""
         if self.as_json:
             text = json.dumps(value, ensure_ascii=False, indent=1)
             _print(_STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text), sys.stdout)

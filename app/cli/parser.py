@@ -32,15 +32,15 @@ MODULES = (
     "devices_command",
     "bench_command",
 )
-"""Modules that define `COMMANDS`, `add_commands` and `run`, in the order in which the help lists them."""
+"""The command modules in the order in which the help lists them; each defines `COMMANDS`, `add_commands` and `run`."""
 
 RESEARCH = "app.research.commands"
-"""Provides additional commands and benchmarks in a checkout; not part of installed apps."""
+"""The module with additional commands and benchmarks, which only a checkout contains."""
 RESEARCH_COMMANDS = ("corpus", "train")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Removes terminal control sequences from help and errors, since they may repeat the user's arguments."""
+    """Removes terminal control sequences from help and error messages, which may quote the user's arguments."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         super()._print_message(harmless(message), file)
@@ -71,7 +71,7 @@ def main(argv: list[str]) -> int:
     opens_window = not argv or argv[0] in (
         "--report-start",
         HIDDEN,
-    )  # opens without importing the commands
+    )  # which needs none of the commands
     modules = [] if opens_window else _modules()
     parser = build_parser(modules)
     if any("\0" in word for word in argv):
@@ -133,7 +133,7 @@ def _absent(argv: Sequence[str], modules: Sequence[ModuleType]) -> str:
 
 
 def _about_path(error: OSError) -> tuple[int, str]:
-    """Returns the exit code and a user-facing message for an OSError; users can fix those that name a file."""
+    """Returns the exit code and a user-facing message for an OSError; users can fix it if it names a file."""
     from app.cli.fault_log import logged
 
     sentence = logged(error)

@@ -24,7 +24,7 @@ WORDS = single_instance.WORDS[:-1]  # all but "raise"
 
 def main(argv: list[str]) -> int | None:
     """Runs `ptt` with the arguments in `argv`; returns the exit code, or None if the full parser must handle them."""
-    at = time.monotonic()  # taken first, since the window orders commands by it
+    at = time.monotonic()  # taken first, since the window orders commands by their timestamps
     words = [word for word in argv if word != "--json"]
     if len(words) != 1 or words[0] not in WORDS:
         return None
@@ -52,7 +52,8 @@ def run(args: argparse.Namespace, terminal: Terminal) -> int:
 def perform(word: str, *, as_json: bool, at: float | None = None) -> int:
     """Sends `word` to the running window; returns 0, or 2 after printing an error message.
 
-    `at`: when the user issued the command, as a `time.monotonic()` timestamp; by default now."""
+    `at`: when the user issued the command, as a `time.monotonic()` timestamp; by default now.
+    """
     try:
         answer = single_instance.tell(word, at=at)
     except (single_instance.NotRunning, single_instance.NoAnswer) as error:
@@ -60,7 +61,7 @@ def perform(word: str, *, as_json: bool, at: float | None = None) -> int:
     except PermissionError:
         sentence = "KAME's window can't be reached: it may be another user's. Run this as the user who started KAME."
         answer = single_instance.Answer(False, sentence)
-    with contextlib.suppress(OSError):  # the output's reader is gone
+    with contextlib.suppress(OSError):  # the reader has closed the pipe
         _say(answer, as_json=as_json)
     return 0 if answer.ok else 2
 

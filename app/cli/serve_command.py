@@ -104,7 +104,7 @@ _DEFAULTS: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handle
 
 @contextlib.contextmanager
 def until_interrupted() -> Iterator[asyncio.Event]:
-    """Yields an event that the first SIGINT or SIGTERM sets; a second signal has its default effect."""
+    """Yields an event that is set by the first SIGINT or SIGTERM; a second signal has its default effect."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def stop(*_: Any) -> None:
@@ -121,7 +121,7 @@ def until_interrupted() -> Iterator[asyncio.Event]:
 
 
 async def unless(stopped: asyncio.Event, work: Awaitable[object]) -> bool:
-    """Waits for `work`, or cancels it when `stopped` is set; returns whether it finished. Propagates its exceptions."""
+    """Awaits `work`, but cancels it if `stopped` is set; returns whether it finished. Propagates its exceptions."""
     working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
     try:
         await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -254,7 +254,7 @@ def _maker(args: argparse.Namespace) -> Any:
     )
 
     async def make(source: PushedSource, sink: SendingSink) -> Session:
-        # Off the loop's thread, so that clients in a conversation don't wait for the GPU or the keyring.
+        # On a worker thread, so that conversations of other clients aren't held up by the GPU or the keyring.
         voice = await asyncio.to_thread(compose.frontend, choice)
         backend = await backend_off_loop(choice.backend, choice.speech.language)
         return compose.session(choice, source, sink, made_frontend=voice, backend=backend)
@@ -268,7 +268,7 @@ def _address(args: argparse.Namespace, port: int) -> str:
 
 
 def _announce(terminal: Terminal, address: str, key: str) -> None:
-    """Prints the address that clients connect to; `key`: a newly generated key, or empty."""
+    """Prints the address that clients must connect to, and `key` if one was newly generated."""
     terminal.say(f"Serving at {address}. Ctrl-C ends it.")
     if key:
         terminal.say(f"Clients need this key: {key}")
@@ -276,7 +276,7 @@ def _announce(terminal: Terminal, address: str, key: str) -> None:
 
 
 async def _load_once(make: Any) -> None:
-    """Opens and ends a session, to load the models before the first client connects. Propagates its exceptions."""
+    """Opens and ends a session to load the models before the first client connects. Propagates its exceptions."""
     from app.audio.io.pushed import PushedSource, SendingSink
 
     source = PushedSource("nobody")

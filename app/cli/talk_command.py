@@ -1,4 +1,4 @@
-"""The commands `talk` and `replay`, which print a conversation line by line, then a summary."""
+"""The commands `talk` and `replay`, which print the turns of a conversation and then a summary."""
 
 from __future__ import annotations
 
@@ -291,14 +291,15 @@ def _check_ends(args: argparse.Namespace) -> None:
 def _on_enter(call: Callable[[], None]) -> bool:
     """Calls `call` on the running loop whenever Enter is pressed, until the process exits.
 
-    Returns False if standard input is not a terminal."""
+    Returns False if standard input is not a terminal, in which case nothing is ever called.
+    """
     if sys.stdin is None or not sys.stdin.isatty():
         return False
     loop, keys = asyncio.get_running_loop(), sys.stdin.fileno()
 
     def read() -> None:
         with contextlib.suppress(OSError, RuntimeError):  # the terminal is gone, or the conversation is over
-            while os.read(keys, 1024):  # not through `sys.stdin`, whose lock would be held when Python exits
+            while os.read(keys, 1024):  # not from `sys.stdin`, whose lock would be held when Python exits
                 loop.call_soon_threadsafe(call)
 
     threading.Thread(target=read, name="keys", daemon=True).start()

@@ -1,4 +1,4 @@
-"""Reports a conversation on the command line: prints its turns, measures swaps, and prints a summary."""
+"""Reports a conversation in the terminal: prints its turns, measures back-end swaps, and prints a summary."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from app.conversation.usage import ConversationUsage
 class SwapGaps:
     """Measures back-end swaps from a session's events; `gaps` has one entry per swap.
 
-    - `first_word_seconds`: the time from the swap to the new back-end's first word, None if there was none
-    - `gap_seconds`: how long the voice received no new words, from the last word or the swap, whichever was later
+    - `first_word_seconds`: the time from the swap to the new back-end's first word; None if there was none
+    - `gap_seconds`: the time from the last word or the swap, whichever was later, to that first word
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class SwapGaps:
 class TalkReport:
     """Prints the turns of a conversation as they are completed, and its summary.
 
-    `paced`: the audio was processed in real time, so that the measured times are those that a user would wait.
+    `paced`: whether the audio was processed in real time, so that the measured times are those that a user experiences.
     """
 
     def __init__(self, terminal: Terminal, *, paced: bool = True) -> None:
@@ -90,7 +90,7 @@ class TalkReport:
             case e.AssistantSaid() if turn is not None:
                 self._terminal.progress(f"KAME: {turn.text}")
             case e.AssistantEnded() if turn is not None and turn.text:
-                said = turn.written or turn.text  # the voice only mentions code and tables
+                said = turn.written or turn.text  # code and tables are only mentioned by the voice, not read out
                 self._terminal.say(f"KAME: {said.strip()}{' — interrupted' if event.interrupted else ''}")
             case e.OracleRequested(secondary=False) | e.OracleHandedOver():
                 self._driving += 1
@@ -127,7 +127,7 @@ class TalkReport:
 
     @property
     def _responses(self) -> list[float]:
-        """Seconds from the end of each question to the start of its answer; negative if the answer started first."""
+        """The seconds from the end of each question to the start of its answer; negative if the answer came first."""
         return [round(answer.response, 3) for answer in self._stages.answers]
 
     @property

@@ -37,7 +37,7 @@ class Installed:
 
 @cache
 def installed() -> Installed:
-    """Returns how the app was installed, according to the installer's `installed.json`; wheels and checkouts have none."""
+    """Returns how the app was installed, based on the installer's `installed.json`; a wheel or checkout has none."""
     root = Path(__file__).resolve().parents[2]
     try:
         written = read_json_file(root / "installed.json", SMALL_FILE)
