@@ -1,4 +1,4 @@
-"""The program's log: the newest lines in memory and in a file, with secrets redacted.
+"""The app's log: the newest lines in memory and in a file, with secrets redacted.
 
 Logging threads only queue records; a single thread formats, redacts and writes them.
 """
@@ -34,7 +34,7 @@ from app.settings.paths import APP_NAME
 WAITING_MOST = 10_000
 """The maximum queue length; further records are dropped and counted."""
 REFUSED_SECONDS = 60.0
-"""How long to keep writing to a full file before retrying a failed rollover."""
+"""How long (s) to keep writing to a full file before a failed rollover is retried."""
 LONGEST, LONGEST_TRACE = 4_000, 20_000
 """The maximum length of a message and of its traceback, in characters."""
 
@@ -91,7 +91,7 @@ class RecordQueue(QueueHandler):
         self._left_out = 0
 
     def enqueue(self, record: logging.LogRecord) -> None:
-        """Queues a record without blocking; if the queue is full, drops and counts it."""
+        """Queues a record without blocking; if the queue is full, drops the record and counts it."""
         if self.queue.qsize() >= WAITING_MOST:
             self._left_out += 1
             return
@@ -103,7 +103,7 @@ class RecordQueue(QueueHandler):
         handed = copy.copy(record)
         try:
             handed.msg = record.getMessage()
-        except Exception as error:  # a wrong format string is no reason to lose the line
+        except Exception as error:  # an invalid format string must not lose the record
             handed.msg = f"{record.msg} (its values could not be filled in: {type(error).__name__})"
         handed.args = None
         info = record.exc_info
@@ -131,7 +131,7 @@ class Writer(logging.Handler):
         self._stream = stream
 
     def handle(self, record: Any) -> bool:
-        """Handles one record; an error is logged rather than raised, so that the thread keeps running."""
+        """Handles a record. Errors are logged rather than raised, so that the thread keeps running."""
         if isinstance(record, FlushMarker):
             record.reached.set()
             return True
@@ -158,7 +158,7 @@ class Writer(logging.Handler):
         )
 
     def _clean(self, text: str, longest: int, *, tail: bool = False) -> str:
-        # Redacts more text than is kept, so that truncation can't split a secret before it is recognised.
+        # Redacts more text than is kept, since truncation could split a secret so that it is no longer recognised.
         spare = longest + 4_000
         text = self._hide(text[-spare:] if tail else text[:spare]).replace("\r\n", "\n").translate(_UNSEEN)
         if len(text) <= longest:
@@ -190,7 +190,7 @@ class PrivateFile(RotatingFileHandler):
             return os.open(path, flags, 0o600)
 
         path, mode = self.baseFilename, self.mode
-        # Closed by the base class.
+        # The base class closes it.
         file = open(path, mode, encoding=self.encoding, opener=opener, errors=self.errors)  # noqa: SIM115
         if os.name == "posix" and stat.S_IMODE(os.stat(file.fileno()).st_mode) & 0o077:
             os.fchmod(file.fileno(), 0o600)
@@ -203,7 +203,7 @@ class PrivateFile(RotatingFileHandler):
             self.stream = None
         full = f"{self.baseFilename}.full"
         try:
-            os.replace(self.baseFilename, full)  # before the older ones are moved, and the oldest deleted
+            os.replace(self.baseFilename, full)  # first, so that a failure leaves the older files in place
             super().doRollover()
             os.replace(full, f"{self.baseFilename}.1")
         except PermissionError:
@@ -307,9 +307,9 @@ def start_logging(
 ) -> Log:
     """Starts logging to memory and, if `folder` is given, to files that only the current user can read.
 
-    Warnings and errors also go to `stream`, such as stderr. Secrets from environment variables are redacted, as are
-    those passed to `app.diagnostics.redaction.redact`. If the folder is not writable, a warning is logged instead of
-    an exception being raised.
+    Warnings and errors are also printed to `stream`, such as stderr. Secrets in environment variables are redacted, as
+    are those passed to `app.diagnostics.redaction.redact`. If the folder is not writable, logs a warning rather than
+    raising an exception. `kept`: the maximum number of entries in memory.
     """
     log, hide = Log(kept), hide or redactor()
     hide.learn(os.environ)

@@ -31,32 +31,33 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import MODEL_LIST
 
 CARD_SECONDS = 10.0
-"""The limit of the graphics card probe: a driver needs a few seconds to wake a suspended card."""
+"""The time limit of the graphics card probe: a driver needs a few seconds to wake a suspended card."""
 PROBE_SECONDS = 10.0
-"""The limit of all other probes. On first start, 4 s were not enough for the keyring, since its modules were being
-compiled along with the app's own."""
+"""The time limit of all other probes. 4 s were too short for the keyring on first start, while its modules and those of
+the app were being compiled to bytecode."""
 OLLAMA_SECONDS = 2.0
 
 PACKAGES = (
     "PySide6-Essentials qasync numpy sounddevice soundfile soxr livekit openai ollama httpx faster-whisper "
     "ctranslate2 onnxruntime tokenizers piper-tts xllamacpp keyring mcp torch moshi"
 ).split()
-"""The packages whose versions are reported, since they have caused failures."""
+"""The packages whose versions are reported, since they have caused failures before."""
 
 NO_PACKAGES = "It can run KAME, but what that needs is not installed."
 NO_SOUND = "The sound devices could not be listed. Check that sound works in other programs."
 
 FindKey = Callable[[Sequence[str]], tuple[str, Any]]
-"""Returns the API key stored under one of the given names, and where it is stored."""
+"""Returns the API key stored under one of the given names (empty if there is none), and where it is stored."""
 _T = TypeVar("_T")
 _Otherwise = TypeVar("_Otherwise")
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The system the app runs on.
+    """The system that the app runs on.
 
-    `memory`: bytes, or 0 if unknown; `packages`: names and versions of the installed `PACKAGES`.
+    `memory`: its size in bytes, or 0 if unknown. `packages`: the names and versions of those `PACKAGES` that are
+    installed.
     """
 
     version: str
@@ -124,7 +125,7 @@ class Machine:
 async def probe_machine(
     ollama_url: str, find_key: FindKey, report: Callable[[str, float], None] = lambda words, share: None
 ) -> Machine:
-    """Runs all probes concurrently. `report` receives a progress message and the completed fraction."""
+    """Runs all probes concurrently. `report` is called with a progress message and the completed fraction, 0 to 1."""
     left = {
         "card": "the graphics card",
         "disk": "the disk",
@@ -173,7 +174,7 @@ async def bounded(probe: Callable[[], _T], otherwise: _Otherwise, seconds: float
 
 
 def probe_system() -> System:
-    """Returns the versions and the system's properties; takes about 20 ms."""
+    """Returns the properties of the system and the versions of the app and its packages; takes about 20 ms."""
     packages = []
     for name in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -197,7 +198,7 @@ def _system_name() -> str:
 def probe_card() -> Card | None:
     """Returns the best NVIDIA card, or None without a driver.
 
-    Queries the driver rather than torch, which takes seconds to import and occupies card memory.
+    Queries the driver rather than torch, which takes seconds to import and allocates memory on the card.
     """
     driver = nvidia.look(CARD_SECONDS)
     if driver is None:

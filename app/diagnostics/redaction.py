@@ -1,4 +1,4 @@
-"""Redaction of keys, tokens, passwords and conversation text before a string is stored or shown."""
+"""Redacts keys, tokens, passwords and conversation text in strings before they are stored or shown."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ HIDDEN = "[hidden]"
 LEFT_OUT = "[words]"
 
 SHORTEST = 8
-"""Shorter strings are not treated as secrets: they are unlikely to be keys and match too many ordinary words."""
+"""The minimum length of a secret: shorter strings are unlikely to be keys and would match too many ordinary words."""
 
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_|$)")
 """Matches the upper-case names of variables that hold secrets."""
 
-# The value of a secret: a whole quoted string, else up to the next space or quote. Skips values already hidden.
+# The value of a secret: a quoted string, or the text up to the next space or quote. Skips values already hidden.
 _VALUE = r"""(?!b?["']?\[hidden\])(?:b?(?P<q>["'])(?:(?!(?P=q)).)+(?:(?P=q)|$)|[^\s"'<>]+)"""
 _OPEN = r"""["']? \s*[:=,]\s* (?:b(?=["']))? ["']?"""
 _NAMES = r"""(?<![\w-]) [\w-]{0,60}? (?:
     api[_\s-]?key | access[_-]?key | secret | password | passwd | passphrase | pwd | credentials?
     | (?:auth|access|refresh|id)[_-]?token
 ) (?:[_-]\w{1,40})?"""
-# Repetitions are bounded to prevent slow matching.
+# All repetitions are bounded, so that matching can't become slow.
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.VERBOSE | (re.IGNORECASE if loose else 0)), instead)
     for pattern, instead, loose in (
-        # User name and password in a URL, even if the password contains unescaped reserved characters.
+        # The user name and password in a URL, even if the password contains unescaped reserved characters.
         (r"(?P<kept>://) [^\s\"'<>/?\#]{1,400} @", rf"\g<kept>{HIDDEN}@", True),
         (
             r"(?P<kept>://) [^\s\"'<>/@:]{0,200} : (?!\d{1,5}(?:[/?\#\s]|$)) [^\s\"'<>]{0,400} @",
@@ -89,11 +89,11 @@ class Redactor:
         return f"Redactor({len(self._forms)} forms of secrets)"
 
     def add(self, secret: str) -> None:
-        """Hides this secret from now on, including its URL- and JSON-encoded forms; ignores it if below `SHORTEST`."""
+        """Registers a secret to be hidden, also in its URL- and JSON-encoded forms; ignores it if it is too short."""
         secret = secret.strip()
         if len(secret) < SHORTEST:
             return
-        # Also in the forms in which error messages quote a request.
+        # All forms in which an error message that quotes a request may contain it.
         forms = {secret, quote(secret), quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
         forms |= {secret.replace("/", "\\/"), repr(secret)[1:-1]}
         with self._lock:
@@ -103,7 +103,7 @@ class Redactor:
                 self._known = re.compile("|".join(map(re.escape, longest_first)))
 
     def learn(self, environment: Mapping[str, str]) -> None:
-        """Hides the values of variables whose names suggest a secret, except file paths."""
+        """Registers the values of variables whose names suggest a secret, except file paths."""
         for name, value in environment.items():
             if _SECRET_NAME.search(name.upper()) and not value.startswith(("/", "~", "\\")):
                 self.add(value)
@@ -120,7 +120,7 @@ class Redactor:
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _RUN = 3
-"""The number of consecutive conversation words that count as a match."""
+"""The number of consecutive words from a conversation that count as a match."""
 
 
 class WordRedactor:

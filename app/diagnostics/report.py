@@ -30,12 +30,12 @@ from app.untrusted.limits import SETTING_LIST
 LOG_LINES = 200
 MOST_FAILURES = 20
 Facts = Sequence[tuple[str, str]]
-"""Ordered pairs of name and value."""
+"""Pairs of a name and a value, in order."""
 
 
 @dataclass(slots=True)
 class TalkNotes:
-    """A summary of the current or last conversation's events; failures and text are kept across conversations."""
+    """A summary of the events of the latest conversation; failures and text are kept across conversations."""
 
     counts: Counter[str] = field(default_factory=Counter)
     parts: dict[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class TalkNotes:
     last_at: float = 0.0
 
     def apply(self, event: e.Event) -> None:
-        """Adds one event to the summary; cheap enough to call for every event."""
+        """Adds an event to the summary. Cheap enough to be called for every event."""
         if isinstance(event, e.SessionStarted) and self.counts["SessionStarted"]:
             self.counts.clear()
             self.parts.clear()
@@ -116,16 +116,20 @@ class Diagnostics:
         self._machine: tuple[System, str] | None = None
 
     def apply(self, event: e.Event) -> None:
-        """Adds one event to the notes."""
+        """Adds an event to the notes."""
         self.notes.apply(event)
 
     async def text(self, with_words: bool, more: Sequence[tuple[str, Facts]] = ()) -> str:
-        """Returns the current report as Markdown; `more`: additional sections as pairs of title and facts."""
+        """Returns the current report as Markdown.
+
+        `with_words`: includes conversation text and the persona. `more`: additional sections, as pairs of a title and
+        facts.
+        """
         if self._machine is None:
             card = await bounded(probe_card, Card(trouble=nvidia.NO_ANSWER), CARD_SECONDS + 1)
             self._machine = await asyncio.to_thread(probe_system), _card_words(card)
         system, card_words = self._machine
-        # Runs on a thread, since redacting the text of a 2,000-turn conversation takes 50 ms.
+        # On a worker thread, since redacting the text of a 2,000-turn conversation takes 50 ms.
         report = Report(system, replace(self._settings), self.notes.snapshot(), list(self._log()), card_words, more)
         return await asyncio.to_thread(report.text, with_words=with_words)
 
@@ -216,7 +220,7 @@ def _shown(name: str, value: Any, hide: Redactor) -> str:
             return json.dumps(_plain(read_json(value, SETTING_LIST), hide), ensure_ascii=False)
         except ValueError:
             return "changed (not JSON)"
-    value = hide(value)  # before shortening: part of a secret would not be recognised
+    value = hide(value)  # before anything is removed from it: part of a secret would not be recognised
     return without_secrets(value) if "://" in value or name.endswith(("_url", "_mirror")) else value
 
 
@@ -234,7 +238,7 @@ def _plain(value: Any, hide: Redactor) -> Any:
 
 
 def _without_home(text: str, home: Path) -> str:
-    """Replaces the home folder's path with ~, in each form in which it may appear."""
+    """Replaces the path of the home folder with ~, in all notations in which it may occur."""
     forms = {str(home), home.as_posix(), str(home).replace("\\", "\\\\")}
     if str(home) in ("/", "\\", ".") or len(str(home)) < 4:
         return text

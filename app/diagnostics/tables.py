@@ -1,4 +1,4 @@
-"""Helpers shared by the benchmarks: percentiles, Markdown tables, a machine description and progress reports."""
+"""Helpers for benchmarks: quantiles, Markdown tables, a description of the machine, and progress reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Progress = Callable[[str], None]
 
 
 def no_progress(text: str) -> None:
-    """Ignores progress reports."""
+    """A `Progress` that ignores all reports."""
 
 
 def machine() -> str:
@@ -43,7 +43,7 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[object]], *, text_colu
 
 
 def paragraphs(sentences: Iterable[str]) -> list[str]:
-    """Returns Markdown lines with each sentence as its own paragraph."""
+    """Returns the lines of Markdown text with one paragraph per sentence."""
     return [line for sentence in sentences for line in ("", sentence)]
 
 
