@@ -32,7 +32,7 @@ class DemoQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DemoBackend:
-    """An available back-end. `costs`: it may cost money, so it is used only if requested by name."""
+    """An available back-end. `costs`: whether it may cost money; if so, it is used only if requested by name."""
 
     choice: BackendChoice
     label: str
@@ -49,10 +49,11 @@ class DemoOffer:
 
 @dataclass(frozen=True, slots=True)
 class DemoFigure:
-    """Each side's response time: seconds from the end of the question to the start of the reply; None without one.
+    """Both sides' response times, in seconds from the end of the question to the start of the reply; None without one.
 
-    `own`: the question was a visitor's. `said` and `trouble`: each side's reply, or why there was none, in the order
-    of `SIDES`.
+    - `own`: whether the question was a visitor's
+    - `said`: the replies, in the order of `SIDES`
+    - `trouble`: why there was no reply, in the order of `SIDES`
     """
 
     question: str
@@ -65,7 +66,7 @@ class DemoFigure:
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """The results of a demo. `whole`: it ran to the end. `backend`: the name of the back-end that answered."""
+    """The results of a demo. `whole`: whether it ran to the end. `backend`: the name of the back-end that answered."""
 
     figures: tuple[DemoFigure, ...] = ()
     whole: bool = False
@@ -73,7 +74,7 @@ class DemoResult:
 
     @property
     def counted(self) -> tuple[DemoFigure, ...]:
-        """The figures used for the medians: those that both sides answered, limited to visitors' questions if any."""
+        """The figures for the medians: those with replies from both sides, and only visitors' questions if any."""
         both = tuple(f for f in self.figures if f.cascade is not None and f.tandem is not None)
         return tuple(f for f in both if f.own) or both
 
@@ -127,7 +128,7 @@ def choice_of(side: Side, backend: BackendChoice, frontend: str) -> SessionChoic
 
     `frontend`: the key of the tandem's front-end.
     """
-    # The answer itself is timed, so openings are off.
+    # Openings are off, since the answer itself is timed.
     common = SessionChoice(backend=backend, style=Style(length="short"), openings=False, duplex=True)
     if side == "cascade":
         return replace(common, frontend="cascade", answer_mode="after")

@@ -1,6 +1,6 @@
 """Records one side's answer to a question, with events and audio, in a session without audible output.
 
-`Replay` replays two recordings in sync: both questions start together, and each event is applied at its recorded time.
+`Replay` replays two recordings in sync: both questions start together, and events are applied at their recorded times.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 LEAD_SECONDS = 0.6
-"""Silence before the question in a replay."""
+"""The length (s) of the silence before the question in a replay."""
 TROUBLE_SECONDS = 3.0
-"""How long a replay continues after a question without an answer, so that the error message can be read."""
+"""How long (s) a replay continues after a question without an answer, so that the error message can be read."""
 
 
 class Replay:
@@ -69,11 +69,12 @@ class Replay:
                 state.apply(take.events[self._next[side]])
                 self._next[side] += 1
             if take.heard is None and self.now >= LEAD_SECONDS + take.question.seconds:
-                state.trouble = take.trouble  # also of a session that could not start
+                state.trouble = take.trouble  # may also say that the session could not be started
 
     def mix(self) -> np.ndarray:
-        """Returns the audio of the replay, float32 (n, 2) at 24 kHz: the question on both channels, the cascade's voice
-        on the left and the tandem's on the right.
+        """Returns the audio of the replay, float32 (n, 2) at 24 kHz.
+
+        Both channels contain the question, the left one also the cascade's voice, and the right one the tandem's.
         """
         out = np.zeros((round(self.seconds * SAMPLE_RATE), 2), np.float32)
         lead = round(LEAD_SECONDS * SAMPLE_RATE)
@@ -85,25 +86,26 @@ class Replay:
 
 
 ANSWER_WITHIN_SECONDS = 25.0
-"""The longest wait for an answer to start, from the end of the question."""
+"""The maximum time (s) from the end of the question to the start of the answer."""
 LONGEST_ANSWER_SECONDS = 6.0
-"""The recording of a longer answer is cut off here; only its start is timed."""
+"""The maximum length (s) of a recorded answer; longer ones are cut off, since only the start is timed."""
 TAIL_SECONDS = 0.4
-"""Silence recorded after an answer."""
+"""The length (s) of the silence recorded after an answer."""
 EVENTS_WITHIN_SECONDS = 20.0
-"""A session that emits no event for this long (wall-clock time) is considered lost."""
+"""A session that emits no event for this long (s of wall-clock time) is considered lost."""
 SETTLE_SECONDS = 0.4
-"""The delay between the start of the session and the question, for the load to settle."""
+"""The delay (s) between the start of the session and the question, during which the CPU load settles."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Take:
     """A recording of one side.
 
-    - `events`: the session's events; their times and `start`, where the question starts, are session times
+    - `events`: the session's events
+    - `start`: the session time at which the question starts
     - `seconds`: the length of the recording from `start` on
     - `sound`: the assistant's audio from `start` on, float32 mono at 24 kHz
-    - `heard`: seconds from the end of the question to the start of the answer; None without one
+    - `heard`: seconds from the end of the question to the start of the answer; None without an answer
     - `said`: the answer as far as it was spoken
     - `trouble`: why there is no answer
     """
@@ -145,10 +147,10 @@ def figure_of(cascade: Take, tandem: Take, *, own: bool = False) -> DemoFigure:
 
 
 class Asker(Protocol):
-    """The microphone of a recorded session."""
+    """The simulated microphone of a recorded session."""
 
     def ask(self, question: Spoken) -> float:
-        """Plays a question into the session; returns the session time at which its audio starts."""
+        """Feeds a question to the session; returns the session time at which its audio starts."""
         ...
 
 
@@ -156,7 +158,7 @@ class Stage(Protocol):
     """Starts sessions without audible output."""
 
     async def start(self, choice: SessionChoice) -> tuple[Session, Asker]:
-        """Starts a session whose microphone only receives the questions passed to it. Raises UserError."""
+        """Starts a session and returns it with its microphone, which is silent between questions. Raises UserError."""
         ...
 
 
@@ -170,7 +172,7 @@ class Recorder:
         self._changed = asyncio.Event()
 
     async def pair(self, question: DemoQuestion, *, first: Side = "cascade", began: float = 0.0) -> Pair:
-        """Asks both sides a question, starting with `first`."""
+        """Asks both sides a question, starting with `first`. `began`: see `Pair`."""
         takes = {}
         for side in sorted(SIDES, key=lambda one: one != first):
             takes[side] = await self.take(side, question)

@@ -1,6 +1,6 @@
 """Finds the back-ends and front-end that the demo can use on this machine, and starts its sessions.
 
-No other machine is contacted before a session starts.
+Contacts no other machine until a session starts.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ QUESTIONS = (
     ("016", "Which month is the last one of the year?", 2.02),
     ("051", "What is the chemical symbol for iron?", 1.86),
 )
-"""File name in `resources/bench/facts`, text, and the time in seconds at which the speech ends. Even the smallest
-models answer these correctly, and every recogniser transcribes them correctly.
+"""For each question, the file name in `resources/bench/facts`, the text, and the time in seconds at which the speech
+ends. Even the smallest models answer these questions correctly, and all recognisers transcribe them correctly.
 """
 
 OLLAMA_MODELS = 2
-"""The most Ollama models to offer; each needs its own keyboard shortcut, and few are free."""
+"""The maximum number of Ollama models offered: each back-end has a keyboard shortcut, and there are only a few."""
 OLLAMA_SECONDS = 2.0
 
 KEPT_SECONDS = 60.0
-"""How much of a recorded session's audio is kept."""
+"""The length of a recorded session's audio that is kept."""
 
 
 class DemoService:
@@ -110,14 +110,14 @@ class DemoService:
         try:
             offer = await self._service.offer(BackendChoice("ollama"), seconds=OLLAMA_SECONDS)
         except UserError:
-            return []  # it doesn't run here
+            return []  # Ollama isn't running
         if not offer.asked:
             return []
         models = [name for name in offer.models if "embed" not in name and "cloud" not in name]
         return [DemoBackend(BackendChoice("ollama", name), f"Ollama: {name}") for name in models[:OLLAMA_MODELS]]
 
     async def start(self, choice: SessionChoice) -> tuple[Session, PacedAsker]:
-        """Starts a session with no audible output, whose only input is the demo's questions. Raises UserError."""
+        """Starts a session without audible output, and returns it with its simulated microphone. Raises UserError."""
         from app.audio.devices.paced import PacedAsker, PacedListener
 
         microphone = PacedAsker()
@@ -137,7 +137,7 @@ class DemoService:
         return session, microphone
 
     async def warm(self, choice: BackendChoice) -> None:
-        """Loads a back-end in advance, so that switching to it mid-answer adds no loading time. Ignores user errors."""
+        """Loads a back-end in advance, so that switching to it during an answer takes no time. Ignores user errors."""
         with contextlib.suppress(*self._user_errors):
             backend = await backends.backend_off_loop(choice)
             try:
@@ -146,7 +146,7 @@ class DemoService:
                 await backend.close()
 
     def sound(self, loudspeaker: str) -> DemoSound | None:
-        """Returns a player for the loudspeaker named (the default if empty), or None if the demo is silent."""
+        """Returns a player for the named loudspeaker (empty: the default), or None if the demo is silent."""
         from app.demo.sound import DemoSound
 
         return DemoSound(loudspeaker) if self._aloud else None

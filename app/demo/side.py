@@ -1,6 +1,6 @@
-"""Tracks one side of the demo through its session's events: what it hears, thinks and says, and its response time.
+"""Derives the state of one side of the demo from its session's events: transcript, revisions, reply and response time.
 
-Performs no I/O and reads no clock: times are in seconds and come from the events.
+Performs no I/O and reads no clock: all times are in seconds and come from the events.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from app.conversation import events as e
 from app.conversation.revisions import Revision, RevisionLog
 
 EARLY_SECONDS = 0.5
-"""The most by which a start-of-speech event may precede the speech itself."""
+"""The maximum time (s) by which a start-of-speech event may precede the speech itself."""
 OVER_SECONDS = 1.0
-"""How long the voice must be silent before an answer counts as complete, since an early one may be retracted."""
+"""How long (s) the voice must be silent before an answer counts as complete, since an early answer may be retracted."""
 KEPT_LEVELS = 160
 """The number of frames whose levels are kept for the waveform (12.8 s)."""
 
@@ -30,7 +30,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A revision of the answer. `said`: the number of its words spoken so far; `gone`: a newer one has replaced it."""
+    """A revision of the answer. `said`: how many of its words have been spoken; `gone`: whether it was superseded."""
 
     number: int
     text: str
@@ -41,31 +41,31 @@ class Thought:
 class SideState:
     """The state of one side. Must receive every event of its session through `apply`.
 
-    Each question is announced by `ask` if its timing is known, otherwise by `listen`.
+    Before each question, call `ask` if its timing is known, otherwise `listen`.
     """
 
     def __init__(self) -> None:
         self.now = 0.0
         self.lost = ""
-        """Why the session has ended; empty while it runs."""
+        """Why the session has ended; empty while it is running."""
         self._log = RevisionLog(Revision)
         self.levels: deque[Level] = deque(maxlen=KEPT_LEVELS)
         self.listen()
 
     def listen(self) -> None:
-        """Expects a visitor's question from now on; its timing comes from the events."""
+        """Starts tracking a visitor's question, whose timing is taken from the events."""
         self._reset(self.now, None)
         self._known = False
 
     def ask(self, start: float, seconds: float) -> None:
-        """Starts tracking a question whose speech starts at `start` and lasts `seconds`."""
+        """Starts tracking a question whose speech starts at the session time `start` and lasts `seconds`."""
         self._reset(start, start + seconds)
         self._known = True
 
     def _reset(self, start: float, end: float | None) -> None:
         self.start = start
         self.end = end
-        """When the question's speech ended; None while unknown."""
+        """The session time at which the question's speech ends; None while unknown."""
         self.hears = self.speaks = False
         self.turn = 0
         self.trouble = ""
@@ -91,7 +91,7 @@ class SideState:
             case e.TranscriptPartial() | e.TranscriptFinal() if event.turn == self.turn:
                 self.words = event.text
             case e.UserResumed() if event.turn == self.turn:
-                self.hears, self._answered_at = True, None  # words spoken in the gap answered a part of it
+                self.hears, self._answered_at = True, None  # a reply in the pause answered only part of it
                 self._end_at(None)
             case e.AssistantStarted() | e.AssistantResumed():
                 self.speaks, self._quiet_since = True, None
@@ -155,12 +155,12 @@ class SideState:
 
     @property
     def heard_at(self) -> float | None:
-        """When the answer started playing; None before that."""
+        """The session time at which the answer started playing; None before that."""
         return self._answered_at if self.end is not None else None
 
     @property
     def silent_for(self) -> float:
-        """How long the voice has been silent since the answer; 0 before its end."""
+        """How long the voice has been silent since the end of the answer; 0 before that."""
         answered = self.asked and self.heard is not None and not self.speaks and bool(self._spoken)
         if not answered or self._quiet_since is None:
             return 0.0
@@ -168,7 +168,7 @@ class SideState:
 
     @property
     def last_at(self) -> float | None:
-        """When the answer stopped playing; None before that."""
+        """The session time at which the answer stopped playing; None before that."""
         return self._quiet_since if self.silent_for > 0 else None
 
     @property
@@ -184,7 +184,7 @@ class SideState:
 
     @property
     def waited(self) -> float:
-        """Seconds since the end of the question, while no answer has started; otherwise 0."""
+        """Seconds since the end of the question if no answer has started yet; otherwise 0."""
         return max(0.0, self.now - self.end) if self.end is not None and self._answered_at is None else 0.0
 
     # -- its words
@@ -219,7 +219,7 @@ class RunningTime:
         self._ahead = float("inf")
 
     def at(self, wall: float) -> float:
-        """Returns the session time at `wall`, in seconds on any monotonic clock. Should be called frequently."""
+        """Returns the session time at `wall`, a timestamp (s) of any monotonic clock. Should be called frequently."""
         if self.state.now != self._seen:
             self._seen = self.state.now
             self._ahead = min(self._ahead, wall - self._seen)

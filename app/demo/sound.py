@@ -1,4 +1,4 @@
-"""Playback of a replay's audio, which can be stopped at any time."""
+"""Plays the audio of a replay, which can be stopped at any time."""
 
 from __future__ import annotations
 

@@ -9,23 +9,31 @@ from dataclasses import dataclass
 from typing import Literal
 
 Step = Literal["start", "preparing", "question", "ask", "figures"]
-"""`start` waits for a visitor, `preparing` for the recording of the next question. `question`: both sides answer.
-`ask`: the visitor may ask a question. `figures`: the response times are shown.
+"""The steps of the demo:
+
+- `start`: waits for a visitor
+- `preparing`: waits for the recording of the next question
+- `question`: replays both sides' answers
+- `ask`: lets the visitor ask a question
+- `figures`: shows the response times
 """
 
 HOLD_SECONDS = 1.8
-"""How long a finished replay stays on screen."""
+"""How long (s) a finished replay stays on screen."""
 ASK_SECONDS = 18.0
-"""How long a visitor may be idle at `ask` before the figures are shown."""
+"""How long (s) a visitor may be idle at `ask` before the figures are shown."""
 IDLE_SECONDS = 30.0
-"""How long the figures stay without input before the start page returns for the next visitor."""
+"""How long (s) the figures are shown without any input before the start page is shown for the next visitor."""
 
 
 @dataclass(slots=True)
 class Steps:
-    """The demo's state machine: `step` is the current step, `number` the index of the current question, from 0.
+    """The demo's state machine.
 
-    `questions`: the number of questions. `visitors`: False for an unattended demo, which skips `ask`.
+    - `questions`: the number of questions
+    - `visitors`: False for an unattended demo, which skips `ask`
+    - `step`: the current step
+    - `number`: the index of the current question, from 0
     """
 
     questions: int
@@ -46,7 +54,7 @@ class Steps:
         self._go("preparing", now)
 
     def play(self, now: float, seconds: float) -> None:
-        """Starts the prepared question, whose replay lasts `seconds`."""
+        """Starts the replay of the prepared question, which lasts `seconds`."""
         self._length = seconds
         self._go("question", now)
 
