@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class ToolError(Exception):
-    """A tool failed. `str(error)` is a message for the model and the log."""
+    """Raised if a tool fails. `str(error)` is a message for the model and the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Tool(Protocol):
 
 
 def object_schema(properties: Mapping[str, Mapping[str, Any]], required: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Returns the JSON schema of an object with these properties and no others."""
+    """Returns the JSON schema of an object that has only these properties."""
     return {
         "type": "object",
         "properties": dict(properties),

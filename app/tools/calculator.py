@@ -1,7 +1,7 @@
 """The calculator tool: evaluates one line of arithmetic.
 
-The library `simpleeval` evaluates the expression. This module restricts its values to numbers and limits their size, so
-that an expression like 9**9**9 fails immediately.
+Expressions are evaluated by the library `simpleeval`. This module restricts all values to numbers and limits their
+size, so that an expression like 9**9**9 fails immediately.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DIGITS = 12
 """The number of significant digits of a non-integer result."""
 
 _EXACT = Context(prec=10_000)
-# A number is never matched from its middle and never backtracked into, so each pattern runs in linear time.
+# A match never starts inside a number or backtracks into one, so each pattern runs in linear time.
 _NUMBER = r"(?<![\d.])(?:\d++(?:\.\d*+)?|\.\d++)"
 _PERCENT_OF = re.compile(rf"({_NUMBER})\s*(?:%|\bper\s?cent\b)\s*of\b", re.IGNORECASE)
 _ADDED_PERCENT = re.compile(rf"(?<=[\w.)%])\s*([+-])\s*({_NUMBER})\s*%")
@@ -62,7 +62,7 @@ def _factorial(number: Any) -> int:
 def _round(number: Any, digits: Any = 0) -> Any:
     if not -400 <= digits <= 400:
         raise ToolError("The calculator rounds to 400 digits at most.")
-    # Half up, not half to even: 2.5 becomes 3.
+    # Rounds half up, not half to even: 2.5 becomes 3.
     unit = Decimal(1).scaleb(-operator.index(digits))
     rounded = Decimal(number if isinstance(number, int) else repr(number)).quantize(unit, ROUND_HALF_UP, _EXACT)
     return int(rounded) if digits <= 0 else float(rounded)
@@ -109,7 +109,7 @@ _NODES = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Call, ast.Name)
 
 
 class Calculator:
-    """Evaluates one expression at a time."""
+    """The calculator tool, which evaluates one expression per call."""
 
     spec = ToolSpec(
         "calculator",
@@ -130,7 +130,7 @@ class Calculator:
 
 
 def calculate(expression: str) -> str:
-    """Evaluates `expression`. Integers up to 128 bits are exact; other results have 12 digits. Raises ToolError."""
+    """Returns the value of `expression`: integers up to 128 bits exactly, others to 12 digits. Raises ToolError."""
     if len(expression) > LENGTH:
         raise ToolError(f"The expression is longer than {LENGTH} characters: work it out in parts.")
     evaluator = simpleeval.SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=_NAMES)
@@ -175,7 +175,7 @@ def _percentages(text: str) -> str:
     text = _PERCENT_OF.sub(r"(\1/100)*", text)
     factors: list[str] = []
     for added in reversed(list(_ADDED_PERCENT.finditer(text))):
-        # In a series at the end, such as + 10% - 5%, each applies to everything before it.
+        # In a series at the end, such as + 10% - 5%, each percentage applies to everything before it.
         if added.end() != len(text) or (not factors and text.count("(", 0, added.start()) != text.count(")")):
             break
         factors.append(f"*(1{added[1]}{added[2]}/100)")

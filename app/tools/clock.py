@@ -1,6 +1,6 @@
-"""The clock tool: date, weekday and time, in the user's or a named time zone.
+"""The clock tool: the date, weekday and time in the user's or a named time zone.
 
-The names of days and months don't come from `strftime`, whose output depends on the process's locale.
+The names of days and months are not taken from `strftime`, whose output depends on the locale of the process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Clock:
         name = str(arguments.get("zone") or "").strip()
         if not name or name.lower() in ("local", "here"):
             return _describe(self._now(None), "the user's time zone")
-        zone = await asyncio.to_thread(_find_zone, name)  # zones are read from files
+        zone = await asyncio.to_thread(_find_zone, name)  # reads time zone files
         return _describe(self._now(zone), str(zone))
 
 
@@ -56,7 +56,7 @@ def _find_zone(name: str) -> tzinfo:
     try:
         return zoneinfo.ZoneInfo(name.replace(" ", "_"))
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        pass  # unknown, not a valid name, or the name of a folder
+        pass  # an unknown or invalid name, or that of a folder
     # Models also write “Tokyo” or “america/new york”.
     known = zoneinfo.available_timezones()
     if not known:

@@ -1,9 +1,9 @@
 """Three read-only tools for the folders that the user has permitted: list, read and find.
 
-They run in a thread, with limits on bytes, files and seconds. Paths from the model are not trusted. A path is split,
-rejected if it contains anything but plain names, joined to a permitted folder, resolved, and rejected if the result is
-outside that folder. Hidden files (with a leading dot in the name) are never read, because they often contain keys and
-passwords.
+They run on a worker thread, with limits on bytes, files and seconds. Paths from the model are not trusted: a path is
+split, rejected if it contains anything but plain names, joined to a permitted folder, resolved, and rejected if the
+result is outside that folder. Hidden files (whose names start with a dot) are never read, since they often contain keys
+and passwords.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ _HIDDEN = "Hidden files and folders (their names begin with a dot) are not read.
 class Place:
     """An existing file or folder in a permitted folder.
 
-    `base` and `real` are the resolved paths of the permitted folder and of the file or folder; `shown` is the path that
-    the model sees."""
+    - `base`: the resolved path of the permitted folder
+    - `real`: the resolved path of the file or folder
+    - `shown`: its path as shown to the model
+    """
 
     base: Path
     real: Path
@@ -103,7 +105,7 @@ class Folders:
                 f"The folder “{name}” that the user has permitted is not there at present: it was moved or deleted, "
                 "or its drive is not connected."
             )
-        # The user permitted the folder that was resolved first; a link at its path may have been redirected since.
+        # The user has permitted the folder that was resolved first; its path may be a link that has changed since.
         if self._real.setdefault(name, real) != real:
             raise ToolError(f"The folder “{name}” leads elsewhere now than when the user permitted it; it is not read.")
         return Place(real, real, name)
@@ -126,7 +128,7 @@ class Folders:
         if name is not None:
             parts = parts[1:]
         elif len(self._roots) == 1:
-            [name] = self.names  # the only one
+            [name] = self.names  # there is only one
         else:
             raise ToolError(f"Begin the path with one of the permitted folders: {', '.join(self.names)}.")
         for part in parts:
@@ -146,7 +148,8 @@ def _is_hidden(name: str) -> bool:
 def entries_of(place: Place) -> Iterator[os.DirEntry[str]]:
     """Yields a folder's files and subfolders, sorted by name.
 
-    Excludes hidden files, devices, broken links, and links that lead outside the permitted folder."""
+    Excludes hidden files, devices, broken links, and links that lead outside the permitted folder.
+    """
     with os.scandir(place.real) as scanned:
         found = sorted(itertools.islice(scanned, DIRECTORY_ENTRIES), key=lambda entry: entry.name.casefold())
     for entry in found:
@@ -169,7 +172,8 @@ def entries_of(place: Place) -> Iterator[os.DirEntry[str]]:
 def walk(place: Place, deadline: float) -> Iterator[tuple[Path, str]]:
     """Yields the path of each regular file below `place`, and the path shown to the model, in breadth-first order.
 
-    Stops at `deadline`, a `time.monotonic()` timestamp. Doesn't follow links or junctions."""
+    Stops at `deadline`, a `time.monotonic()` timestamp. Doesn't follow links or junctions.
+    """
     pending = [place]
     while pending and time.monotonic() <= deadline:
         here = pending.pop(0)
@@ -193,7 +197,7 @@ def walk(place: Place, deadline: float) -> Iterator[tuple[Path, str]]:
 def read_bytes(path: Path, limit: int) -> tuple[bytes, bool]:
     """Returns the first `limit` bytes of a regular file, and whether that is all of it. Raises OSError, ToolError."""
     try:
-        # `path` is resolved, so a link there is newer. Opening a device may have side effects.
+        # `path` is already resolved, so a link must be new. Checked here, since opening a device may have side effects.
         if not stat.S_ISREG(os.lstat(path).st_mode):
             raise Refused("it is no file")
         with open_regular(path, links=False) as file:
@@ -204,7 +208,7 @@ def read_bytes(path: Path, limit: int) -> tuple[bytes, bool]:
 
 
 PAGE_CHARS = 3_500
-"""The maximum number of characters of a file per call; a result is limited to 4,000."""
+"""The maximum number of characters read per call; a whole result is limited to 4,000."""
 LISTED = 80
 FIND_FILES = 2_000
 FIND_SECONDS = 5.0
@@ -218,7 +222,8 @@ _PATH = {"type": "string", "description": "As list_files writes it: FOLDER/sub-f
 class FilesTool:
     """A tool for the permitted folders.
 
-    `work` runs in a thread. Its OSErrors are converted to ToolErrors that don't contain real paths."""
+    `work` runs on a worker thread. Its OSErrors are converted to ToolErrors that don't reveal real paths.
+    """
 
     def __init__(self, spec: ToolSpec, work: Callable[[Mapping[str, Any]], str]) -> None:
         self.spec = spec
@@ -387,7 +392,8 @@ def _matching_lines(text: str, needle: str, shown: str) -> Iterator[str]:
 def _decode(data: bytes, whole: bool) -> str | None:
     """Decodes `data`, with line endings normalized; returns None if it isn't text.
 
-    If `data` isn't the `whole` file, an incomplete last character is dropped."""
+    `whole`: whether `data` is the complete file; otherwise, an incomplete last character is dropped.
+    """
     encoding = "utf-8-sig"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
@@ -398,7 +404,7 @@ def _decode(data: bytes, whole: bool) -> str | None:
     except UnicodeDecodeError:
         if encoding == "utf-16":
             return None
-        text = data.decode("cp1252", errors="replace")  # what older editors on Windows write
+        text = data.decode("cp1252", errors="replace")  # written by older editors on Windows
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -1,12 +1,12 @@
 """Connections to MCP servers, and their tools, based on the official package `mcp`.
 
-The package's cancel scopes must be exited in the task that entered them, so each connection runs in its own task, which
-any other task can request to end. The package manages child processes: it passes them only a few safe environment
-variables and those set by the user, terminates the whole process group (SIGTERM, then SIGKILL) or, on Windows, the job
-object, and uses CREATE_NO_WINDOW there.
+The package's cancel scopes must be exited in the task that entered them. Each connection therefore runs in its own
+task, and other tasks only request its end. The package manages child processes: it passes them only a few safe
+environment variables and those set by the user. To end them, it terminates the whole process group (SIGTERM, then
+SIGKILL) or, on Windows, the job object; on Windows it also sets CREATE_NO_WINDOW.
 
-The package parses messages of any size on the event loop, so their size is checked beforehand. It swallows some of the
-errors raised by these checks, so the connection's `Exchange` records the rejection and the last HTTP status.
+The package would parse messages of any size on the event loop, so their size is checked first. Since it swallows some
+of the errors that these checks raise, the connection's `Exchange` records the rejection and the last HTTP status.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from app.untrusted.workers import push_aside
 
 
 async def load_package() -> Any:
-    """Returns the package `mcp`. The first import takes a second or more, so it runs in a thread."""
+    """Returns the package `mcp`. The first import takes a second or more, so it runs on a worker thread."""
     return await asyncio.to_thread(_load) if _load.cache_info().currsize == 0 else _load()
 
 
@@ -75,7 +75,8 @@ def make_client(server: McpServer, errlog: Any, exchange: Exchange) -> Any:
 def explain(server: McpServer, error: BaseException, exchange: Exchange) -> str:
     """Returns a user-facing message that says why connecting to `server` failed.
 
-    It doesn't include the exception's own text, which may contain secrets."""
+    The message doesn't include the exception's own text, which may contain secrets.
+    """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ToolError):
@@ -132,10 +133,10 @@ class Exchange:
     """The state of one connection.
 
     - `on_refused`: called when a message is rejected, after which nothing more is read
-    - `refusal`: the first rejection
-    - `status`: the status of the last response to an HTTP POST request
-    - `moved`: that response is a redirect
-    - `elsewhere`: the scheme, host and port of the redirect's target, if that is another server
+    - `refusal`: the reason of the first rejection
+    - `status`: the status code of the last response to an HTTP POST request; 0 if there was none
+    - `moved`: whether that response is a redirect
+    - `elsewhere`: the scheme, host and port of the redirect's target, if that is another server; otherwise empty
     """
 
     on_refused: Callable[[], None]
@@ -161,7 +162,8 @@ EXCHANGE: ContextVar[Exchange] = ContextVar("exchange")
 async def http_transport(server: McpServer, http: Any, exchange: Exchange) -> AsyncIterator[Any]:
     """Opens the package's HTTP transport with the user's headers and with limits on message sizes.
 
-    `http` is the package's module for it."""
+    `http`: the package's module `mcp.client.streamable_http`.
+    """
 
     async def note(response: Any) -> None:
         if response.request.method == "POST":
@@ -181,8 +183,8 @@ async def http_transport(server: McpServer, http: Any, exchange: Exchange) -> As
 class BoundedLines:
     """Yields a child process's output as complete lines of limited size; replaces the package's own reader.
 
-    If a line exceeds the limits, the output is closed, so that the child can't continue writing. Lone surrogates, which
-    the package doesn't accept, are replaced with U+FFFD.
+    If a line exceeds the limits, closes the output, so that the child can't continue writing. Replaces lone surrogates,
+    which the package doesn't accept, with U+FFFD.
     """
 
     def __init__(self, output: Any, **_: object) -> None:
@@ -210,13 +212,13 @@ CONNECT_SECONDS = 10.0
 END_SECONDS = 1.0
 """How long (s) an HTTP server may take to end its session."""
 CLOSE_SECONDS = 7.0
-"""The package waits 2 s for a child to exit on its own, 2 s after SIGTERM and 2 s after SIGKILL."""
+"""How long (s) closing may take: the package waits 2 s each for a child to exit, after SIGTERM and after SIGKILL."""
 MESSAGE_CHARS = 300
 """The maximum length of a server's error message in characters."""
 TOOLS = 64
-"""The maximum number of tools used per server, since each takes up space in the model's context."""
+"""The maximum number of tools per server, since each takes up space in the model's context."""
 PAGES = 64
-"""The maximum number of further pages requested from a server's list of tools."""
+"""The maximum number of additional pages fetched of a server's tool list."""
 
 
 class _Session:
@@ -233,7 +235,7 @@ class _Session:
         self.exchange = Exchange(on_refused=self.end)
         self._server = server
         self._stop = asyncio.Event()
-        # Not `Task.cancel`: a second call would interrupt the package as it ends the child, leaving it running.
+        # Not `Task.cancel`: a second call would interrupt the package as it ends the child, which would keep running.
         self._scope = anyio.CancelScope()
         self.task = asyncio.create_task(self._run(), name=f"mcp {server.name}")
 
@@ -248,7 +250,7 @@ class _Session:
             self.abort()
 
     def abort(self) -> None:
-        """Requests an immediate shutdown; the task still waits for a child process, killing it if necessary."""
+        """Requests an immediate shutdown. The task still waits for a child process, and kills it if necessary."""
         self._scope.cancel()
 
     async def _run(self) -> None:
@@ -275,7 +277,7 @@ class _Session:
 
 
 class McpConnection:
-    """A server that is connected on first use and reconnected after failures. Usable from any task of one loop."""
+    """A connection to a server, opened on first use and reopened after failures. Usable from any task of one loop."""
 
     def __init__(self, server: McpServer, *, seconds: float = CONNECT_SECONDS) -> None:
         self.server = server
@@ -285,7 +287,7 @@ class McpConnection:
         self._closed = False
 
     async def tools(self) -> tuple[list[OfferedTool], list[str]]:
-        """Returns up to 64 of the server's tools in its own order, and a clause for each that can't be used.
+        """Returns up to 64 of the server's tools in the server's order, and a clause for each that can't be used.
 
         Connects first if necessary. Raises ToolError.
         """
@@ -365,13 +367,13 @@ async def offered(server: McpServer, *, seconds: float = CONNECT_SECONDS) -> lis
         return [tool.shown for tool in (await connection.tools())[0]]
     finally:
         closing = asyncio.create_task(connection.close())
-        while not closing.done():  # even if cancelled repeatedly: no child may be left running
+        while not closing.done():  # even if cancelled repeatedly, since no child may be left running
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.wait({closing})
 
 
 class McpTool:
-    """A server's tool, under the name that the model uses."""
+    """A server's tool as a `Tool`. `name`: the name that the model uses for it."""
 
     def __init__(self, connection: McpConnection, tool: OfferedTool, name: str) -> None:
         self._connection = connection

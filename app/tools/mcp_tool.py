@@ -37,7 +37,7 @@ class McpServer:
 
     @property
     def place(self) -> str:
-        """The scheme, host and port of the URL."""
+        """The scheme, host and port of the URL; a placeholder if the URL is invalid."""
         with contextlib.suppress(ValueError):
             parts = urllib.parse.urlsplit(self.url)
             port = f":{parts.port}" if parts.port else ""
@@ -46,7 +46,7 @@ class McpServer:
 
 
 def without_secrets(server: McpServer, text: str) -> str:
-    """Removes the user's secret values for a server from a text, in case the server repeats them."""
+    """Returns `text` with the user's secret values for `server` redacted, since the server may echo them."""
     secrets = {*server.env.values()}
     for value in server.headers.values():
         secrets |= {value, *value.split()}  # Bearer TOKEN
@@ -67,7 +67,7 @@ DESCRIPTION_CHARS = 1_000
 
 @dataclass(frozen=True)
 class OfferedTool:
-    """A tool offered by a server. `name` is the server's name for it; the other fields are as in `ToolSpec`."""
+    """A tool offered by a server. `name`: the server's name for it; the other fields are those of `ToolSpec`."""
 
     name: str
     description: str
@@ -81,7 +81,7 @@ class OfferedTool:
 
 
 def offers_of(tools: Collection[Any]) -> tuple[list[OfferedTool], list[str]]:
-    """Converts a server's tools (the package's `Tool`); also returns a clause for each that can't be used."""
+    """Converts a server's tools (`mcp.types.Tool`); also returns a clause for each tool that can't be used."""
     offers, left_out = [], []
     for tool in tools:
         try:
@@ -96,12 +96,12 @@ def offers_of(tools: Collection[Any]) -> tuple[list[OfferedTool], list[str]]:
 
 
 def shown(name: str) -> str:
-    """Returns a tool's name, shortened and cleaned for use in messages."""
+    """Returns a tool's name, shortened and sanitized for use in messages."""
     return one_line(name, NAME_CHARS)
 
 
 def tool_name(server: str, tool: str, taken: Collection[str]) -> str:
-    """Returns `SERVER__TOOL`, limited to characters and a length that every model accepts, and not in `taken`."""
+    """Returns `SERVER__TOOL`, limited to characters and a length that all models accept, and distinct from `taken`."""
     plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", f"{server[:NAME_CHARS]}__{tool[: 2 * NAME_CHARS]}")
     name, number = plain[:NAME_CHARS], 2
     while name in taken:
@@ -111,7 +111,7 @@ def tool_name(server: str, tool: str, taken: Collection[str]) -> str:
 
 
 def result_text(result: Any) -> str:
-    """Returns the text of a result, preceded by a note that counts the omitted contents of other types."""
+    """Returns the text of a result, preceded by a note with the number of omitted items of each other type."""
     texts: list[str] = []
     left_out: Counter[str] = Counter()
     for block in result.content:

@@ -1,4 +1,4 @@
-"""The user's list of MCP servers: a file in the usual format, read leniently and changed entry by entry.
+"""The user's list of MCP servers: a file in the format that MCP clients share, parsed leniently and edited by entry.
 
 The format is `{"mcpServers": {name: {"command", "args", "env"} | {"url", "headers"}}}`. Anything else in the file is
 preserved when it is rewritten. Messages contain only names and the file's path, never environment or header values.
@@ -39,7 +39,7 @@ _OWN_HEADERS = (
 
 @dataclass(frozen=True, slots=True)
 class ServerEntry:
-    """An entry of the list. The `repr` omits fields that may contain secrets.
+    """An entry in the list. The `repr` omits fields that may contain secrets.
 
     - `kept`: the entry's name in the file; empty for a new entry
     - `variables`: the names in `env`, or in `headers` for a URL; read-only
@@ -61,7 +61,8 @@ class ServerEntry:
 def wrong_entry(entries: Sequence[ServerEntry], others: Sequence[str] = ()) -> tuple[int, str] | None:
     """Returns the index of the first entry that can't be saved, and a user-facing message with the reason.
 
-    `others`: the names of other entries, which must not be reused. Returns None if all entries can be saved."""
+    Returns None if all entries can be saved. `others`: the names of other entries, which must not be reused.
+    """
     names = [entry.name for entry in entries]
     for place, entry in enumerate(entries):
         if fault := _mistake_in(entry, [*others, *names[:place]]):
@@ -70,7 +71,7 @@ def wrong_entry(entries: Sequence[ServerEntry], others: Sequence[str] = ()) -> t
 
 
 def _mistake_in(entry: ServerEntry, before: Sequence[str]) -> str:
-    """Returns a message about what the user must correct in an entry, or ""."""
+    """Returns a message about what the user must correct in an entry, or "". `before`: the names already taken."""
     name = entry.name
     if not name:
         return "A server has no name yet. Give it one, or remove it."
@@ -95,7 +96,7 @@ def _mistake_in(entry: ServerEntry, before: Sequence[str]) -> str:
 
 
 def _whole_line_in(name: str, command: str) -> str:
-    """Returns an error message if a command includes arguments, otherwise "". The message names only the program."""
+    """Returns an error message if a command includes arguments, otherwise "". The message contains no arguments."""
     first = command.split()[0]
     if first == command or shutil.which(command) or not shutil.which(first):
         return ""
@@ -137,7 +138,7 @@ def entry_of(name: str, raw: Any) -> ServerEntry:
 
 
 def fault_of(entry: Any) -> str:
-    """Returns a clause about the first error in an entry's JSON object, or ""; it contains none of the values."""
+    """Returns a clause about the first error in an entry's JSON object, or "". The clause contains no values."""
     if not isinstance(entry, dict):
         return "is no object"
     command, url, env = (entry.get(key, kind()) for key, kind in (("command", str), ("url", str), ("env", dict)))
@@ -180,14 +181,14 @@ def _are_headers(headers: Any) -> bool:
 
 
 def merge(raw: Any, entry: ServerEntry) -> dict[str, Any]:
-    """Applies an entry's changes to its JSON object; returns the object itself if the connection is unchanged."""
+    """Returns an entry's JSON object with the changes applied; the same object if the connection is unchanged."""
     old = entry_of(entry.kept or entry.name, raw)
     if isinstance(raw, dict) and raw and _connection(old) == _connection(entry):
         return raw
     merged = dict(raw) if isinstance(raw, dict) else {}
     for key in ("command", "args", "url"):
         merged.pop(key, None)
-    for key in ("type", "transport"):  # that belong to its former kind
+    for key in ("type", "transport"):  # drops values for the other kind of server
         stale = ("http", "streamable-http", "streamable_http", "sse") if entry.kind == "program" else ("stdio", "sse")
         if merged.get(key) in stale:
             del merged[key]
@@ -242,7 +243,7 @@ def load_servers(path: Path) -> tuple[list[McpServer], str]:
 
 
 def named_servers(path: Path, names: Collection[str]) -> list[McpServer]:
-    """Returns the servers with these names, in the file's order; `trouble` is set for those that can't be used.
+    """Returns the servers with these names, in the file's order. For those that can't be used, `trouble` is set.
 
     Never raises for invalid contents.
     """
@@ -297,7 +298,7 @@ def change_list(path: Path, changed: Sequence[ServerEntry], removed: Sequence[st
 
 
 def server_of(path: Path, entry: ServerEntry) -> McpServer:
-    """Returns the server for a possibly unsaved entry, with `env` or `headers` from the file. Raises ToolError."""
+    """Returns the server for an entry that may be unsaved; reads `env` or `headers` from the file. Raises ToolError."""
     if wrong := wrong_entry([entry]):
         raise ToolError(wrong[1])
     document, _ = _read(path)
@@ -312,7 +313,7 @@ def _entries_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """Returns the file's JSON object, or an empty one with a pair of messages: the error, and what to do about it."""
+    """Returns the file's JSON object; on failure an empty one, and a pair of messages: the error and its remedy."""
     try:
         read: dict[str, Any] = read_json_file(path, TOOL_SERVERS)
     except FileNotFoundError:

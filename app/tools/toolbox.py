@@ -1,6 +1,6 @@
-"""The tools of a session, which are listed for the model in a stable order and called by name with a timeout.
+"""The tools of a session, listed for the model in a stable order and called by name with a timeout.
 
-Failed calls return an error message as their text. A tool that ignores cancellation is abandoned.
+The text of a failed call is an error message. A tool that ignores cancellation is abandoned.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 class Toolbox:
     """Built-in tools and connections to MCP servers, usable from any task of one event loop.
 
-    `seconds`: the timeout of a call. `now`: the clock that `ToolResult.seconds` is measured with.
+    `seconds`: the timeout of each call. `now`: the clock for `ToolResult.seconds`.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Toolbox:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools for the model: the built-in ones, then each server's, always in the same order."""
+        """The descriptions for the model: the built-in tools, then each server's, always in the same order."""
         return tuple(tool.spec for tool in self._tools.values())
 
     async def call(self, name: str, arguments: str) -> ToolResult:
@@ -147,7 +147,7 @@ class Toolbox:
     def _on_done(self, task: asyncio.Task[str]) -> None:
         self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # retrieved, so that asyncio does not report it
+            task.exception()  # retrieves it, so that asyncio doesn't report it
 
 
 def _parse(spec: ToolSpec, arguments: str) -> dict[str, Any]:
