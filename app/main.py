@@ -79,7 +79,7 @@ def frontend(choice: SessionChoice) -> FrontEnd:
 
 
 def voice_server_key(address: str) -> str:
-    """Returns the API key for a voice server, which is stored like that of any custom server; empty if there is none.
+    """Returns the key for a voice server, which is looked up like that of any custom server; empty if there is none.
 
     Raises FrontEndError if the address is invalid.
     """

@@ -9,7 +9,7 @@ Finds a suitable Python, creates `.venv`, installs the packages pinned by hash i
 command, installs missing system libraries, and then starts the app or the tests. A stamp in `.venv` records what is
 already installed, so that no step is repeated.
 
-This script is for developers; the packages for users start with launcher.py instead. Both use the modules in
+This script is for developers; what users install is started by launcher.py instead. Both use the modules in
 `installation`. Since all of this runs before anything is installed, it uses only the standard library and supports
 Python 3.8 and later. This folder has no `__init__.py`, so that it doesn't shadow the library `packaging`.
 """

@@ -148,7 +148,7 @@ def make_table(page: str) -> tuple[str, list[str]]:
 
 
 def first_piece(name: str) -> str:
-    """Returns the first package of a model that is split across several: the page lists only that one."""
+    """Returns the first package if `name` is part of a split model, since the page lists only that one; else `name`."""
     return re.sub(r"(?<=-part)\d+$|(?<=-model-)\d+$|(?<=-base-)\d+$", "1", name)
 
 

@@ -47,7 +47,7 @@ def write_sizes() -> Path:
 
 
 def link_wheels(folders: list[Path], target: Path) -> None:
-    """Hard-links the pure-Python wheels in `folders` into `target`, so that they aren't downloaded again."""
+    """Hard-links the wheels in `folders` that fit any Python version into `target`, to avoid downloading them again."""
     target.mkdir(parents=True, exist_ok=True)
     for wheel in (wheel for folder in folders for wheel in folder.glob("*-none-*.whl")):
         with contextlib.suppress(FileExistsError):

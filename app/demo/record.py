@@ -106,7 +106,7 @@ class Take:
     - `seconds`: the length of the recording from `start` on
     - `sound`: the assistant's audio from `start` on, float32 mono at 24 kHz
     - `heard`: seconds from the end of the question to the start of the answer; None without an answer
-    - `said`: the answer as far as it was spoken
+    - `said`: the part of the answer that was spoken
     - `trouble`: why there is no answer
     """
 

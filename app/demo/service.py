@@ -49,7 +49,7 @@ OLLAMA_MODELS = 2
 OLLAMA_SECONDS = 2.0
 
 KEPT_SECONDS = 60.0
-"""The length of a recorded session's audio that is kept."""
+"""How much audio (s) of a recorded session is kept."""
 
 
 class DemoService:

@@ -123,7 +123,7 @@ class SideState:
         if event.source in ("backend", "session", "frontend") and not event.secondary:
             self.trouble, self._trouble_at = event.sentence, event.at
 
-    # -- what it does
+    # -- status
 
     @property
     def asked(self) -> bool:
@@ -187,7 +187,7 @@ class SideState:
         """Seconds since the end of the question if no answer has started yet; otherwise 0."""
         return max(0.0, self.now - self.end) if self.end is not None and self._answered_at is None else 0.0
 
-    # -- its words
+    # -- text
 
     @property
     def text(self) -> str:

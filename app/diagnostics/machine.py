@@ -47,7 +47,7 @@ NO_PACKAGES = "It can run KAME, but what that needs is not installed."
 NO_SOUND = "The sound devices could not be listed. Check that sound works in other programs."
 
 FindKey = Callable[[Sequence[str]], tuple[str, Any]]
-"""Returns the API key stored under one of the given names (empty if there is none), and where it is stored."""
+"""Returns the API key stored under any of the given names, or an empty string, and where it is stored."""
 _T = TypeVar("_T")
 _Otherwise = TypeVar("_Otherwise")
 

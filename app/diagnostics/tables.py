@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 Progress = Callable[[str], None]
-"""Receives a short description of the current measurement."""
+"""A callback that receives a short description of the current measurement."""
 
 
 def no_progress(text: str) -> None:

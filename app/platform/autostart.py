@@ -21,11 +21,11 @@ from app.platform.installation import CHECKOUT, installed
 ENTRY = "org.kame_desktop.KameDesktop.desktop"
 NAME = "KAME Desktop"
 HIDDEN = "--hidden"
-"""Starts the app without a window if there is a system tray, otherwise with the window minimized."""
+"""The option that starts the app without a window if there is a system tray, otherwise with the window minimized."""
 
 RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
 APPROVED_KEY = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
-"""The key where Windows records the state of startup apps: for disabled ones, the value's first byte is odd."""
+"""Where Windows records the state of startup apps: the first byte of a disabled app's value is odd."""
 
 
 def is_supported() -> bool:

@@ -53,7 +53,7 @@ NETWORK_NAMES = frozenset("HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY CURL_CA_BUN
 """Like `NETWORK_PREFIXES`, only passed to tools that fetch packages: proxy and registry URLs may contain passwords."""
 NETWORK_PREFIXES = ("UV_", "PIP_")
 _OF_THE_REGISTRY = ("UV_INDEX_", "PIP_")
-"""Prefixes of variables that these tools get even if the name suggests a password, since the registry may need it."""
+"""Prefixes of variables passed to such tools even if the name suggests a password, which the registry may require."""
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH")
 
 
@@ -166,7 +166,7 @@ def send_line(answers: BinaryIO, value: Any) -> None:
 
 
 class ChildError(Exception):
-    """A child process can't do its work. `str(error)` is a clause with the cause, such as "its process crashed"."""
+    """Raised if a child process fails. `str(error)` is a clause with the cause, such as "its process crashed"."""
 
 
 class ChildWorker:

@@ -89,7 +89,7 @@ def _while_busy(act: Callable[[], None]) -> None:
 def whole_file(path: Path, *, backup: Path | None = None) -> Iterator[BinaryIO]:
     """Opens a temporary file that replaces `path` when the block ends; if the block raises, `path` is left unchanged.
 
-    Symbolic links are followed, and the file's mode is kept. `backup`: where to move the old file. Raises OSError.
+    Symbolic links are followed, and the file's mode is kept. `backup`: the new path of the old file. Raises OSError.
     """
     path = Path(os.path.realpath(path))
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".draft")

@@ -24,7 +24,7 @@ OLDEST_CUDA = (12, 0)
 OLDEST_CAPABILITY = (7, 5)
 """The Turing architecture: the packages contain no code for older cards."""
 LEAST_BYTES = 8 * 10**9
-"""The minimum memory: that of an 8 GB card, less a little that the driver reserves."""
+"""The minimum card memory, which cards sold as 8 GB have even after the driver has reserved some of it."""
 SECONDS = 10.0
 
 _NAMES = frozenset(
@@ -145,7 +145,7 @@ def library_places() -> list[str]:
     ]
 
 
-# -- the library, in a child
+# -- queries of the driver's library, in a child process
 
 
 def _ask_child(libraries: Sequence[str], seconds: float) -> Driver | None:

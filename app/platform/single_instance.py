@@ -39,14 +39,14 @@ class Answer:
 
 
 class NotRunning(Exception):
-    """The app isn't running. `str(error)` is a user-facing message."""
+    """Raised if the app isn't running. `str(error)` is a user-facing message."""
 
     def __init__(self) -> None:
         super().__init__(f"KAME is not running. Start it first: “{command()}”.")
 
 
 class NoAnswer(Exception):
-    """The app didn't respond in time or at all. `str(error)` is a user-facing message."""
+    """Raised if the app doesn't respond, or not in time. `str(error)` is a user-facing message."""
 
     def __init__(self) -> None:
         super().__init__("KAME is running but did not answer. Try again; if that does not help, end it and start it.")

@@ -50,7 +50,7 @@ def flush_streams() -> OSError | None:
             stream.flush()
         except OSError as error:
             trouble = trouble or error
-            with contextlib.suppress(OSError, ValueError):  # Python flushes it again at exit
+            with contextlib.suppress(OSError, ValueError):  # since Python flushes it again at exit
                 null = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(null, stream.fileno())
                 os.close(null)

@@ -53,7 +53,7 @@ def _load() -> Any:
 
 
 def make_client(server: McpServer, errlog: Any, exchange: Exchange) -> Any:
-    """Returns the package's client for `server`, not yet entered. A child's standard error goes to `errlog`.
+    """Returns the package's client for `server`, with its context not yet entered. `errlog`: for a child's stderr.
 
     Must be called in the task that enters the client. Raises ToolError if the server can't be used.
     """
@@ -133,7 +133,7 @@ class Exchange:
     """The state of one connection.
 
     - `on_refused`: called when a message is rejected, after which nothing more is read
-    - `refusal`: the reason of the first rejection
+    - `refusal`: the first rejection, if any
     - `status`: the status code of the last response to an HTTP POST request; 0 if there was none
     - `moved`: whether that response is a redirect
     - `elsewhere`: the scheme, host and port of the redirect's target, if that is another server; otherwise empty
@@ -218,7 +218,7 @@ MESSAGE_CHARS = 300
 TOOLS = 64
 """The maximum number of tools per server, since each takes up space in the model's context."""
 PAGES = 64
-"""The maximum number of additional pages fetched of a server's tool list."""
+"""The maximum number of additional pages fetched from a server's tool list."""
 
 
 class _Session:

@@ -1,4 +1,4 @@
-"""The user's list of MCP servers: a file in the format that MCP clients share, parsed leniently and edited by entry.
+"""The user's list of MCP servers: a file in the usual format of MCP clients, parsed leniently, edited entry by entry.
 
 The format is `{"mcpServers": {name: {"command", "args", "env"} | {"url", "headers"}}}`. Anything else in the file is
 preserved when it is rewritten. Messages contain only names and the file's path, never environment or header values.

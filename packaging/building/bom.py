@@ -28,7 +28,7 @@ LOCKS = (
     ("models-optional.txt", "optional", "fetched when the user asks for it"),
     ("card.txt", "optional", "fetched for an NVIDIA graphics card, when the user agrees"),
 )
-"""Each lock, the scope of its packages, and how they are obtained. The first lock that contains a package applies."""
+"""For each lock, the scope of its packages and how they are obtained. A package's first lock takes precedence."""
 
 SHIPPED = "part of the installation"
 
@@ -96,7 +96,7 @@ def bill_of_materials(
 ) -> bytes:
     """Returns the bill of materials for one kind of installation, built from one commit.
 
-    - `kind`: the installation kind, such as `deb`, which becomes part of the serial number
+    - `kind`: the kind of installation, such as `deb`
     - `uv_shipped`: whether the installation includes uv
     - `target`: limits the bill to one system and Python version
     - `shipped`: the SHA-256 digests of the wheels that are included rather than downloaded, keyed by package name
@@ -152,7 +152,7 @@ def _packages(
 
 
 def _for_target(pin: Pin, target: Target | None) -> Pin:
-    """Removes the marker, and hashes that don't apply to the target."""
+    """Returns `pin` without its marker, and without hashes that don't apply to the target."""
     if target is None:
         return pin
     # Torch for Windows comes from its own index, whose hashes are not in the locks.

@@ -1,4 +1,4 @@
-"""Extracts uv, which the launcher installs packages with, from its hash-pinned wheel."""
+"""Extracts uv, the launcher's package installer, from its hash-pinned wheel."""
 
 from __future__ import annotations
 

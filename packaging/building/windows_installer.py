@@ -35,8 +35,8 @@ def script_of(files: Iterable[File]) -> str:
 def made(source: Source, kind: str, files: list[File], sizes: Mapping[str, int], sign: signing.Sign = ()) -> bytes:
     """Returns the installer. It is signed with `sign`, if given, as is the uninstaller that it contains.
 
-    `sizes`: the sizes shown to the user of what the first start sets up, in bytes; the keys are `download` and
-    `unpacked`.
+    `sizes`: the number of bytes that the first start will download (`download`) and write to disk (`unpacked`), which
+    the installer shows to the user.
     """
     own = sum(len(file.data) for file in files)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""NVIDIA graphics cards: whether KAME can run on one, which torch build it needs, the size of it, and a test."""
+"""NVIDIA graphics cards: whether KAME can run on one, which torch build it needs, the build's size, and a test."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def cost_of(places: Places, version: str, build: TorchBuild, there: Path | None)
 
 
 def missing_pins(locks: Path, version: str, variant: Variant, there: Path | None) -> set[str]:
-    """Returns the packages that a variant requires on this system and that aren't installed, as pins.
+    """Returns the pins of packages that a variant requires on this system but that aren't installed.
 
     - `version`: the Python version, such as `3.12`
     - `there`: the `site-packages` folder to check; None if there is none yet
@@ -187,7 +187,7 @@ MEANINGS = {
 
 
 class CardFailed(Problem):
-    """The packages are installed, but the card doesn't work with them. `may_work`: another driver may help."""
+    """Raised if the card doesn't work with the installed packages. `may_work`: whether another driver may help."""
 
     may_work = False
 

@@ -66,7 +66,7 @@ def run_tests(
 
     - `arguments`: arguments for pytest, which then runs in a single process
     - `everything`: also runs the tests marked as slow
-    - `missing`: missing system components, whose tests are skipped; an error only if the variable CI is set
+    - `missing`: missing system components; skipping the tests that need them is an error only if CI is set
     - `times`: where the durations are recorded
     """
     code = _run_all(places, env, [*_lint(places), *_tests(places, env, arguments, everything, missing)], times)

@@ -39,7 +39,7 @@ ANSWER = re.compile(r"^kame-python (\d+)\.(\d+)\.(\d+) (\d+) ([01]) ([01]) (.+)$
 
 
 class Python(NamedTuple):
-    """A Python interpreter, as it describes itself.
+    """A Python interpreter and the properties that it reports.
 
     `fits`: whether the app can run on it; `makes_venvs`: whether it can create virtual environments.
     """
@@ -113,7 +113,7 @@ def debian_venv_package(python: Python) -> str | None:
 
 
 def no_python(seen: Sequence[Python]) -> Problem:
-    """Returns the error for a missing suitable Python, with instructions for this system. `seen`: the Pythons found."""
+    """Returns the error for a system without a suitable Python, with instructions. `seen`: the Pythons found."""
     names = ", ".join(sorted({".".join(map(str, python.version)) for python in seen})) or "none"
     lacking = [debian_venv_package(python) for python in seen if python.fits]
     if any(lacking):

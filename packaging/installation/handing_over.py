@@ -77,7 +77,7 @@ def error_output() -> BinaryIO:
 
 
 def problem_of_app(code: int, printed: str) -> Problem:
-    """Returns the error for an app that exited right after its start; `printed` is its stderr output."""
+    """Returns the error to report if the app exited right after its start. `printed`: its stderr output."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     details = "".join(f"    {line}\n" for line in lines[-15:])
     if code == USER_CAN_FIX and lines:

@@ -362,7 +362,7 @@ def damaged_packages(site_packages: Path, steps: Steps) -> list[Path]:
 def damaged_program_files(root: Path) -> list[str]:
     """Returns the paths of the app's own files that are missing or modified, according to `files.json`.
 
-    Returns an empty list if there is no `files.json`: with a package manager, checking files is its job.
+    Returns an empty list if there is no `files.json`; a package manager is then responsible for checking the files.
     """
     listed = read_json(root / "files.json")
 

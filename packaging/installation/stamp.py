@@ -1,4 +1,4 @@
-"""The stamp, which records the contents of an environment, and checks of whether the app can use that environment."""
+"""Reads and writes the stamp that records an environment's contents, and checks whether the app can use it."""
 
 from __future__ import annotations
 
