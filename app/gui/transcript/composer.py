@@ -1,4 +1,4 @@
-"""The text field below the transcript. A sent message becomes a user turn, as speech does.
+"""The input field below the transcript. Sent messages become user turns, just like speech.
 
 Messages sent while no conversation is running are queued here until one is.
 """
@@ -18,13 +18,13 @@ from app.gui.state.talk_state import Phase
 from app.gui.widgets.form import row
 
 MOST_KEPT = 50
-"""How many sent messages can be recalled with the arrow keys."""
+"""Maximum number of sent messages that can be recalled with the arrow keys."""
 MOST_LINES = 7
 SIDE_PX, ROUND_PX = 6, 16
 
 
 class ComposerField(QPlainTextEdit):
-    """A text field that grows with its contents. Enter sends, Shift+Enter inserts a line break, and the up and down
+    """An input field that grows with its contents. Enter sends, Shift+Enter inserts a line break, and the up and down
     arrow keys recall sent messages. `shell/key_routing.py` decides which key events the field receives.
     """
 
@@ -78,7 +78,7 @@ class ComposerField(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Rejects local files, which the window adds to the conversation; the field would insert their paths."""
+        """Rejects local files, whose paths would be inserted as text. The window adds them to the conversation instead."""
         return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
@@ -108,15 +108,15 @@ class ComposerField(QPlainTextEdit):
 
 
 class Composer(QWidget):
-    """The text field, with buttons to attach files and to send. `sent` emits each message to a running conversation."""
+    """The input field, with buttons to attach files and to send. `sent` emits each message to a running conversation."""
 
     sent = Signal(str)
     typing = Signal(bool)
-    """Whether the field contains text, in which case the space bar doesn't act as the talk button."""
+    """Whether the field contains text, in which case the space bar doesn't trigger the talk button."""
     attach_wanted = Signal()
-    """The user wants to add files to the conversation."""
+    """Emitted when the button for attaching files is clicked."""
     talk_wanted = Signal()
-    """A message was sent while no conversation was running or starting, so one should be started."""
+    """Emitted when a message is sent while the conversation is stopped, to request that it be started."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -166,19 +166,19 @@ class Composer(QWidget):
         self.field.setText(draft)
 
     def edit(self, text: str) -> None:
-        """Puts a text into the field for editing, and focuses the field."""
+        """Replaces the contents of the field with `text` for editing, and focuses the field."""
         self.field.setText(text)
         self.field.setFocus()
 
     def take_back(self) -> None:
-        """Moves queued messages back into the field, because another conversation is about to be shown."""
+        """Moves queued messages back into the field. Called before another conversation is shown."""
         if self._waiting:
             waiting, self._waiting = self._waiting, []
             self.field.setText(" ".join(filter(None, (*waiting, self.field.text().strip()))))
             self._show()
 
     def forget(self) -> None:
-        """Clears the history of sent messages, because another conversation is about to be shown."""
+        """Clears the history of sent messages. Called before another conversation is shown."""
         self._history, self._place, self._draft = [], 0, ""
 
     def send(self) -> None:

@@ -21,7 +21,7 @@ from app.gui.widgets.form import row
 ICON_PX, ROUND_PX, GAP_PX, WIDEST_PX = 16, 8, 8, 320
 MOST_ROWS = 2
 LEAST_LETTERS = 10
-"""The minimum number of characters of a long name that stay visible."""
+"""Minimum number of characters of a long name that remain visible."""
 
 
 class DocumentChip(QWidget):
@@ -46,7 +46,7 @@ class DocumentChip(QWidget):
         self.show_given(given)
 
     def show_given(self, given: int) -> None:
-        """Updates the tooltip and the accessible description, which state how much of the document the model gets."""
+        """Updates the tooltip and the accessible description, which state how much of the document the model receives."""
         total, locale = self.document.words, self.locale()
         if given < total:
             about = self.tr("The model gets only the first {0} of {1} words: it can't read more at once.").format(
@@ -79,14 +79,14 @@ class DocumentChips(QScrollArea):
     """Rows of `DocumentChip`s that scroll if there are more than two. Hidden if there are no documents."""
 
     remove_wanted = Signal(int)
-    """The index of the document that the user wants to remove."""
+    """Emits the index of the document to remove."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.chips: list[DocumentChip] = []
         self.setAccessibleName(self.tr("Documents of the conversation"))
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # focus goes to the buttons, which are then scrolled into view
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # only the buttons receive focus; they are then scrolled into view
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidgetResizable(True)
         self._inner = QWidget(self)
@@ -100,7 +100,7 @@ class DocumentChips(QScrollArea):
         self.hide()
 
     def show_documents(self, documents: Sequence[Document]) -> None:
-        """Shows a chip for each document. If a chip has focus, it moves to the one that takes its place."""
+        """Replaces the chips with one for each document. If a chip had focus, its replacement receives it."""
         had_focus = next((n for n, chip in enumerate(self.chips) if chip.remove.hasFocus()), -1)
         for chip in self.chips:
             self._grid.removeWidget(chip)
@@ -120,7 +120,7 @@ class DocumentChips(QScrollArea):
             self.chips[min(had_focus, len(self.chips) - 1)].remove.setFocus()
 
     def show_given(self, given: Sequence[int]) -> None:
-        """Shows how many words of each document the model receives; ignored if the number of documents differs."""
+        """Shows how many words of each document the model receives. Ignored if the number of documents doesn't match."""
         if len(given) == len(self.chips):
             for chip, words in zip(self.chips, given, strict=True):
                 chip.show_given(words)
@@ -141,7 +141,7 @@ class DocumentChips(QScrollArea):
             self._arrange()
 
     def _arrange(self) -> None:
-        """Lays out the chips with as many per row as fit with at least `LEAST_LETTERS` of each name visible."""
+        """Arranges the chips in rows of as many as fit while at least `LEAST_LETTERS` of each name remain visible."""
         if not self.chips:
             return
         letters = LEAST_LETTERS * self.fontMetrics().averageCharWidth()

@@ -1,4 +1,4 @@
-"""Builds the transcript's entries from a session's events: turns, and notes about back-end changes; creates cards."""
+"""Builds transcript entries (turns and notes about back-end changes) from session events, and creates their cards."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.gui.cards.links import INNER
 from app.gui.widgets.formats import backend_words
 
 THOUGHTS = f"{INNER}thoughts"
-"""The address of the link to the thoughts behind a response. All responses share it, because the view caches one text
-format per address.
+"""The URL of the link to the thoughts behind a response. All responses share it, because the view caches one text
+format per URL.
 """
 
 
 class TranscriptCards(QObject):
-    """Creates cards in the user's language."""
+    """Creates the cards for turns and notes, with their texts in the user's language."""
 
     def card(self, entry: Entry) -> Card:
         """Returns the card for a turn or a note."""
@@ -71,7 +71,7 @@ class TranscriptCards(QObject):
 
 
 def divider(text: str) -> Card:
-    """Returns the card for a divider line with a centred text."""
+    """Returns the card for a divider line with centred text."""
     return Card(((text, "dim"),), (), "divider")
 
 
@@ -82,8 +82,9 @@ class Note:
     `reason` states why the line is shown:
 
     - `chosen`: the user selected `backend`
-    - `handed`: the user switched to it from the other model
-    - `fallback`, `again`: it took over because another one failed, for the first time or once more
+    - `handed`: the user switched to it from the other model of a comparison
+    - `fallback`: it took over because another back-end failed
+    - `again`: like `fallback`, but `backend` has been active before
     - `left_out`: all turns before this line were omitted
     """
 
@@ -105,7 +106,7 @@ class TranscriptEntries:
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns, in the order in which they began."""
+        """The turns, ordered by start time."""
         return self._transcript.turns
 
     @property
@@ -123,7 +124,7 @@ class TranscriptEntries:
         return self._transcript.apply(event)
 
     def end(self) -> list[Turn]:
-        """Closes and returns all open turns, because the session has ended."""
+        """Closes all open turns and returns them. Called when the session ends."""
         open_turns = [turn for turn in self.turns if turn.open]
         for turn in open_turns:
             turn.open = False
@@ -146,7 +147,7 @@ class TranscriptEntries:
         if not known:
             self._drivers.append(backend)
         if not self.turns:
-            return None  # there are no turns yet that a line could separate
+            return None  # no turns yet, so there is nothing to separate
         reason = "again" if event.reason == "fallback" and known else event.reason
         self._notes.append(Note(event.at, reason, backend))
         return self._notes[-1]

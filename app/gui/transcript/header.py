@@ -17,7 +17,7 @@ from app.untrusted.text import one_line
 
 
 class TranscriptHeader(QWidget):
-    """Shows the title, and those of the conversation's settings that differ from the defaults."""
+    """Shows the conversation's title, and its settings that differ from the defaults."""
 
     style_wanted = Signal()
 
@@ -66,5 +66,5 @@ class TranscriptHeader(QWidget):
             self._leave_room()
 
     def _leave_room(self) -> None:
-        """Limits the title to its natural width, which leaves the remaining space to the settings."""
+        """Limits the title to its natural width, leaving the remaining space for the settings."""
         self.heading.setMaximumWidth(self.heading.sizeHint().width())

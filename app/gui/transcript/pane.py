@@ -94,24 +94,24 @@ class HoverWatch(QObject):
 
 SIDE_PX, GAP_PX = 16, 8
 SHOWING_SECONDS = 0.012
-"""How long to add cards of past sessions before returning to the event loop; layout then takes twice as long."""
+"""Time spent adding cards of past sessions before returning to the event loop. Their layout takes twice as long."""
 
 
 class TranscriptPane(QWidget):
-    """The pane. `apply` processes an event; `settle` shows all changes since, updating each changed turn only once.
+    """The transcript pane. `apply` processes an event; `settle` displays all changes since the last call.
 
-    `header` is placed by the owner.
+    The owner must add `header` to a layout of its own.
     """
 
     play_wanted = Signal(object)
-    """The user wants to replay this `Turn`."""
+    """Emitted when the user asks to replay this `Turn`."""
     ask_wanted = Signal(str)
-    """The user wants to submit this text again."""
+    """Emitted when the user asks to submit this text again."""
     other_model_wanted = Signal(str)
-    """The user wants to submit this text to another model."""
+    """Emitted when the user asks to submit this text to another model."""
 
     thoughts_wanted = Signal(object)
-    """The user wants to see the model's thoughts behind this `Turn` of the assistant."""
+    """Emitted when the user asks for the model's thoughts behind this assistant `Turn`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,7 +127,7 @@ class TranscriptPane(QWidget):
         self.can_play: Callable[[Turn], bool] = lambda turn: False
         """Returns whether a turn's audio is available; set by the owner of the audio."""
         self.menu: QMenu | None = None
-        """The context menu that was opened last, if any."""
+        """The most recently opened context menu, if any."""
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._column = column(within=self, spacing=0)
@@ -146,8 +146,8 @@ class TranscriptPane(QWidget):
         self._make = TranscriptCards(self)
         self._talk = 0  # the number of the current session, counted from 1 in this view
         self._earlier: list[Turn] = []  # turns of the previous sessions in view
-        self._cards: list[Turn | None] = []  # the turn of each card in view; None for a divider or note
-        self._past: deque[Entry | str] = deque()  # entries and headings of past sessions, not shown yet
+        self._cards: list[Turn | None] = []  # the turn shown by each card; None for a divider or note
+        self._past: deque[Entry | str] = deque()  # entries and headings of past sessions still to be shown
         self._past_timer = QTimer(self, interval=0, singleShot=True)
         self._past_timer.timeout.connect(self._show_some)
         self._begin_entries()
@@ -163,8 +163,10 @@ class TranscriptPane(QWidget):
     # -- sessions
 
     def begin(self, first: bool = False) -> None:
-        """Starts a session below a divider. `first`: it is the first one of a new conversation, so everything above
-        is excluded from the context for models.
+        """Starts a session below a divider.
+
+        `first`: whether it is the first one of a new conversation, in which case the turns above it are excluded from
+        the context for models.
         """
         now = self.locale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         self._begin((self.tr("New conversation, {0}") if first else self.tr("Continued, {0}")).format(now))
@@ -172,12 +174,12 @@ class TranscriptPane(QWidget):
             self._earlier = []
 
     def end(self) -> None:
-        """Closes all open turns, because the session has ended."""
+        """Closes all open turns. Called when the session ends."""
         self._changed.update(map(id, self._entries.end()))
         self.settle()
 
     def clear(self) -> None:
-        """Removes all entries, because another conversation is about to be shown."""
+        """Removes all entries. Called before another conversation is shown."""
         self.find_bar.leave()
         self.composer.take_back()
         self.composer.forget()
@@ -199,11 +201,11 @@ class TranscriptPane(QWidget):
 
     @property
     def showing(self) -> bool:
-        """Whether some entries of past sessions haven't been shown yet."""
+        """Whether entries of past sessions are still being added."""
         return bool(self._past)
 
     def show_rest(self) -> None:
-        """Shows all remaining entries of past sessions, and any pending changes, before returning."""
+        """Synchronously shows all remaining entries of past sessions and any pending changes."""
         while self._past:
             self._show_some()
         self._past_timer.stop()
@@ -215,7 +217,7 @@ class TranscriptPane(QWidget):
 
     @property
     def messages(self) -> tuple[ChatMessage, ...]:
-        """Everything said in this conversation, as context for a model; backchannels are excluded."""
+        """The conversation's turns as context for a model, excluding backchannels."""
         turns = [*self._earlier, *self._entries.turns]
         return tuple(ChatMessage(t.speaker, t.meant) for t in turns if t.meant and not t.backchannel)
 
@@ -232,7 +234,7 @@ class TranscriptPane(QWidget):
     # -- events
 
     def apply(self, event: e.Event) -> None:
-        """Processes an event; see `settle`."""
+        """Processes an event. Its changes are displayed by the next `settle`."""
         entry = self._entries.apply(event)
         if isinstance(entry, Turn):
             entry.talk = self._talk
@@ -272,7 +274,7 @@ class TranscriptPane(QWidget):
         self._first = len(self.view.cards)
 
     def _leave_session(self) -> None:
-        """Completes the current session's part of the view; later entries belong to another session."""
+        """Completes the current session's entries; later ones belong to a new session."""
         if self._changed:
             self.show_rest()
             self.settle()
@@ -350,7 +352,7 @@ class TranscriptPane(QWidget):
             self.actions_.show_for(turn, self.view.box_of(card), playable=playable, askable=self._askable(turn))
 
     def _follow(self, address: str) -> None:
-        turn = self._cards[self.view.card_at_cursor()]  # the click has moved the cursor there
+        turn = self._cards[self.view.card_at_cursor()]  # the click has moved the cursor to the link
         if address == THOUGHTS and turn is not None:
             self.thoughts_wanted.emit(turn)
 
@@ -401,7 +403,7 @@ class TranscriptPane(QWidget):
 
 
 def _words(turn: Turn) -> str:
-    """Returns the text to copy for a turn. For a response in Markdown, that is the source written by the model."""
+    """Returns the text to copy for a turn: its Markdown source if there is one, otherwise its plain text."""
     return turn.written.strip() or turn.text
 
 

@@ -13,15 +13,15 @@ from app.gui.transcript.entries import Entry, Note, TranscriptEntries
 from app.history.base import KeptTalk
 
 MOST_LETTERS = 2_000_000
-"""How many characters of a conversation are shown, about fifteen hours of speech. Laying out more would block the
-window.
+"""Maximum number of characters shown of a conversation, equivalent to about fifteen hours of speech. Laying out more
+would block the window.
 """
 LETTERS_PER_TURN = 400
-"""How many characters each turn counts for in addition to its text, because of its frame and header."""
+"""Fixed layout cost of a turn's frame and header, expressed as a number of characters."""
 MOST_REQUESTS = 512
-"""How many of a conversation's newest requests are shown, with their answers."""
+"""Maximum number of a conversation's requests that are shown, with their answers. Older ones are omitted."""
 MOST_EVENTS = 30_000
-"""The maximum number of a session's events that are processed for those requests."""
+"""Maximum number of a session's events that are processed for those requests."""
 
 _MODELS = (e.SessionStarted, e.BackendChanged, e.SecondaryChanged)
 
@@ -32,7 +32,7 @@ class PastTalk:
 
     - `turns`: all turns, as context for models
     - `entries`: the turns and notes that are shown
-    - `requests`: the events from the oldest visible request on, and earlier ones that state which models were active
+    - `requests`: all events from the oldest visible request on, and earlier ones that identify the active models
     """
 
     began: float
@@ -43,7 +43,7 @@ class PastTalk:
 
 
 def past_talks(talks: Sequence[KeptTalk]) -> list[PastTalk]:
-    """Returns the visible parts of a conversation's sessions; if it is very long, only the newest ones."""
+    """Returns the visible parts of a conversation's sessions. In a very long one, only the newest turns are visible."""
     found: list[PastTalk] = []
     letters, requests = MOST_LETTERS, MOST_REQUESTS
     for talk in reversed(talks):

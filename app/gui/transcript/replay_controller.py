@@ -15,7 +15,7 @@ from app.services.sound_service import Clip, SoundTestService
 from app.settings.declarations import Settings
 
 BEFORE_SECONDS = {"user": 0.5, "assistant": 0.1}
-"""How much audio to play before a turn's start, since starts are detected with a slight delay."""
+"""How much audio to play before a turn's start, because the start is detected with a slight delay."""
 AFTER_SECONDS = 0.3
 
 _TASK = "hear a turn again"

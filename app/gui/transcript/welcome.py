@@ -1,6 +1,6 @@
 """The page that the transcript shows while it is empty: a short introduction and sample questions.
 
-When the app is started for the first time, the owner adds cards for the microphone and the model.
+On the first start of the app, the owner adds cards for the microphone and the model.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from app.gui.widgets.panel import Quiet
 
 
 class Welcome(QScrollArea):
-    """A heading, a sentence and four sample questions. Scrolls if the pane isn't high enough."""
+    """A heading, a tagline and four sample questions. Scrolls if the pane is too short."""
 
     asked = Signal(str)
-    """The text of the question that was clicked."""
+    """Emits the text of the clicked question."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,7 +92,7 @@ class Welcome(QScrollArea):
             self._set_air(4)
 
     def _set_air(self, units: int) -> None:
-        """Sets the margins above and below, in layout units."""
+        """Sets the top and bottom margins, in layout units."""
         unit = tokens().unit
         self._column.setContentsMargins(unit, units * unit, unit, units * unit)
 
