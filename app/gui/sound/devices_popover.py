@@ -1,5 +1,5 @@
-"""The popover next to the talk button: microphone and loudspeaker with their levels, and buttons for ending the
-conversation and for more options.
+"""The popover next to the talk button: device lists with level meters, and buttons for the Sound dialog and
+for ending the conversation.
 
 The device lists are updated when devices are connected or disconnected.
 """
@@ -21,7 +21,7 @@ from app.settings.declarations import Settings
 
 class DevicePicker(PickList):
     """A drop-down list of devices. An entry's data is the device name, or an empty string for the system default.
-    `kept` returns the name of the selected device, which is listed even if it is missing.
+    `kept` returns the name of the selected device, which is listed even if it is unavailable.
     """
 
     def __init__(self, kept: Callable[[], str], parent: QWidget | None = None) -> None:
@@ -61,7 +61,7 @@ class DevicesPopover(Popover):
     """Shows the audio devices selected in `settings` and emits the user's choices, without storing them."""
 
     devices_picked = Signal(str, str)
-    """The names of the selected microphone and loudspeaker; empty for the system default."""
+    """Emits the names of the selected microphone and loudspeaker; empty for the system default."""
     stop_talk = Signal()
 
     def __init__(self, settings: Settings, window: QWidget) -> None:
@@ -90,14 +90,15 @@ class DevicesPopover(Popover):
         self.stop_button.clicked.connect(self.stop_talk)
 
     def set_devices(self, microphones: list[str], loudspeakers: list[str]) -> None:
-        """Updates the device choices, as soon as no drop-down is open. A selected device that is missing is still
-        listed, marked as not found.
+        """Updates the device lists. The update of an open drop-down is deferred until it is closed.
+
+        If a selected device is missing, it is still listed, but marked as not found.
         """
         self.microphone.offer(microphones)
         self.loudspeaker.offer(loudspeakers)
 
     def offer_again(self) -> None:
-        """Shows the currently selected devices in the lists in the settings."""
+        """Updates both lists to show the devices selected in the settings."""
         self.microphone.refresh()
         self.loudspeaker.refresh()
 

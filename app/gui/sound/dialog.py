@@ -19,7 +19,7 @@ INDENT_PX = 24
 
 
 class ProcessingBox(QWidget):
-    """Three check boxes for the processing of microphone audio, each with an explanation."""
+    """Check boxes for the three microphone processing options, each with an explanation."""
 
     changed = Signal(object)
     """The selected `Processing`."""
@@ -61,7 +61,7 @@ class SoundDialog(Panel):
     """Shows the audio settings and emits the user's choices. Doesn't change the settings itself."""
 
     test_began = Signal()
-    """A device test is starting. A running session must be muted until `test_ended`."""
+    """Emitted when a device test starts. A running session must then be muted until `test_ended`."""
     test_ended = Signal()
     processing_changed = Signal(object)
     """The newly selected `Processing`."""
@@ -70,7 +70,7 @@ class SoundDialog(Panel):
     hotkeys_changed = Signal(str, str)
     """The new keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
     keys_typed = Signal(bool)
-    """Whether a hotkey field is recording key presses, during which global hotkeys should be disabled."""
+    """Whether a hotkey field is recording key presses. Global hotkeys should be disabled meanwhile."""
 
     def __init__(
         self, settings: Settings, service: SoundTestService, background: BackgroundTasks, parent: QWidget
@@ -112,7 +112,7 @@ class SoundDialog(Panel):
         self._show_settings()
 
     def open_refreshed(self) -> None:
-        """Opens with the current settings. If the session uses other devices, call `show_devices` afterwards."""
+        """Opens the dialog with the current settings. If the session uses other devices, call `show_devices` afterwards."""
         if not self.isVisible():
             self.tests.clear()
             self._show_settings()

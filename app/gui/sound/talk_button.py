@@ -1,4 +1,4 @@
-"""The round talk button: colour and icon show the state, the ring shows the level, and a hint is shown below."""
+"""The round talk button. Its colour and icon show the state, and its ring shows the audio level."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.gui.design.theme import tokens
 CIRCLE_PX, RING_PX, ICON_PX, GAP_PX = 56, 10, 24, 6
 QUIETEST_DB = -55.0
 FALL = 0.3
-"""How far the ring moves towards a lower level per update, as a fraction of the difference."""
+"""How quickly the ring decays: the fraction of the distance to a lower level covered per update."""
 
 _ICONS = {
     "loading": "loader-circle",
@@ -58,7 +58,7 @@ class TalkButton(QAbstractButton):
         self.update()
 
     def show_levels(self, user_db: float, assistant_db: float) -> None:
-        """Shows the level of the side that is speaking, in dBFS."""
+        """Shows the level of whichever side is speaking. Both levels are in dBFS."""
         self.show_level(assistant_db if self.word == "speaking" else user_db)
 
     def show_level(self, level_db: float) -> None:
@@ -75,7 +75,7 @@ class TalkButton(QAbstractButton):
         return STATE_COLOURS[self.word]
 
     def sizeHint(self) -> QSize:
-        """Returns the size of the circle with its ring and two lines of text."""
+        """Returns the size of the circle with its ring and, if shown, two lines of text."""
         if not self._with_words:
             return QSize(CIRCLE_PX + 2 * RING_PX, CIRCLE_PX + 2 * RING_PX)
         text, hint = self._fonts()
@@ -83,22 +83,22 @@ class TalkButton(QAbstractButton):
         return QSize(round(self.fontMetrics().height() * 15), high)
 
     def minimumSizeHint(self) -> QSize:
-        """Returns a size no narrower than the main text."""
+        """Returns the smallest size at which the main text still fits."""
         if not self._with_words:
             return self.sizeHint()
         words = QFontMetrics(self._fonts()[0]).horizontalAdvance(self.text())
         return QSize(max(words, CIRCLE_PX + 2 * RING_PX), self.sizeHint().height())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Ignores the move, so that the button stays down if the mouse slips off it while the user is speaking."""
+        """Ignores the move, so that the button stays pressed if the pointer slips off it while the user is speaking."""
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Releases the button, even if the mouse is outside it."""
+        """Releases the button, even if the pointer is outside it."""
         down = self.isDown()
         super().mouseReleaseEvent(event)
         if down and not self.isDown() and not self.hitButton(event.position().toPoint()):
-            self.released.emit()  # Qt doesn't emit this if the mouse is outside the button
+            self.released.emit()  # Qt doesn't emit this if the pointer is outside the button
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -18,11 +18,11 @@ from app.platform import single_instance
 from app.settings.declarations import Settings
 
 SAME_PPM = 1.0
-"""Clock drift below this counts as none; 1 ppm amounts to 4 ms per hour."""
+"""Clock drift below this value is treated as zero. 1 ppm amounts to 4 ms per hour."""
 
 
 class Measurements(QWidget):
-    """Describes the audio measurements in three lines. `reshaped` is emitted when their height changes."""
+    """Describes the audio measurements in three lines. Emits `reshaped` when its height changes."""
 
     reshaped = Signal()
 
@@ -144,14 +144,14 @@ class TalkButtonBox(QWidget):
         self._set_text(self.refusal, "")
 
     def show_trouble(self, sentence: str, none_work: bool = False) -> None:
-        """Shows an error message about hotkeys, with commands that can be used instead; an empty `sentence` hides both.
+        """Shows an error message about hotkeys, and commands to use instead. An empty `sentence` hides both.
         `none_work`: whether all hotkeys have failed.
         """
         self.keys_label.setVisible(not (sentence and none_work))
         self._set_text(self.trouble, f"{sentence}\n{self._commands()}" if sentence else "")
 
     def show_granted(self, name: str, words: str) -> None:
-        """Shows the desktop's description of the keys for "talk" or "mute"; an empty `words` hides it."""
+        """Shows the desktop environment's description of the keys for "talk" or "mute". An empty `words` hides it."""
         self._granted[name] = words
         purposes = {"talk": self.tr("{0} to talk"), "mute": self.tr("{0} to mute")}
         parts = [purposes[purpose].format(keys) for purpose, keys in self._granted.items() if keys]

@@ -15,10 +15,10 @@ from app.gui.widgets.form import row
 
 
 class TalkDock(QWidget):
-    """Shows a `TalkState`. User actions are emitted by the signals of the individual widgets."""
+    """Displays a `TalkState`. User actions are emitted as signals of the individual widgets."""
 
     silence_wanted = Signal()
-    """The user wants to stop the response without ending the conversation."""
+    """Emitted when the user stops the response without ending the conversation."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class TalkDock(QWidget):
         row((left, 1), self.button, (right, 1), within=self, spacing=2 * tokens().unit)
 
     def show_state(self, state: TalkState, progress: str) -> None:
-        """Shows the state. `progress` describes what is being loaded before a conversation."""
+        """Shows the state. `progress` describes what is being loaded before the conversation starts."""
         self._shown = state, progress
         words = {
             "loading": (self.tr("Getting ready"), progress),
@@ -90,7 +90,7 @@ class TalkDock(QWidget):
             self.show_state(*self._shown)
 
     def show_levels(self, user_db: float, assistant_db: float) -> None:
-        """Shows the level of the side that is speaking, in dBFS."""
+        """Shows the level of whichever side is speaking. Both levels are in dBFS."""
         self.button.show_levels(user_db, assistant_db)
 
     def _hint(self, state: TalkState) -> str:

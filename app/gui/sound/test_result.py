@@ -1,4 +1,4 @@
-"""Describes a device test: its progress, the words recognised, and how to fix problems."""
+"""Describes a device test: its progress, the recognised words, and how to fix any problems."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ SAY_SECONDS = 5.0
 """The maximum duration of a microphone test."""
 
 DONE_MS = 400
-"""If no level is reported for this long, the recording is over and is being transcribed."""
+"""If no level is reported for this long, the recording has ended and is being transcribed."""
 
 
 class SoundTests(QWidget):
@@ -102,7 +102,7 @@ class SoundTests(QWidget):
         self.answer.show_text("")
 
     def leave(self) -> None:
-        """Cancels a running test without showing a result."""
+        """Cancels any running test without showing a result."""
         if self.testing:
             self._background.cancel(TASK)
             self._finish()
@@ -188,7 +188,7 @@ class SoundTests(QWidget):
         return self.say_button, self.back_button, self.play_button
 
     def _name_buttons(self) -> None:
-        """Updates the buttons: during a test, its button becomes a stop button and the others are disabled."""
+        """Updates the buttons. A running test's button turns into a stop button, and the other buttons are disabled."""
         for button, text, stop in (
             (self.say_button, self.tr("Say &something"), self.tr("Done")),
             (self.back_button, self.tr("Play it &back"), self.tr("Stop playing back")),
