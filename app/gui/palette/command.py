@@ -21,8 +21,10 @@ Kind = Literal["command", "setting", "conversation", "model"]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command. `keys` is its shortcut in the system's notation, or empty; `place` is where else to find it, e.g. the
-    title of a menu.
+    """A command of the palette.
+
+    `keys`: its shortcut in the system's notation, or empty. `place`: where else the command is found, such as the title
+    of a menu.
     """
 
     title: str
@@ -33,12 +35,12 @@ class Command:
 
     @property
     def id(self) -> str:
-        """Identifies the command each time the palette is opened."""
+        """An identifier that stays the same whenever the palette is opened."""
         return f"{self.kind}:{self.place}:{self.title}"
 
 
 Provider = Callable[[], Iterable[Command]]
-"""Returns commands. Called each time the palette is opened."""
+"""A function that returns commands. Called each time the palette is opened."""
 
 
 def plain_title(action: QAction) -> str:
@@ -62,8 +64,8 @@ def menu_actions(menus: QMenu | QMenu, place: str = "") -> Iterator[tuple[str, Q
 
 
 def action_commands(actions: Iterable[tuple[str, QAction]], without: Collection[QAction] = ()) -> Iterator[Command]:
-    """Yields commands that trigger these actions, given with their menu titles. Skips actions that are hidden, disabled
-    or in `without`.
+    """Yields commands that trigger `actions`, which are (menu title, action) pairs. Skips actions that are hidden,
+    disabled or in `without`.
     """
     for place, action in actions:
         if action.isVisible() and action.isEnabled() and action not in without:

@@ -48,7 +48,7 @@ STEPS = {
 
 
 class CommandPalette(QFrame):
-    """The palette. Fetches commands from its providers each time it opens, and closes before running the selected one.
+    """Fetches commands from its providers each time it opens, and closes before running the selected one.
 
     `recent` contains the IDs of recently used commands, most recent first; `used` is emitted when it changes.
     """
@@ -110,7 +110,7 @@ class CommandPalette(QFrame):
         app.installEventFilter(self)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Returns focus to the widget that had it before."""
+        """Restores the previous focus."""
         super().hideEvent(event)
         app = QApplication.instance()
         if app is not None:
@@ -144,7 +144,7 @@ class CommandPalette(QFrame):
         self._place()
 
     def _choose_under_pointer(self, index: QModelIndex) -> None:
-        """Selects the row that the pointer was moved to, but not one that has appeared under a still pointer."""
+        """Selects the row under the pointer, unless the row has appeared there without the pointer moving."""
         if QCursor.pos() != self._pointer:
             self.list.setCurrentIndex(index)
 

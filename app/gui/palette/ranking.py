@@ -30,8 +30,8 @@ class Match:
 
 
 def match(typed: str, title: str, place: str = "") -> Match | None:
-    """Matches the typed text against a command's title and place. Returns None if any typed word occurs in neither;
-    empty text matches everything.
+    """Matches the typed text against a command's title and place. Returns None if any typed word matches neither. Empty
+    text matches everything.
     """
     letters, around = _folded(title), _folded(place)
     score, places = 0.0, set[int]()
@@ -58,7 +58,7 @@ def _word(word: str, title: str) -> Match | None:
 
 
 def _apart(word: str, title: str, starts: list[int]) -> Match | None:
-    """Matches scattered letters in order, at the beginnings of words unless the rest would then not match."""
+    """Matches scattered letters in order, preferring beginnings of words as long as the rest still matches."""
     places: list[int] = []
     at = 0
     for number, letter in enumerate(word):
@@ -87,7 +87,7 @@ def _beginnings(text: str) -> list[int]:
 
 
 def _folded(text: str) -> str:
-    """Converts text to lower case without accents, letter by letter so that indices stay the same."""
+    """Converts text to lower case and strips accents, one letter at a time so that indices stay the same."""
     return "".join(unicodedata.normalize("NFD", letter)[0].lower()[0] for letter in text)
 
 

@@ -18,7 +18,7 @@ from app.gui.widgets.panel import Panel, Quiet
 
 SIZE_PX = 800, 560
 COLUMN_LETTERS = 40
-"""The minimum width of each of two columns, in average character widths."""
+"""Minimum width of each column in the two-column layout, in average character widths."""
 
 
 class KeyCaps(QWidget):
@@ -64,7 +64,7 @@ class _Group(QWidget):
 
 
 class ShortcutSheet(Panel):
-    """The dialog with all keyboard shortcuts. `guide_wanted` is emitted when the user wants to open the guide."""
+    """A dialog that lists all keyboard shortcuts. Emits `guide_wanted` when the user asks for the guide."""
 
     guide_wanted = Signal()
 
@@ -92,7 +92,7 @@ class ShortcutSheet(Panel):
         self.resize(min(SIZE_PX[0], room.width()), min(SIZE_PX[1], room.height()))
 
     def open_with(self, groups: Sequence[KeyGroup]) -> None:
-        """Opens with these groups, divided into columns of similar height; empty groups are left out."""
+        """Opens the dialog with these groups, split into columns of similar height. Empty groups are omitted."""
         self.groups = tuple(group for group in groups if group.keys)
         while (old := self._columns.takeAt(0)) is not None:
             if (widget := old.widget()) is not None:
@@ -122,7 +122,7 @@ class ShortcutSheet(Panel):
 
 
 def _halves(groups: Sequence[KeyGroup]) -> tuple[Sequence[KeyGroup], Sequence[KeyGroup]]:
-    """Splits the groups into two parts of similar height, in which a group's title counts as one and a half keys."""
+    """Splits the groups into two parts of similar height, counting a group's title as one and a half rows."""
     heights = [len(group.keys) + 1.5 for group in groups]
     best = min(range(len(groups) + 1), key=lambda cut: abs(sum(heights[:cut]) - sum(heights[cut:])))
     return groups[:best], groups[best:]

@@ -1,5 +1,5 @@
-"""Collects the keyboard shortcuts of a window in groups, from its menus, actions and shortcuts, so that the list is
-never out of date.
+"""Collects a window's keyboard shortcuts from its menus, actions and `QShortcut`s, so that the list is always up to
+date.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.gui.palette.command import menu_actions, native_keys, plain_title
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An action (`words`) with its shortcuts in the system's notation."""
+    """The shortcuts of an action, in the system's notation. `words`: the name of the action."""
 
     keys: tuple[str, ...]
     words: str
@@ -35,8 +35,8 @@ def menu_groups(bar: QMenu) -> list[KeyGroup]:
 
 
 def other_keys(window: QMainWindow, menu: QMenu) -> tuple[Key, ...]:
-    """Returns the shortcuts of the window that aren't in its menu: those of visible actions, and each `QShortcut` that
-    has a description, i.e. a "What's this?" text.
+    """Returns the shortcuts of the window that aren't in its menu: those of visible actions, and each `QShortcut` with
+    a description (a "What's this?" text).
     """
     in_menus = {action for _, action in menu_actions(menu)}
     others = [action for action in window.actions() if action not in in_menus and action.isVisible()]
