@@ -29,7 +29,7 @@ class IconButton(QToolButton):
         self._tint()
 
     def set_label(self, label: str, keys: str = "") -> None:
-        """Sets the accessible name and the tooltip; `keys` is a shortcut to add to the tooltip."""
+        """Sets the accessible name and the tooltip. `keys`: a shortcut to append to the tooltip."""
         self.setAccessibleName(label)
         set_tip(self, f"{label} ({keys})" if keys else label)
 

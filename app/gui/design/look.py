@@ -21,7 +21,7 @@ STATE_COLOURS = {
 
 
 def blend(colour: QColor, other: QColor, share: float) -> QColor:
-    """Mixes `colour` with a fraction `share` (0 to 1) of `other`."""
+    """Blends `colour` towards `other`. `share`: the fraction of `other` in the result, from 0 to 1."""
     return QColor.fromRgbF(
         colour.redF() + (other.redF() - colour.redF()) * share,
         colour.greenF() + (other.greenF() - colour.greenF()) * share,
@@ -67,7 +67,7 @@ def draw_rounded(
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A set of colours named by purpose."""
+    """Colours for custom painting, named by purpose."""
 
     dark: bool
     text: QColor

@@ -16,7 +16,7 @@ MOST_KEPT = 200
 
 
 def _forget(names: list[str]) -> None:
-    """Does nothing. Used until `load` and after `forget`."""
+    """No-op placeholder for `_remember`, used before `load` and after `forget`."""
 
 
 _names: list[str] = []
@@ -31,7 +31,7 @@ def load(names: Iterable[str], remember: Callable[[list[str]], None]) -> None:
 
 
 def forget() -> None:
-    """Stops calling `remember`, because the window is being destroyed."""
+    """Stops calling `remember`. Called when the window is destroyed."""
     global _remember
     _remember = _forget
 

@@ -11,7 +11,7 @@ _PROPERTY = "reducedMotion"
 
 
 def reduce_motion(reduced: bool) -> None:
-    """Enables or disables reduced motion, i.e. changes without animation."""
+    """Enables or disables reduced motion, in which values change without animation."""
     app = QApplication.instance()
     assert app is not None
     app.setProperty(_PROPERTY, reduced)
@@ -36,12 +36,12 @@ class Glide(QObject):
 
     @property
     def target(self) -> float:
-        """The value at the end of the animation in progress; without one, the current value."""
+        """The end value of the animation in progress, or the current value if there is none."""
         running = self._animation.state() == QVariantAnimation.State.Running
         return float(self._animation.endValue()) if running else self.value
 
     def go(self, target: float) -> None:
-        """Animates the value to `target`. Has no effect if this is already the target."""
+        """Animates the value to `target`. No-op if this is already the target."""
         if target == self.target:
             return
         self._animation.stop()

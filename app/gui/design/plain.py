@@ -54,7 +54,7 @@ class LegendLabel(QLabel):
 
 
 def tip(text: str, *, wrap: bool = False) -> str:
-    """Returns a tooltip string for which Qt shows `text` literally; `wrap` enables word wrap."""
+    """Returns a tooltip string that Qt displays as the literal `text`. `wrap` enables word wrap."""
     text = shortened(text, LONGEST_TIP)
     if not text:
         return ""
@@ -79,7 +79,7 @@ def verbatim(name: str) -> str:
 
 
 def set_name(button: QAbstractButton, name: str) -> None:
-    """Sets the text of a button that does its own painting, without turning an ampersand into a shortcut."""
+    """Sets the text of a button that does its own painting, without turning ampersands into mnemonics."""
     button.setText(one_line(name, LONGEST_NAME))
     button.setShortcut(QKeySequence())
 

@@ -94,7 +94,7 @@ def _told(app: QApplication) -> Qt.ColorScheme:
 
 
 class _Manager(QObject):
-    """Holds the selected theme and follows the system's colour scheme. A single child of the application."""
+    """Holds the selected theme and follows the system's colour scheme. The application owns a single instance."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)

@@ -65,7 +65,7 @@ class Tokens:
 
     @property
     def dark(self) -> bool:
-        """Whether this is a theme with bright text on a dark background."""
+        """Whether this is a theme with light text on a dark background."""
         return self.scheme != "light"
 
 
