@@ -78,7 +78,7 @@ class ComposerField(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Rejects local files, whose paths would be inserted as text. The window adds them to the conversation instead."""
+        """Rejects local files, which would be inserted as paths. The window adds them to the conversation instead."""
         return not any(url.isLocalFile() for url in source.urls()) and super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
@@ -108,7 +108,7 @@ class ComposerField(QPlainTextEdit):
 
 
 class Composer(QWidget):
-    """The input field, with buttons to attach files and to send. `sent` emits each message to a running conversation."""
+    """The input field and buttons to attach files and to send. `sent` emits each message to a running conversation."""
 
     sent = Signal(str)
     typing = Signal(bool)

@@ -46,7 +46,7 @@ class DocumentChip(QWidget):
         self.show_given(given)
 
     def show_given(self, given: int) -> None:
-        """Updates the tooltip and the accessible description, which state how much of the document the model receives."""
+        """Updates the tooltip and accessible description, which state how much of the document the model receives."""
         total, locale = self.document.words, self.locale()
         if given < total:
             about = self.tr("The model gets only the first {0} of {1} words: it can't read more at once.").format(
@@ -120,7 +120,7 @@ class DocumentChips(QScrollArea):
             self.chips[min(had_focus, len(self.chips) - 1)].remove.setFocus()
 
     def show_given(self, given: Sequence[int]) -> None:
-        """Shows how many words of each document the model receives. Ignored if the number of documents doesn't match."""
+        """Shows how many words of each document the model receives. No-op if the number of documents doesn't match."""
         if len(given) == len(self.chips):
             for chip, words in zip(self.chips, given, strict=True):
                 chip.show_given(words)
