@@ -112,7 +112,7 @@ class SoundDialog(Panel):
         self._show_settings()
 
     def open_refreshed(self) -> None:
-        """Opens the dialog with the current settings. If the session uses other devices, call `show_devices` afterwards."""
+        """Opens the dialog with the current settings. If the session uses other devices, then call `show_devices`."""
         if not self.isVisible():
             self.tests.clear()
             self._show_settings()
