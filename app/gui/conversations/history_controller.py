@@ -25,7 +25,7 @@ LONGEST_FILE_NAME = 60
 
 
 class HistoryFiles(QObject):
-    """Exports and imports conversations, with a file dialog for each.
+    """Exports and imports conversations, using file dialogs.
 
     `told` and `failed` emit user-facing messages. `asking` is the open dialog, if any.
     """
@@ -78,7 +78,7 @@ class HistoryFiles(QObject):
         self._folder = str(path.parent)
         if path.suffix.lower() != suffix:
             path = path.with_name(path.name + suffix)
-            if path.exists():  # the dialog asked about overwriting the path without the suffix
+            if path.exists():  # the dialog's overwrite prompt was for the path without the suffix
                 sentence = self.tr("“{0}” is there already. Export under another name, or choose that file itself.")
                 self.failed.emit(sentence.format(path.name))
                 return
@@ -121,7 +121,7 @@ class HistoryFiles(QObject):
         return dialog
 
     def _file_name(self, view: ConversationView) -> str:
-        """Returns a file name, made from the title, that is valid on any file system. Contains no suffix or dots."""
+        """Returns a file name derived from the title, without dots or a suffix. It is valid on any file system."""
         kept = "".join(char if char.isalnum() or char in "-_'" else " " for char in view.title)
         name = " ".join(kept.split())[:LONGEST_FILE_NAME].strip() or self.tr("Conversation")
         return f"{name}_" if is_device(name) else name
@@ -190,7 +190,7 @@ class HistoryController(QObject):
     def refresh(self) -> None:
         """Reloads the list in the background."""
         if self._background.busy(_LISTING) and self._listed_words == self._words:
-            self._again = True  # restarting it on each call might keep it from ever finishing
+            self._again = True  # restarting the listing on each call could prevent it from ever finishing
         else:
             self._list()
 
@@ -228,7 +228,7 @@ class HistoryController(QObject):
         return tuple(sorted(self._known.values(), key=lambda view: -view.changed))
 
     def setup(self, key: str) -> Setup | None:
-        """Returns a conversation's setup as of the last listing, or None if the conversation is unknown."""
+        """Returns a conversation's setup at the time of the last listing, or None if the conversation is unknown."""
         view = self._known.get(key)
         return view.setup if view is not None else None
 
@@ -328,7 +328,7 @@ class HistoryController(QObject):
         self.told.emit(self.tr("“{0}” is among your conversations now.").format(self.pane.list.title(view)))
 
     async def finish(self, seconds: float = CLOSE_SECONDS) -> None:
-        """Cancels a running listing, closes the file dialog, and waits up to `seconds` for pending changes."""
+        """Cancels any running listing, closes the file dialog, and waits up to `seconds` for pending changes."""
         self._background.cancel(_LISTING)
         self.files.close()
         await _ended(self._last, seconds)
@@ -353,7 +353,7 @@ class HistoryController(QObject):
             self.refresh()
             self.failed.emit(sentence)
 
-        self._background.cancel(_LISTING)  # its result would be out of date
+        self._background.cancel(_LISTING)  # its result would be outdated
         self._in_turn(name, work, made, failed or not_made)
 
     def _in_turn(

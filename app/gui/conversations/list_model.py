@@ -86,7 +86,7 @@ _UNMARKED = {2: None, 3: None}
 
 
 class Days:
-    """Assigns times to date sections relative to `now`.
+    """Maps times to date sections relative to `now`.
 
     Times are in seconds since 1970, and days begin at midnight in the local time zone.
     """
@@ -190,7 +190,9 @@ def _model(view: ConversationView) -> str:
 
 
 MOST_STEPS = 48
-"""If an update takes more steps than this, for example after a search, the model is reset instead."""
+"""Maximum number of moves, and of removals and insertions together, in an update. Beyond it, for example after a
+search, the model is reset instead.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,7 @@ class Steps:
 def steps_between(old: Sequence[str], new: Sequence[str]) -> Steps | None:
     """Returns the steps that transform one list of unique names into another.
 
-    Returns None if more than `MOST_STEPS` are needed, or if the lists have no names in common.
+    Returns None if the steps exceed `MOST_STEPS`, or if the lists have no names in common.
     """
     had, wanted = set(old), set(new)
     gone = _runs(place for place, name in enumerate(old) if name not in wanted)
@@ -271,7 +273,7 @@ class ConversationList(QAbstractListModel):
 
         - `now`: the current time in seconds since 1970
         - `locale`: the locale for formatting dates
-        - `all_open`: whether to show the contents of closed folders too
+        - `all_open`: whether to also show the contents of closed folders
         """
         self._views, self._now, self._all_open = tuple(views), now, all_open
         days = Days(now)
@@ -361,7 +363,7 @@ class ConversationList(QAbstractListModel):
         """Returns a conversation, even if it is in a closed folder, or None if there is none with this key."""
         place = self.place(key)
         if place >= 0:
-            return self.rows[place].view  # may have a new title that isn't saved yet
+            return self.rows[place].view  # may have a new title that hasn't been saved yet
         return next((view for view in self._views if view.key == key), None)
 
     def key(self, index: _Index) -> str:

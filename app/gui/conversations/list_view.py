@@ -32,7 +32,7 @@ class ConversationRows(QListView):
     def __init__(self, model: ConversationList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.list = model
-        self._typing = QElapsedTimer()  # time since the last letter of a type-ahead search
+        self._typing = QElapsedTimer()  # time since the last keystroke of a type-ahead search
         self.empty_text = ""
         """Placeholder text displayed while the list is empty."""
         self.items = ConversationItems(model, self)

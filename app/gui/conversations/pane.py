@@ -157,7 +157,7 @@ class ConversationsPane(QWidget):
         self._show_empty_text()
 
     def show_trouble(self, sentence: str) -> None:
-        """Shows an error message, for example if conversations can't be saved. An empty one hides it."""
+        """Shows an error message, for example if conversations can't be saved. An empty `sentence` hides it."""
         self.trouble.say(sentence)
         self._show_empty_text()
 
@@ -231,7 +231,7 @@ class ConversationsPane(QWidget):
 
     def _undo(self) -> None:
         if self.undo.sentence:
-            self.rows.setFocus()  # before hiding the undo button, which may have the focus
+            self.rows.setFocus()  # before the undo button, which may have the focus, is hidden
             self.undo_wanted.emit()
 
     # -- construction
@@ -281,7 +281,7 @@ class ConversationsPane(QWidget):
                 continue
             action = QAction(words, self.menu)
             action.setObjectName(name)
-            # Only displays the shortcut; the list handles these keys itself.
+            # Only for display; the list handles these keys itself.
             action.setShortcut(QKeySequence(keys))
             action.setShortcutVisibleInContextMenu(True)
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)

@@ -216,7 +216,7 @@ class ConversationItems(QStyledItemDelegate):
         title_room.setHeight(fonts.title_height)
         small_room.setTop(room.top() + fonts.title_height + 1)
         small_room.setHeight(fonts.small_height)
-        taken = 0  # width already used at the end of the title line, in pixels
+        taken = 0  # width already occupied at the end of the title line, in pixels
         if view.key == self._model.live:
             dot = QRect(room.right() - DOT_PX + 1, title_room.center().y() - DOT_PX // 2 + 1, DOT_PX, DOT_PX)
             set_ink(painter, fill=look.good)
