@@ -7,5 +7,5 @@
 - `message_bar.py`, `message_row.py`: messages to the user, with buttons
 - `panes.py`: the visibility and sizes of the panes
 - `status_line.py`: the status line at the bottom
-- `instance.py`: limits the app to one instance per user and receives commands from other processes
+- `instance.py`: enforces a single instance per user and receives commands from other processes
 """

@@ -1,4 +1,4 @@
-"""Limits the app to one instance per user, and receives commands from other processes.
+"""Enforces a single instance of the app per user, and receives commands from other processes.
 
 A client connects to a local socket, sends one line with a command and, optionally, the time when it was issued, and
 receives one line of JSON in reply. Other users can't connect.
@@ -67,7 +67,7 @@ class Instance(QObject):
         self._lines: dict[QLocalSocket, bytearray | None] = {}  # the data received so far; None once a line is complete
 
     def listen(self) -> bool:
-        """Starts listening. Returns False if another instance is already listening for this user.
+        """Starts listening. Returns False if this user already has another instance running.
 
         Raises OSError if listening fails. The app still works then, but other processes can't reach it.
         """
@@ -143,7 +143,7 @@ class Instance(QObject):
 
         def reply(sentence: str) -> None:
             if connection not in self._lines:
-                return  # it has been closed in the meantime
+                return  # closed in the meantime
             document = {"ok": False, "error": sentence} if sentence else {"ok": True}
             connection.write(json.dumps(document).encode() + b"\n")
             if _CLOSES_AFTER_REPLY:
@@ -157,7 +157,7 @@ class Instance(QObject):
             and word != "release"
             and time.monotonic() - at > single_instance.TIMEOUT_SECONDS
         ):
-            # The sender has already reported a timeout, and the user may have retried. A late release is still
+            # The sender has already reported a timeout, and the user may have retried. Only a late release is still
             # executed, because otherwise the microphone would stay open.
             _log.warning("“%s” came too late", word)
             reply(self.tr("KAME was busy for too long, so this was not done. Try again."))
@@ -169,7 +169,7 @@ class Instance(QObject):
 
 
 def _parse(line: bytes) -> tuple[str, float]:
-    """Returns the command in a line (empty if malformed) and the time it was issued (now if unspecified)."""
+    """Parses a line into the command (empty if malformed) and the time it was issued (now if unspecified)."""
     word, _, stamp = line.decode("ascii", "replace").strip().partition(" ")
     try:
         at = float(stamp) if stamp else math.inf

@@ -42,13 +42,12 @@ _ALT_GR = _MODIFIERS.ControlModifier | _MODIFIERS.AltModifier
 class KeyRouting(QObject):
     """Routes the key presses in `window`.
 
-    `push`: push-to-talk, which the space bar activates. `field`: the message field; if None, text goes to whichever
-    widget has the focus.
+    `push`: push-to-talk, which the space bar activates. `field`: the message field; if None, text goes to the focused
+    widget.
 
-    `eventFilter` receives each key event from the native window before any widget does. If no widget
-    has handled a key press, the window must pass it to `take_unclaimed`. The default focus is the message field, or the
-    window if there is no field. The focus returns there after a click on a button, or when the focused widget is hidden
-    or disabled.
+    `eventFilter` receives each key event from the native window before any widget does. If no widget handles a key
+    press, the window must pass it to `take_unclaimed`. The default focus is the message field, or the window if there
+    is no field. The focus returns there after a click on a button, or when the focused widget is hidden or disabled.
     """
 
     sheet_wanted = Signal()
@@ -87,7 +86,7 @@ class KeyRouting(QObject):
         return bool(self._field.toPlainText().strip()) or time.monotonic() - self._typed_at < TYPING_SECONDS
 
     def end_typing(self) -> None:
-        """Ends the typing state. Must be called when a message has been sent."""
+        """Ends the typing state. Must be called after a message is sent."""
         self._typed_at = -math.inf
 
     def _note_typing(self) -> None:
@@ -129,7 +128,7 @@ class KeyRouting(QObject):
             self.go_home()
             QApplication.sendEvent(field, event)
         elif Qt.Key.Key_Dead_Grave <= event.key() <= Qt.Key.Key_Dead_Longsolidusoverlay:
-            self.go_home()  # to receive the letter that follows the dead key
+            self.go_home()  # so that the field receives the letter that follows the dead key
         else:
             return False
         return True

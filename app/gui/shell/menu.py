@@ -74,7 +74,7 @@ class TalkMenu(QObject):
         self.hand_action = self._add(
             backend, self.tr("S&witch to the comparison model"), self.hand_over, QKeySequence(HAND_OVER_KEYS)
         )
-        for action in (self.mini_action, self.hand_action):  # must also work while another window has the focus
+        for action in (self.mini_action, self.hand_action):  # must work in all windows of the app
             action.setShortcutContext(Qt.ShortcutContext.ApplicationShortcut)
         help_menu = bar.addMenu(self.tr("&Help"))
         self.keys_action = self._add(help_menu, self.tr("Ke&ys"), self.keys, QKeySequence("F1"))

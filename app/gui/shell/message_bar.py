@@ -1,4 +1,4 @@
-"""Messages above the conversation, which disappear when they are resolved, read or closed."""
+"""Messages above the conversation. Each disappears when its problem is solved, or when it is read or closed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class MessageBar(QWidget):
     backend_wanted = Signal(object, bool)
     """Requests the connection dialog for a `BackendChoice`. The bool is True for the comparison model."""
     log_wanted = Signal()
-    """Requests the log, after an internal error."""
+    """Requests that the log be shown, after an internal error."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,10 +67,10 @@ class MessageBar(QWidget):
         fault: bool = False,
         private: bool = False,
     ) -> None:
-        """Shows a message. A notice is dropped if the bar is full of more important messages.
+        """Shows a message, unless it is a notice and the bar is full of more important messages.
 
         - `sentence`: the text of the message
-        - `retry`: whether to add a button to try again
+        - `retry`: whether to add a "Try again" button
         - `backend`: the model that rejected a request, if any; adds a button that opens its connection settings
         - `secondary`: whether `backend` is the comparison model
         - `topic`: if given, the message replaces any other with the same topic and `secondary`
@@ -145,7 +145,7 @@ class MessageBar(QWidget):
         self._drop_if(lambda row: row.message.retry)
 
     def clear_refusals(self, *, secondary: bool = False) -> None:
-        """Removes messages about a model that rejected a request, after the model has been replaced.
+        """Removes messages about a model that rejected a request. Called when the model has been replaced.
 
         `secondary`: whether the comparison model has been replaced.
         """

@@ -24,7 +24,7 @@ from app.gui.widgets.form import row
 from app.session.control import BackendChoice
 
 LONGEST = 480
-"""Maximum number of characters shown of a message. The tooltip contains the full text of longer ones."""
+"""Maximum number of characters shown of a message. The full text of a longer one is in its tooltip."""
 
 Level = Literal["error", "warning", "notice"]
 """The severity of a message.
@@ -56,7 +56,7 @@ def breakable(text: str) -> str:
 
 
 class Sentence(PlainLabel):
-    """A label that also wraps long words. Text is copied without the zero-width spaces inserted for that."""
+    """A label that wraps even long words, using zero-width spaces that are omitted from copied text."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -108,7 +108,7 @@ class Message:
     fault: bool = False
 
     def same(self, other: Message) -> bool:
-        """Returns whether `other` is a repetition of this message, so that only its counter changes."""
+        """Returns whether `other` repeats this message, in which case only the counter is incremented."""
         return (self.sentence, self.retry, self.backend, self.secondary) == (
             other.sentence,
             other.retry,
@@ -165,7 +165,7 @@ class MessageRow(QWidget):
         return self.retry_button, self.backend_button, self.offer_button, self.log_button, self.close_button
 
     def set_level(self, level: Level) -> None:
-        """Changes the level, and with it the icon and colour."""
+        """Sets the level, which determines the icon and colour."""
         self.level = level
         self._update_icon()
         self._update_names()

@@ -25,7 +25,7 @@ WIDTH_PX = 440
 
 
 class ModelPopover(Popover):
-    """The popover, which initially shows the choices in `settings` and never modifies them.
+    """The model popover. Initially shows the choices in `settings`, and never modifies them.
 
     `catalogue`: returns all models in the catalogue, installed or not.
     """
@@ -58,7 +58,7 @@ class ModelPopover(Popover):
         self._loaded = ""
         """The model name reported by the session, which is shown if the choice doesn't specify a model."""
         self.choice = backend_choice(settings)
-        """The current back-end, or the one that is being switched to."""
+        """The current back-end, or the new one during a switch."""
         self.favourites = favourites
         self.models = ModelSearch(settings, lists, favourites, catalogue, self)
         self.search, self.list = self.models.field, self.models.list

@@ -1,4 +1,4 @@
-"""The layout of the window's panes, and the code that saves and restores it."""
+"""Lays out the window's panes, and saves and restores their layout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONVERSATIONS_PX, ORACLE_PX, PAIR_PX = 248, 380, 600
 INSPECTOR_PX, INSPECTOR_SHARE, MOST_INSPECTOR_PX = 236, 0.32, 396
 """The inspector's default height is a share of the window's, clamped between a minimum and a maximum.
 
-The minimum fits the tabs and seven timeline lanes. Beyond the maximum, the lanes gain nothing from more height.
+The minimum fits the tabs and seven timeline lanes. Beyond the maximum, the lanes don't benefit from more height.
 """
 LEAST_FOR_CONVERSATIONS_PX = 1080
 """Minimum window width at which the conversation list is shown by default."""
@@ -27,7 +27,7 @@ LEAST_FOR_CONVERSATIONS_PX = 1080
 LEAST_WIDTHS = (180, 320, 260)
 LEAST_INSPECTOR_PX = 146
 USUAL_LINE_PX = 17
-"""The line height assumed by the sizes above, which are scaled up for larger text."""
+"""The line height on which the sizes above are based. They are scaled up for larger text."""
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Panes(QWidget):
         self._inspector = inspector
         inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
         for pane, least in zip((conversations, talk, oracle), LEAST_WIDTHS, strict=True):
-            if pane is not talk:  # whose minimum width is determined by its controls
+            if pane is not talk:  # its minimum width is determined by its controls
                 pane.setMinimumWidth(max(least, pane.minimumSizeHint().width()))
             self.columns.addWidget(pane)
         for place, stretch in ((0, 0), (1, 1), (2, 0)):
@@ -62,7 +62,7 @@ class Panes(QWidget):
         self.oracle_action = self._action(self.tr("&Oracle"), "Ctrl+2", oracle, shown=False)
         self.inspector_action = self._action(self.tr("&Inspector"), "Ctrl+3", inspector, shown=False)
         self.chosen = False
-        """Whether the user has explicitly shown or hidden a pane. If not, visibility depends on the window's width."""
+        """Whether the user has explicitly shown or hidden a pane. If not, the window's width determines visibility."""
         for action in self.actions_:
             action.triggered.connect(self._choose)
 
@@ -163,7 +163,7 @@ class WindowLayoutStore(QObject):
         return self._panes.rows.restoreState(state["rows"]) and columns
 
     def save(self) -> None:
-        """Saves the current layout."""
+        """Saves the current layout immediately."""
         self._timer.stop()
         shown = [name for name, action in self._named() if action.isChecked()]
         states = {
@@ -181,7 +181,7 @@ class WindowLayoutStore(QObject):
             self._timer.start()
 
     def moved(self) -> None:
-        """Schedules a save. Must be called when the window has been moved or resized."""
+        """Schedules a save. Must be called when the window is moved or resized."""
         self._timer.start()
 
     def _named(self) -> tuple[tuple[str, QAction], ...]:

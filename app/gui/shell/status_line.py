@@ -59,13 +59,13 @@ class StatusLine(QWidget):
         self._figures: Figures | None = None
 
     def begin(self) -> None:
-        """Resets all data for a new session."""
+        """Resets all data at the start of a session."""
         self._parts, self._gaps = [], 0
         self.usage, self._budget, self._stale = ConversationUsage(), None, True
         self._seconds = self._figures = None
 
     def apply(self, event: e.Event) -> None:
-        """Updates the usage, gaps and budget from an event. Only takes effect on the next `show_state`."""
+        """Updates the usage, gaps and budget from an event. Changes are displayed by the next `show_state`."""
         self.usage.apply(event)
         match event:
             case e.SessionStarted():
