@@ -4,6 +4,6 @@
 - `reader.py`: converts Markdown to the elements of a card's body, and formulas to plain text
 - `body.py`, `formats.py`: write elements into the document and fit tables to its width
 - `paint.py`: the decorations painted around the text; `view.py`: the scrolling view
-- `copying.py`, `links.py`: copying of code and selections, and opening of links
+- `copying.py`, `links.py`: copy code and selections, and open links
 - `find_bar.py`: a search bar for the view
 """

@@ -42,7 +42,7 @@ class Body:
         """Width of the column of cards, in pixels."""
 
     def fitted(self, elements: Sequence[Element], base: QTextBlockFormat) -> tuple[Element, ...]:
-        """Returns the elements with overly wide tables converted to lists."""
+        """Returns the elements, with tables that are too wide converted to lists."""
         found: list[Element] = []
         for element in elements:
             if isinstance(element, Table) and self._widths(element, base) is None:
@@ -52,7 +52,7 @@ class Body:
         return tuple(found)
 
     def write(self, first: int, before: Sequence[Element], after: Sequence[Element], base: QTextBlockFormat) -> None:
-        """Replaces the elements `before` with `after`, leaving unchanged ones in place."""
+        """Replaces the elements `before` with `after`, leaving unchanged ones untouched."""
         shared = 0
         for old, new in zip(before, after, strict=False):
             if old != new:
@@ -132,7 +132,7 @@ class Body:
         return column_widths(table, self._formats.width, self.room - base.leftMargin() - base.rightMargin())
 
     def _letters(self, paragraph: Paragraph) -> QTextCharFormat:
-        """Returns the character format of an empty paragraph."""
+        """Returns the character format of a paragraph before it has any text."""
         return self._formats["edge" if paragraph.look in ("rule", "end") else "text"]
 
     def _paragraph(self, paragraph: Paragraph, base: QTextBlockFormat) -> QTextBlockFormat:

@@ -41,7 +41,7 @@ class Paragraph:
     - `quote`: depth of block quotes around it
     - `last`: whether it is the last item of a list
     - `language`: for code, the language named after the opening fence
-    - `source`: for code, the Markdown that is copied if all of it is selected
+    - `source`: for code, the Markdown that is copied if the whole block is selected
     """
 
     runs: tuple[Run, ...] = ()
@@ -99,7 +99,7 @@ Element = Paragraph | Table
 
 PIECE = 31
 APART = "apart"
-"""The kind given to every second piece by `in_pieces`."""
+"""The kind that `in_pieces` assigns to every second piece."""
 
 
 def qt_length(text: str) -> int:
@@ -129,7 +129,7 @@ def in_pieces(runs: Iterable[Run]) -> Iterator[Run]:
 
 @contextmanager
 def laid_out_once(document: QTextDocument) -> Iterator[None]:
-    """A context manager that groups changes, so that the document is laid out only once, at the end."""
+    """A context manager that batches changes, so that the document is laid out only once, at the end."""
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
     try:
@@ -193,7 +193,7 @@ def _shared_letters(a: str, b: str) -> int:
 
 
 Run = tuple[str, str]
-"""A text and its kind, which is a key of `Formats`."""
+"""A piece of text and its kind, which is a key of `Formats`."""
 
 GAP, PAD, SIDE, ROUND = 7.0, 8.0, 12.0, 8.0
 INDENT = 48.0
@@ -201,9 +201,9 @@ BODY = 15 / 13
 """Font size of body text relative to that of controls."""
 STEP = 16.0
 LONGEST_BODY, LONGEST_HEAD = 20_000, 2_000
-"""Maximum number of characters shown of a body, and of each run of a head.
+"""Maximum number of characters displayed of a body, and of each run of a head.
 
-The limits are needed because the time Qt takes to lay out a single word grows quadratically with its length.
+They bound the time that Qt takes for layout, which grows quadratically with the length of a single word.
 """
 _CUT = 4_000
 """A body that exceeds its limit is truncated at the start, in steps of this many characters.
@@ -236,9 +236,9 @@ class Card:
     written: str = ""
 
     def clean(self) -> Card:
-        """Returns a copy without characters that would start a paragraph, and with its texts truncated to the limits.
+        """Returns a copy with texts truncated to the limits, and without characters that would start a new paragraph.
 
-        The body's runs are truncated at the start, because the newest words of a growing text are at its end.
+        The body's runs are truncated at the start, because new words of a growing text are appended at its end.
         """
         card = self
         if (length := sum([len(text) for text, _ in self.body])) > LONGEST_BODY:
@@ -269,7 +269,7 @@ def _without_beginning(runs: tuple[Run, ...], letters: int) -> tuple[Run, ...]:
 
 
 def text_formats(look: Look, font: QFont, scale: float = 1.0) -> dict[str, QTextCharFormat]:
-    """Returns the formats of all kinds of text.
+    """Returns the character format of each kind of text.
 
     Sizes are relative to that of `font`; the sizes of body text are also multiplied by `scale`.
     """

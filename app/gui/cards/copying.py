@@ -1,4 +1,4 @@
-"""Conversion of selections to readable plain text, and the copy buttons above code blocks.
+"""Converts selections to readable plain text, and provides the copy buttons above code blocks.
 
 List items keep their markers, and fully selected tables are copied as their Markdown source.
 """
@@ -20,9 +20,9 @@ from app.gui.design.look import Look
 Key = tuple[int, int]
 """The index of a card and of a code block within it."""
 TELLS_MS = 2000
-"""How long a button shows "Copied" after a click."""
+"""How long a button displays "Copied" after a click."""
 STYLE = "QPushButton { padding: 2px 8px } QPushButton:focus { padding: 0px 6px }"
-"""Less padding than on other buttons, so that the button fits the height of a line of text."""
+"""Style sheet with less padding than usual, so that a button is no taller than a line of text."""
 
 
 class CodeButtons(QObject):
@@ -34,7 +34,7 @@ class CodeButtons(QObject):
         self._buttons: dict[Key, CodeButton] = {}
 
     def place(self, strips: Mapping[Key, tuple[QRectF, Paragraph]]) -> None:
-        """Places a button at the right end of each strip and removes all other buttons.
+        """Positions a button at the right end of each strip and removes all other buttons.
 
         `strips`: the header strip, in viewport coordinates, and the paragraph of each code block.
         """

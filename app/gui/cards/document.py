@@ -66,7 +66,7 @@ class CardDocument:
         return self._formats.font(kind)
 
     def block(self, place: int, part: int) -> QTextBlock:
-        """Returns a block of a card: its head if `part` is 0, else a block of its body, counted from 1."""
+        """Returns a block of a card: its head if `part` is 0, otherwise that block of its body, counted from 1."""
         return self._document.findBlockByNumber(self._firsts[place] + part)
 
     def last_block(self, place: int) -> QTextBlock:
@@ -182,7 +182,7 @@ class CardDocument:
         return self._firsts[-1] + self._blocks(len(self._firsts) - 1) if self._firsts else 0
 
     def _move(self, place: int, blocks: int) -> None:
-        """Shifts the block numbers of all cards after `place` by `blocks`."""
+        """Offsets the block numbers of all cards after `place` by `blocks`."""
         if blocks:
             for other in range(place + 1, len(self._firsts)):
                 self._firsts[other] += blocks
@@ -214,8 +214,8 @@ class CardDocument:
     def set_room(self, width: float) -> None:
         """Fits the tables into a view of this width, in pixels.
 
-        The width must exclude the scroll bar, even if it is hidden; otherwise, refitting the tables could keep showing
-        and hiding it.
+        The width must exclude the scroll bar, even while that is hidden. Otherwise, the scroll bar could appear and
+        disappear repeatedly as the tables are refitted.
         """
         room = min(width, COLUMN_PX)
         if self._room != room:

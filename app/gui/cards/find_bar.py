@@ -26,7 +26,7 @@ class FindBar(QWidget):
         self._view = view
         self._places: list[int] = []
         self._current = -1
-        self._words = ""  # the text of the last search
+        self._words = ""  # the last search text
         self._mark_at: QTextCursor | None = None  # selects the current match, and moves along with the text
         self.field = QLineEdit(self)
         self.field.setAccessibleName(self.tr("Find in this conversation"))
@@ -173,7 +173,7 @@ class FindBar(QWidget):
 
 def _all_places(text: str, wanted: str) -> list[int]:
     """Returns the positions of `wanted` in `text`, in UTF-16 code units, ignoring case if possible."""
-    if len(text.lower()) == len(text):  # a few letters ("İ") get longer in lowercase, which would shift positions
+    if len(text.lower()) == len(text):  # a few letters ("İ") become longer in lowercase, which would shift positions
         text, wanted = text.lower(), wanted.lower()
     places, at = [], text.find(wanted)
     wide = counted = 0

@@ -34,7 +34,7 @@ Measure = Callable[[str, str], float]
 
 
 def column_widths(table: Table, measure: Measure, room: float) -> tuple[float, ...] | None:
-    """Returns the column widths of a table that fits in `room` pixels, or None if it would have to break words.
+    """Returns the widths of a table's columns so that it fits in `room` pixels, or None if words would be broken.
 
     Each column fits its longest word. The remaining space is distributed in proportion to the additional width that
     each column needs to avoid wrapping.
@@ -91,7 +91,7 @@ _ALIGNS = {
 
 
 class Formats(dict[str, QTextCharFormat]):
-    """A dict that maps kinds of text to formats, which are created on first access.
+    """A dict that maps kinds of text to formats, created lazily.
 
     A kind can include styles and a link: `text|bold|italic@https://…`.
     """

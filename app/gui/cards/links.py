@@ -16,7 +16,7 @@ INNER = "kame:"
 
 
 def is_link(address: str) -> bool:
-    """Returns whether an address is a web page and thus safe to open. A model can also link to files or scripts."""
+    """Returns whether an address is that of a web page and so safe to open. Models may also link to files or scripts."""
     url = QUrl(address)
     return url.isValid() and url.scheme().lower() in _SCHEMES
 
@@ -47,7 +47,7 @@ class LinkView(QTextEdit):
         return link
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Returns a blank image, so that untrusted text can't load files. Given None, Qt would read the file itself."""
+        """Returns a blank image, so that untrusted text can't load files. If it returned None, Qt would read the file."""
         nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
         nothing.fill(Qt.GlobalColor.transparent)
         return nothing
@@ -80,7 +80,7 @@ class LinkView(QTextEdit):
             super().keyPressEvent(event)
 
     def _tell_at_cursor(self) -> None:
-        """Shows the address of the link at the text cursor, which Enter would open."""
+        """Shows the address of the link at the text cursor, since Enter would open it."""
         if self.hasFocus() and not self._pressed_link:
             place = self.cursorRect().bottomLeft()
             self._tell(self.textCursor().charFormat().anchorHref(), self.viewport().mapToGlobal(place))

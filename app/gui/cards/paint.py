@@ -1,4 +1,4 @@
-"""Painting of a card's decorations: box, chips, quote, caret, code backgrounds, quote bars and rules.
+"""Paints a card's decorations: box, chips, quote, caret, code backgrounds, quote bars and rules.
 
 Decorations are not part of the document, so they are never copied along with the text.
 """
@@ -103,7 +103,7 @@ def paint_empty(painter: QPainter, look: Look, room: QRect, words: str) -> None:
 
 
 def paint_divider(painter: QPainter, look: Look, box: QRectF, words: float, line_height: float) -> None:
-    """Paints a line on either side of a centred text, if there is room. `words`: width of the text in pixels."""
+    """Paints a line on either side of centred text, if there is room. `words`: width of the text in pixels."""
     painter.setPen(QPen(look.line, 1))
     middle = round(box.top() + PAD + line_height / 2) + 0.5
     part = (box.width() - words) / 2 - PAD
@@ -156,7 +156,7 @@ def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPoi
 
 
 def paint_quote_bars(painter: QPainter, look: Look, left: float, top: float, bottom: float, depth: int) -> None:
-    """Paints a vertical bar beside a quoted paragraph for each level of quoting."""
+    """Paints one vertical bar per nesting level beside a quoted paragraph."""
     set_ink(painter, fill=look.line)
     for step in range(depth):
         painter.drawRoundedRect(QRectF(left + step * QUOTE_INDENT, top, 3, bottom - top), 1.5, 1.5)
@@ -169,7 +169,7 @@ def paint_rule(painter: QPainter, look: Look, left: float, right: float, y: floa
 
 
 def paint_quote(painter: QPainter, look: Look, room: QRectF, words: str, font: QFont) -> None:
-    """Paints as much of the end of `words` as fits in `room`, next to a thin vertical line."""
+    """Paints as many of the last `words` as fit in the rectangle `room`, next to a thin vertical line."""
     set_ink(painter, fill=look.line)
     painter.drawRect(QRectF(room.left(), room.top() + 2, BAR, room.height() - 4))
     painter.setFont(font)

@@ -74,12 +74,12 @@ _NEW_CHUNK = re.compile(r"\n[ \t]*\n(?=[^\s])(?![-*+][ \t]|\d{1,9}[.)][ \t])")
 """A paragraph break after which the text can be parsed independently of what precedes it."""
 _BULLETS = ("•", "◦", "▪")
 MOST_CELLS = 1_000
-"""Maximum number of cells displayed per table, as Qt takes about 0.2 ms per cell."""
+"""Maximum number of cells displayed per table. Qt takes about 0.2 ms per cell."""
 _MARKERS = {"checked": "☑", "unchecked": "☐"}
 
 
 def read_markdown(text: str) -> tuple[Element, ...]:
-    """Returns the elements of a Markdown text. When text is appended, only the last elements change."""
+    """Parses a Markdown text into elements. Appending text only changes the last elements."""
     found: list[Element] = []
     head = ""
     parts = blocks(clean_text(text))
@@ -114,7 +114,7 @@ def _is_item(element: Element) -> TypeGuard[Paragraph]:
 
 
 def _without_last_line(prose: str) -> tuple[str, str]:
-    """Splits off the last line, which belongs to the following table as its heading row."""
+    """Splits off the last line, which is the heading row of the table that follows."""
     before, _, line = prose.rstrip("\n").rpartition("\n")
     return before, f"{line}\n"
 
@@ -212,7 +212,7 @@ def _marker(block: QTextBlock) -> str:
 
 
 def _runs(block: QTextBlock, base: str, *, plain: bool = False) -> Iterator[Run]:
-    """Yields the runs of a block. `plain`: whether to drop the bold style, for a base kind that is already bold."""
+    """Yields the runs of a block. `plain`: whether to omit the bold style because the base kind is already bold."""
     iterator = block.begin()
     while not iterator.atEnd():
         fragment = iterator.fragment()

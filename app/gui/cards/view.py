@@ -30,7 +30,7 @@ from app.gui.design.plain import show_tip
 
 
 class CardView(LinkView):
-    """A view of a column of cards, which are indexed from the top.
+    """Displays a column of cards, which are indexed from the top.
 
     `newest_first`: whether the newest card is at the top instead of the bottom. `scale`: scale factor for the font size
     of body text.
@@ -75,11 +75,11 @@ class CardView(LinkView):
         self.content.insert(place, card)
 
     def set_card(self, place: int, card: Card) -> None:
-        """Replaces the card at `place`. Cheap if `card` is equal to it."""
+        """Replaces the card at `place`. Cheap if the card is unchanged."""
         old = self.cards[place]
         self.content.write(place, card)
         new = self.cards[place]
-        # Qt only repaints the area of changed text, but decorations extend beyond it.
+        # Qt only repaints the area of the changed text, but decorations extend beyond it.
         if (old.style, old.quote, old.caret, old.written) != (new.style, new.quote, new.caret, new.written):
             self.viewport().update()
 
@@ -118,7 +118,7 @@ class CardView(LinkView):
     # -- following the newest card
 
     def at_newest(self) -> bool:
-        """Returns whether the view is scrolled to the newest card and should therefore follow new ones."""
+        """Returns whether the view is scrolled to the newest card, in which case it should follow new ones."""
         bar = self.verticalScrollBar()
         return bar.value() <= 4 if self._newest_first else bar.value() >= bar.maximum() - 24
 
