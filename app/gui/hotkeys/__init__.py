@@ -1,4 +1,4 @@
-"""Global hotkeys, which work while another window has focus, and the talk button's logic.
+"""Global hotkeys, which work even while another program has focus, and the talk button's logic.
 
 - `hotkey`: parses key combinations from Qt's portable text and rejects unsuitable ones; the grabber interface
 - `x11`, `windows`, `portal`: grabbers for X11, Windows, and Wayland through the desktop portal

@@ -22,17 +22,17 @@ class Grabber(QObject):
     pressed = Signal(str)
     released = Signal(str)
     failed = Signal(str, str)
-    """A key's name and a message explaining why it can't be grabbed. The name is empty if this applies to all keys."""
+    """Emits a key's name, empty if all keys are affected, and a message explaining why it can't be grabbed."""
     granted = Signal(str, str)
-    """A key's name and the desktop's description of its keys. Emitted only on desktops that let users choose keys."""
+    """Emits a key's name and the desktop's description of its keys. Only on desktops that let users choose keys."""
     rebinding = Signal()
-    """Emitted before the grabber grabs all keys again on its own initiative; earlier failures no longer apply."""
+    """Emitted before the grabber regrabs all keys on its own initiative. Earlier failures no longer apply."""
 
     grabs_exclusively = True
-    """Whether grabbed keys are kept from the app's own text fields, and can be grabbed and released at any time."""
+    """Whether grabbed keys never reach the app's own text fields, and can be grabbed and released at any time."""
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Grabs these keys, keyed by name, in place of the previous ones. Never raises; emits `failed` instead."""
+        """Replaces the grabbed keys with these, keyed by name. Never raises; emits `failed` instead."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -58,7 +58,7 @@ class Grabber(QObject):
 
 
 class ThreadedGrabber(Grabber):
-    """Base class of grabbers that start a thread for each set of keys. Ignores reports from threads of earlier sets."""
+    """Base class for grabbers that start a thread per set of keys. Ignores reports from threads of earlier sets."""
 
     _posted = Signal(int, object)
 
@@ -68,7 +68,7 @@ class ThreadedGrabber(Grabber):
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
     def post(self, generation: int, action: Callable[[], None]) -> None:
-        """Calls `action` on the GUI thread unless this `generation` of keys has been replaced by then. Thread-safe."""
+        """Calls `action` on the GUI thread, unless the keys of `generation` have been replaced by then. Thread-safe."""
         try:
             self._posted.emit(generation, action)
         except RuntimeError as error:  # the window has been destroyed, and this object with it

@@ -25,11 +25,11 @@ class Hotkeys(QObject):
     talk_released = Signal()
     mute_pressed = Signal()
     failed = Signal(str)
-    """A message explaining why a hotkey doesn't work."""
+    """Emits a message explaining why a hotkey doesn't work."""
     granted = Signal(str, str)
-    """"talk" or "mute", and the desktop's description of its keys, which is empty once they are replaced or lost."""
+    """Emits "talk" or "mute" and the desktop's description of its keys, which is empty once they are replaced or lost."""
     rebinding = Signal()
-    """The keyboard layout has changed and the keys are about to be grabbed again; earlier failures no longer apply."""
+    """Emitted when the keyboard layout has changed, before the keys are regrabbed. Earlier failures no longer apply."""
 
     def __init__(self, parent: QObject | None = None, *, make: Callable[[], Grabber | None] | None = None) -> None:
         super().__init__(parent)
@@ -50,13 +50,13 @@ class Hotkeys(QObject):
 
     @property
     def grabs_exclusively(self) -> bool:
-        """Whether grabbed keys are kept from the app's own text fields. False before the first keys are set."""
+        """Whether grabbed keys never reach the app's own text fields. False until keys are set for the first time."""
         return self._grabber is not None and self._grabber.grabs_exclusively
 
     def set_keys(self, talk: str, mute: str) -> None:
-        """Grabs these keys, in Qt's portable text or empty for none, in place of the previous ones. Never raises.
+        """Replaces the grabbed keys with these, in Qt's portable text or empty for none. Never raises.
 
-        If neither key has changed, they are grabbed again only if one of them had failed.
+        If neither key has changed, they are regrabbed only if one of them had failed.
         """
         if self._closed:
             return
@@ -148,7 +148,7 @@ class Hotkeys(QObject):
         if not self._closed:
             (self._granted.add if words else self._granted.discard)(name)
             if words:
-                self._failed.discard(name)  # the user has assigned keys in the meantime
+                self._failed.discard(name)  # the user has since assigned keys
             self.granted.emit(name, words)
 
     def _release_all(self) -> None:
@@ -176,11 +176,12 @@ def grabber_here() -> Grabber | None:
 
 
 def platform_kind(system: str, qt: str, environment: Mapping[str, str]) -> str:
-    """Returns the kind of grabber to use: "windows", "portal", "x11", or "" for none. `system` is `sys.platform`; `qt`
-    is the name of Qt's platform plugin.
+    """Returns the kind of grabber to use: "windows", "portal", "x11", or "" for none.
 
-    In a Wayland session, an X11 client (XWayland) only receives keys typed into X11 windows, so it needs the portal
-    as well.
+    `system`: the value of `sys.platform`. `qt`: the name of Qt's platform plugin.
+
+    In a Wayland session, an X11 client (under XWayland) only receives keys typed into X11 windows, so it needs the
+    portal as well.
     """
     if system == "win32":
         return "windows" if qt == "windows" else ""

@@ -1,4 +1,4 @@
-"""Hotkeys on Wayland, where only the desktop can grab keys; they are requested through its portal. Linux only.
+"""Hotkeys on Wayland, where only the desktop can grab keys and apps request them through its portal. Linux only.
 
 The desktop may show a dialog in which the user can choose other keys. Each session of the portal
 org.freedesktop.portal.GlobalShortcuts runs on its own thread, independent of Qt, over a minimal D-Bus connection.
@@ -35,7 +35,7 @@ CLOSE_SECONDS = 1.5
 Report = Literal[
     "pressed", "released", "granted", "keyless", "cancelled", "ended", "refused", "no answer", "not supported"
 ]
-"""The kinds of reports. The first four concern a single key; the others are reasons why the session has ended."""
+"""The kinds of reports. The first four concern a single key; the others state why the session has ended."""
 
 
 class Shortcut(NamedTuple):
@@ -47,7 +47,7 @@ class Shortcut(NamedTuple):
 
 
 class _Ended(Exception):
-    """The session has ended; `str(error)` has the details."""
+    """The session has ended. `str(error)` contains the details."""
 
     def __init__(self, report: Report, details: str = "") -> None:
         super().__init__(details)
@@ -92,7 +92,7 @@ class PortalSession(threading.Thread):
             ended = _Ended("not supported" if error.absent else "refused", str(error))
         except TimeoutError:
             ended = _Ended("no answer")
-        except Exception as error:  # no bus, or a lost connection: the library raises various exceptions
+        except Exception as error:  # no bus or a lost connection, for which the library raises various exceptions
             ended = _Ended("ended" if self._session else "not supported", repr(error))
         if self._session:
             self._bus.send(PORTAL, self._session, f"{SESSION}.Close")
@@ -106,7 +106,7 @@ class PortalSession(threading.Thread):
         self._bus.subscribe("org.freedesktop.DBus", member="NameOwnerChanged", argument=PORTAL)
         try:  # newer portals require an app ID with an installed menu entry
             self._bus.call(PORTAL, PATH, f"{REGISTRY}.Register", "sa{sv}", (APP_ID, {}))
-        except CallFailed as error:  # an older portal, no menu entry, or a sandbox, which needs none of this
+        except CallFailed as error:  # an older portal, no menu entry, or a sandbox, where this isn't needed
             _log.info("hotkeys: the portal does not register the app: %s", error)
         token = "kame" + secrets.token_hex(8)
         options = {"handle_token": ("s", token), "session_handle_token": ("s", token)}
@@ -131,8 +131,9 @@ class PortalSession(threading.Thread):
     def _request(
         self, method: str, signature: str, body: tuple[Any, ...], timeout: float | None
     ) -> Mapping[str, tuple[str, Any]]:
-        """Sends a request to the portal and waits for the response; signals received in the meantime are
-        handled afterwards. Raises _Ended, CallFailed or TimeoutError.
+        """Sends a request to the portal and waits for the response. Signals received meanwhile are handled afterwards.
+
+        Raises _Ended, CallFailed or TimeoutError.
         """
         handle = self._bus.call(PORTAL, PATH, f"{SHORTCUTS}.{method}", signature, body)[0]
         postponed: list[BusSignal] = []
@@ -183,7 +184,7 @@ if sys.platform.startswith("linux"):  # the library isn't installed on other sys
     from jeepney.io.threading import ReceiveStopped, open_dbus_connection
 
 REPLY_SECONDS = 30.0
-"""The timeout for replies. Generous, because the service may have to be started first."""
+"""The timeout for replies, which is long because the service may have to be started first."""
 
 _ABSENT = ("ServiceUnknown", "NameHasNoOwner", "UnknownMethod", "UnknownInterface", "UnknownObject")
 
@@ -209,7 +210,7 @@ class BusConnection:
     """A minimal D-Bus connection. Only `interrupt` may be called from another thread."""
 
     def __init__(self, address: str) -> None:
-        """Doesn't connect yet; see `open`. `address` is a D-Bus address, or "SESSION" for the user's session bus."""
+        """Call `open` to connect. `address`: a D-Bus address, or "SESSION" for the user's session bus."""
         self._address = address
         self._connection: Any = None
         self._unread: deque[Message] = deque()
@@ -217,8 +218,8 @@ class BusConnection:
         self._interrupted = False
 
     def open(self) -> None:
-        """Connects. Raises OSError or an exception of the D-Bus library if there is no bus, and ReceiveStopped if
-        `interrupt` has already been called.
+        """Connects to the bus. Raises OSError or an exception of the D-Bus library if there is no bus, and
+        ReceiveStopped if `interrupt` has already been called.
         """
         connection = open_dbus_connection(self._address)
         with self._lock:
@@ -234,17 +235,17 @@ class BusConnection:
                 self._connection.interrupt()
 
     def close(self) -> None:
-        """Disconnects."""
-        with self._lock:  # keeps `interrupt` from writing to a closed pipe whose descriptor has been reused
+        """Disconnects from the bus."""
+        with self._lock:  # prevents `interrupt` from writing to a closed pipe whose descriptor has been reused
             connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
-            for pipe in (connection._stop_r, connection._stop_w):  # not closed by the library
+            for pipe in (connection._stop_r, connection._stop_w):  # the library doesn't close them
                 os.close(pipe)
 
     def subscribe(self, sender: str, interface: str = "", member: str = "", argument: str = "") -> None:
-        """Subscribes to the signals that match; empty values match anything. `argument` is compared with a signal's
-        first argument. Raises CallFailed or TimeoutError.
+        """Subscribes to all matching signals. Empty values match anything; `argument` must equal a signal's first
+        argument. Raises CallFailed or TimeoutError.
         """
         rule = MatchRule(type="signal", sender=sender, interface=interface or None, member=member or None)
         if argument:
@@ -256,7 +257,7 @@ class BusConnection:
         return self._request(_method_call(service, path, method, signature, body))
 
     def send(self, service: str, path: str, method: str) -> None:
-        """Calls a method without arguments and doesn't wait for a reply. Never raises OSError."""
+        """Calls a method without arguments, without waiting for a reply. OSErrors are logged, not raised."""
         if self._connection is not None:
             try:
                 self._connection.send(_method_call(service, path, method))
@@ -299,7 +300,7 @@ _log = logging.getLogger(__name__)
 class PortalHotkeys(ThreadedGrabber):
     """Runs a portal session for each set of keys. `address` is a D-Bus address, or None for the user's session bus."""
 
-    grabs_exclusively = False  # releasing keys ends the session, and a new session may prompt the user again
+    grabs_exclusively = False  # releasing keys ends the session, and the next session may prompt the user again
 
     def __init__(self, parent: QObject | None = None, *, address: str | None = None) -> None:
         super().__init__(parent)
@@ -308,7 +309,7 @@ class PortalHotkeys(ThreadedGrabber):
         self._texts: dict[str, str] = {}
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
-        """Starts opening a session for the keys and returns immediately, since the desktop may prompt the user."""
+        """Opens a session for the keys in the background, since the desktop may prompt the user."""
         self.close()
         self._texts = {name: key.text for name, key in keys.items()}
         if keys:

@@ -1,4 +1,4 @@
-"""Merges mouse, space bar, hotkey and other processes' commands into presses and releases of one talk button."""
+"""Merges mouse, space bar, hotkey and commands from other processes into presses and releases of one talk button."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class PushToTalk(QObject):
     """Emits `pressed` and `released` alternately.
 
     The inputs that can hold the button are called holders: "mouse" and "space", which belong to the window, "hotkey",
-    and "ptt" for commands. In "hold" mode, `pressed` is emitted when the first holder presses and `released` when the
-    last one lets go. In "toggle" mode, each new press by a holder switches between the two, and releases are ignored.
+    and "ptt" for commands. In "hold" mode, `pressed` is emitted on the press of the first holder, and `released` on the
+    release of the last one. In "toggle" mode, each new press emits the other one of the two, and releases are ignored.
     """
 
     pressed = Signal()
@@ -45,7 +45,7 @@ class PushToTalk(QObject):
         self._command_up = QTimer(self, singleShot=True, interval=COMMAND_REPEAT_MS)
         self._command_up.timeout.connect(self._forget_command)
         self._released_at = -math.inf
-        self._press_owed = False  # a "release" command has arrived before its "press"
+        self._press_owed = False  # a "release" command has arrived ahead of its "press"
 
     @property
     def held(self) -> bool:
@@ -66,8 +66,8 @@ class PushToTalk(QObject):
     def set_enabled(self, enabled: bool) -> None:
         """Enables or disables the button; disabling releases it.
 
-        In "hold" mode, enabling also presses the button for holders that pressed while it was disabled and haven't let
-        go yet.
+        In "hold" mode, enabling also presses the button for each holder that pressed while it was disabled and hasn't
+        released since.
         """
         self._enabled = enabled
         if not enabled:
@@ -78,7 +78,7 @@ class PushToTalk(QObject):
                 self.hold(holder)
 
     def hold(self, holder: str) -> None:
-        """Presses the button for `holder`; repeated calls are ignored until `let_go`."""
+        """Presses the button for `holder`. Further calls are no-ops until `let_go`."""
         if not self._enabled:
             self._early.add(holder)
         if not self._enabled or holder in self._holders:
@@ -95,8 +95,8 @@ class PushToTalk(QObject):
                 self._set_on(bool(self._holders))
 
     def command(self, word: str, at: float = math.inf) -> bool:
-        """Executes a "press", "release" or "toggle" command; raises ValueError for any other. Returns False if the
-        button is disabled.
+        """Executes a "press", "release" or "toggle" command. Returns False if the button is disabled; otherwise, raises
+        ValueError for an unknown command.
 
         In "toggle" mode, a "press" within `COMMAND_REPEAT_MS` of the previous one, without a "release" in between, is
         ignored as a repeat, because a desktop may rerun a key's command while the key is held.
@@ -142,10 +142,10 @@ class PushToTalk(QObject):
         self._set_on(False)
 
     def let_go_own(self) -> None:
-        """Releases the button for the mouse and the space bar when the window loses focus; the hotkey and commands can
-        keep holding it.
+        """Releases the button for the mouse and the space bar. Must be called when the window loses focus.
 
-        In "toggle" mode, the button stays pressed, so that users can switch to another window during a turn.
+        The button stays pressed if the hotkey or a command still holds it. In "toggle" mode, it always does, so that
+        users can switch to another window during a turn.
         """
         self._space_up.stop()
         for holder in _OF_THE_WINDOW:
@@ -162,7 +162,7 @@ class PushToTalk(QObject):
 
     @property
     def space_held(self) -> bool:
-        """Whether the space bar holds the button, or will once the button is enabled."""
+        """Whether the space bar holds the button, or will hold it once the button is enabled."""
         return "space" in self._holders | self._early
 
     def press_space(self, repeated: bool) -> None:
@@ -173,7 +173,7 @@ class PushToTalk(QObject):
             self.hold("space")
 
     def release_space(self, repeated: bool) -> bool:
-        """Handles a release of the space bar. Returns whether the event was used; False if it wasn't held."""
+        """Handles a release of the space bar. No-op that returns False if the space bar wasn't held."""
         if not self.space_held:
             return False
         if "space" in self._early and not repeated:

@@ -36,7 +36,7 @@ class _Grab(NamedTuple):
 
 
 class WindowsHotkeys(ThreadedGrabber):
-    """Grabs keys on a separate thread, since Windows posts hotkey messages to the thread that registered the hotkey."""
+    """Grabs keys on a separate thread, because Windows posts hotkey messages to the thread that registers the hotkey."""
 
     def __init__(self, parent: QObject | None = None, *, system: User32 | None = None) -> None:
         super().__init__(parent)
@@ -78,7 +78,7 @@ class WindowsHotkeys(ThreadedGrabber):
             ready.wait(CLOSE_SECONDS)
 
     def close(self) -> None:
-        """Ends the thread, which then releases its keys."""
+        """Stops the thread, which ungrabs its keys."""
         self._generation += 1
         self._poll.stop()
         self._down.clear()
@@ -88,7 +88,7 @@ class WindowsHotkeys(ThreadedGrabber):
             thread.join(CLOSE_SECONDS)
 
     def _run(self, generation: int, grabs: list[_Grab], ready: threading.Event) -> None:
-        """The thread's main function: grabs the keys, posts presses until told to quit, then releases the keys."""
+        """The thread's main function. Grabs the keys, posts presses until it gets a quit message, then ungrabs the keys."""
         self._system.prepare()
         ready.set()
         grabbed: dict[int, _Grab] = {}
@@ -178,7 +178,7 @@ class User32:
         return self._user32.GetAsyncKeyState(virtual_key) < 0  # the highest bit is the sign
 
     def key_of(self, character: str) -> tuple[int, bool]:
-        """Returns the virtual-key code that types `character` in this layout, or 0, and whether Shift is needed."""
+        """Returns the virtual-key code that types `character` in this layout (0 if none) and whether Shift is needed."""
         found = self._user32.VkKeyScanW(character)
         if found == -1 or found >> 8 & ~1:  # no key, or one that needs Ctrl or Alt (AltGr)
             return 0, False

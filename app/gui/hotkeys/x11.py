@@ -48,7 +48,7 @@ class X11Hotkeys(Grabber):
         self._guarded(self._grab)
 
     def close(self) -> None:
-        """Releases the keys and disconnects."""
+        """Ungrabs the keys and disconnects."""
         self._keys = {}
         if self._display is not None:
             self._guarded(self._ungrab)
@@ -82,7 +82,7 @@ class X11Hotkeys(Grabber):
         try:
             work()
             if self._display is not None:
-                self._drain()  # reading replies may have queued events, for which the notifier doesn't fire again
+                self._drain()  # reading replies may have queued events for which the notifier doesn't fire
         except (error.ConnectionClosedError, error.XError, OSError) as problem:
             self._drop()
             self._fail_all(problem)
@@ -97,7 +97,7 @@ class X11Hotkeys(Grabber):
             display, self._display = self._display, None
             try:
                 display.close()
-            except Exception as problem:  # may already be lost: the library raises various exceptions
+            except Exception as problem:  # may already be lost, for which the library raises various exceptions
                 _log.info("X: %r", problem)
         self._names, self._grabbed, self._plan = {}, [], None
         self._forget_pressed()
@@ -156,8 +156,8 @@ class X11Hotkeys(Grabber):
         self._display.screen().root.ungrab_key(code, mask)
 
     def _make_plan(self) -> tuple[dict[str, list[tuple[int, int]]], dict[str, int], list[int]]:
-        """Returns the (keycode, modifiers) pairs to grab, keyed by name; the modifier masks; and all combinations of
-        the lock modifiers, including none.
+        """Returns the (keycode, modifier mask) pairs to grab, keyed by name; the modifier masks; and all combinations
+        of the lock modifiers, including none.
         """
         from Xlib import X
 
@@ -187,7 +187,7 @@ class X11Hotkeys(Grabber):
         return {name: list(self._codes(key, masks)) for name, key in self._keys.items()}, masks, locks
 
     def _codes(self, key: Hotkey, masks: dict[str, int]) -> Iterator[tuple[int, int]]:
-        """Yields the keycodes that produce this key in the first layout that has it, each with the modifiers needed."""
+        """Yields the keycodes that produce this key in the first layout that has it, with the required modifier masks."""
         base = 0
         for modifier in key.modifiers:
             base |= masks[modifier]
