@@ -16,7 +16,7 @@ INNER = "kame:"
 
 
 def is_link(address: str) -> bool:
-    """Returns whether an address is that of a web page and so safe to open. Models may also link to files or scripts."""
+    """Returns whether an address is that of a web page, and so safe to open. Models may link to files or scripts."""
     url = QUrl(address)
     return url.isValid() and url.scheme().lower() in _SCHEMES
 
@@ -47,7 +47,7 @@ class LinkView(QTextEdit):
         return link
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Returns a blank image, so that untrusted text can't load files. If it returned None, Qt would read the file."""
+        """Returns a blank image, so that untrusted text can't load files. On None, Qt would read the file itself."""
         nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
         nothing.fill(Qt.GlobalColor.transparent)
         return nothing
