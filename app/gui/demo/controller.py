@@ -26,18 +26,19 @@ _LOOKING = "look what the demo can use"
 
 
 class DemoController(QObject):
-    """Opens and closes the demo: `open` uses the defaults, `begin` takes a `DemoOrder`. `talks` returns whether the
-    user has a conversation that is running or about to start.
+    """Opens and closes the demo: `open` uses the defaults, `begin` takes a `DemoOrder`.
+
+    `talks` returns whether the user has a conversation that is running or about to start.
     """
 
     began = Signal()
-    """The demo has been opened, and the user's session, if any, has been stopped."""
+    """Emitted once the demo has been opened and the user's session, if any, has been stopped."""
     ended = Signal(bool)
-    """The demo was closed. True if the user's session should be restarted; False if none was running before, or if the
-    user has moved on to something else.
+    """Emitted when the demo is closed. True if the user's session should be restarted; False if none was running
+    before, or if the user has moved on to something else.
     """
     finished = Signal(object)
-    """The `DemoResult`, emitted once the figures are displayed."""
+    """Emits the `DemoResult` once the figures are displayed."""
     failed = Signal(str)
 
     def __init__(
@@ -85,7 +86,7 @@ class DemoController(QObject):
         screen.appear(self._order.full)
 
     def leave(self, *, again: bool = True) -> None:
-        """Closes the demo. `again`: the user's conversation should be resumed, if there was one."""
+        """Closes the demo. `again`: whether to resume the user's conversation, if there was one."""
         if not self.running:
             return
         self.running = False
@@ -100,7 +101,9 @@ class DemoController(QObject):
         self.ended.emit(again and self._talked)
 
     def make_way(self) -> None:
-        """Closes the demo because the user is starting their own conversation or navigating elsewhere."""
+        """Closes the demo without resuming the user's session. Called when the user starts a conversation or navigates
+        elsewhere.
+        """
         self.leave(again=False)
 
     async def close(self) -> None:

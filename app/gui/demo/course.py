@@ -24,14 +24,16 @@ TICK_MS = 33
 
 
 class DemoCourse(QObject):
-    """Steps through the demo. `begin` shows the start page, or the first question if `visitors` is False. `devices`
-    supplies the user's choice of microphone and loudspeaker.
+    """Runs the demo step by step.
+
+    `devices` specifies the microphone and loudspeaker. If `visitors` is False, the demo skips the start page and begins
+    with the first question.
     """
 
     finished = Signal(object)
-    """The `DemoResult`, emitted once the figures are displayed."""
+    """Emits the `DemoResult` once the figures are displayed."""
     failed = Signal(str)
-    """A user-facing message explaining why the demo can't continue."""
+    """Emits a message explaining why the demo can't continue."""
 
     def __init__(
         self,
@@ -83,7 +85,7 @@ class DemoCourse(QObject):
         self._enter()
 
     async def close(self, seconds: float = 1.0) -> None:
-        """Stops everything, waiting up to `seconds` for each task."""
+        """Stops the demo, waiting up to `seconds` for each task."""
         self._timer.stop()
         if self._recording is not None:
             self._recording.cancel()
@@ -186,7 +188,7 @@ class DemoCourse(QObject):
         await self.visitor.idle()
         for number, question in enumerate(self._questions):
             began = time.time()
-            # Alternates which side is asked first.
+            # Alternate which side is asked first.
             pair = await self._recorder.pair(question, first=SIDES[number % 2], began=began)
             self._pairs[number] = pair
             self._show_status()
@@ -199,7 +201,7 @@ class DemoCourse(QObject):
         return len(self._pairs) == len(self._questions)
 
     def _stop_recording(self) -> None:
-        """Stops recording; completed recordings are kept."""
+        """Stops recording. Completed recordings are kept."""
         if self._recording is not None:
             self._recording.cancel()
 

@@ -43,7 +43,7 @@ def save(result: DemoResult, path: Path) -> None:
 
 
 def draw(result: DemoResult, path: Path) -> None:
-    """Like `save`, but for programs without a window: works without a display, in the light theme."""
+    """Like `save`, but also works without an application or a display. Always uses the light theme."""
     from app.gui.design.theme import apply_theme
 
     if QApplication.instance() is None:
@@ -55,7 +55,7 @@ def draw(result: DemoResult, path: Path) -> None:
 
 
 MOST_ROWS = 6
-"""The maximum number of questions shown; older ones are left out."""
+"""Maximum number of questions shown. Older ones are omitted."""
 
 
 class FiguresPage(QWidget):
@@ -90,7 +90,7 @@ class FiguresPage(QWidget):
         self.save_button.setFocus()
 
     def show_trouble(self, sentence: str) -> None:
-        """Shows an error message; an empty string hides it."""
+        """Shows an error message. An empty `sentence` hides it."""
         self.trouble.show_text(sentence)
         self.trouble.setVisible(bool(sentence))
 

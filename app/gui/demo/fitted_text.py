@@ -1,4 +1,4 @@
-"""Text scaled to fill the available space without being cut off, and the demo's colours."""
+"""Text scaled to fill the available space without being clipped, and the demo's colours."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def faded(colour: QColor, share: float) -> QColor:
 
 
 class Filling(QWidget):
-    """A widget with a minimum size in pixels that expands to fill the space its layout gives it."""
+    """A widget with a minimum size in pixels that expands to fill the space provided by its layout."""
 
     def __init__(self, parent: QWidget, height: int, width: int = 0) -> None:
         super().__init__(parent)
@@ -63,7 +63,7 @@ def font_px(font: QFont, px: float, weight: QFont.Weight = QFont.Weight.Normal) 
 
 
 def fitting_px(text: str, font: QFont, room: QRectF, largest: float, least: float) -> float:
-    """Returns the largest pixel size up to `largest` at which wrapped `text` fits into `room`, but at least `least`."""
+    """Returns the largest pixel size, between `least` and `largest`, at which wrapped `text` fits into `room`."""
     low, high = least, max(least, largest)
 
     def fits(px: float) -> bool:

@@ -13,21 +13,21 @@ from app.gui.state.session_manager import SessionManager
 from app.session.control import BackendChoice, SessionChoice, SessionFactory
 
 MARGIN_SECONDS = 0.3
-"""Audio kept before and after the speech in the recording that the cascade gets."""
+"""Audio kept before and after the speech in the recording that is fed to the cascade."""
 RELEASE_MS = 300
 """Delay between releasing the button and muting the microphone, because people often let go during the last word."""
 
 
 class LiveTalk(QObject):
-    """Runs hands-free sessions, unmuted only while the talk button is held because of the noise at trade fairs.
+    """Runs hands-free sessions. Because trade fairs are noisy, they are unmuted only while the talk button is held.
 
     `state` is the tandem's state; `time` provides the current session time.
     """
 
     began = Signal()
-    """A visitor has pressed the talk button."""
+    """Emitted when a visitor presses the talk button."""
     answered = Signal(object)
-    """The `DemoQuestion` that a visitor asked, emitted once its answer has ended or failed."""
+    """Emits a visitor's `DemoQuestion` once its answer has ended or failed."""
     ready = Signal()
     failed = Signal(str)
 
@@ -47,18 +47,18 @@ class LiveTalk(QObject):
         self._ended: e.UserEnded | None = None
 
     def start(self, choice: SessionChoice) -> None:
-        """Starts a session, in the background and muted."""
+        """Starts a muted session in the background."""
         self._forget()
         self._mute.stop()
         self.manager.start(replace(choice, muted=True))
 
     def stop(self) -> None:
-        """Stops the session, in the background."""
+        """Stops the session in the background."""
         self._mute.stop()
         self.manager.stop()
 
     def press(self) -> None:
-        """Handles a press of the talk button: unmutes the session for a new question. Ignored if none is running."""
+        """Handles a press of the talk button by unmuting the session for a new question. No-op if none is running."""
         if self.manager.session is None or self._held:
             return
         self._held, self._ended = True, None
@@ -68,14 +68,14 @@ class LiveTalk(QObject):
         self.began.emit()
 
     def release(self) -> None:
-        """Handles the release of the talk button: mutes the session after `RELEASE_MS`."""
+        """Handles the release of the talk button by muting the session after `RELEASE_MS`."""
         if self._held:
             self._held = False
             self._mute.start()
 
     @property
     def busy(self) -> bool:
-        """Whether a visitor is asking or being answered."""
+        """Whether a visitor is asking a question, or the tandem is answering it."""
         return self._held or self._ended is not None or self.state.hears or self.state.speaks
 
     def change(self, backend: BackendChoice) -> None:
@@ -93,7 +93,7 @@ class LiveTalk(QObject):
         elif isinstance(event, e.UserResumed | e.UserBackchannel):
             self._ended = None
         elif isinstance(event, e.TranscriptFinal) and not event.text:
-            self._ended = None  # only a cough, or nothing
+            self._ended = None  # just a cough, or silence
         elif self._ended is not None and (self.state.over or self.state.failed):
             ended, self._ended = self._ended, None
             if (question := self._question(ended)) is not None:

@@ -27,9 +27,9 @@ class DemoScreen(QWidget):
     next_wanted = Signal()
     leave_wanted = Signal()
     model_wanted = Signal(int)
-    """The zero-based index of the selected model."""
+    """Emits the zero-based index of the selected model."""
     touched = Signal()
-    """A key was pressed, so somebody is using the demo."""
+    """Emitted on each key press, as a sign that somebody is using the demo."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Window)
@@ -95,7 +95,7 @@ class DemoScreen(QWidget):
         self.show_page(self.figures)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Scales the buttons' font with the window, as the other widgets do with theirs."""
+        """Scales the font of the buttons with the window. The other widgets scale theirs themselves."""
         super().resizeEvent(event)
         font = QApplication.font()
         font.setPointSizeF(font.pointSizeF() * max(1.0, self.height() / WINDOW.height()))
@@ -160,6 +160,6 @@ class DemoScreen(QWidget):
             self.push.let_go_own()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Leaves the demo, like Escape."""
+        """Leaves the demo, as Escape does."""
         event.accept()
         self.leave_wanted.emit()

@@ -28,7 +28,7 @@ from app.gui.widgets.form import column
 
 
 class Stopwatch(Filling):
-    """A stopwatch in large digits. `text` is the time shown; `stopped` is True once the side has been heard."""
+    """A stopwatch in large digits. `text` is the displayed time; `stopped` is True once the side has been heard."""
 
     def __init__(self, side: Side, parent: QWidget) -> None:
         super().__init__(parent, tokens().display, tokens().title * 4)
@@ -40,8 +40,9 @@ class Stopwatch(Filling):
         self.setAccessibleName(self.tr("Seconds until it is heard"))
 
     def show_seconds(self, seconds: float | None, *, stopped: bool = False, moving: bool = True) -> None:
-        """Shows a time; None while the question is still being asked. If `moving` is False, the colour changes without
-        animation.
+        """Shows a time, or 0.00 if `seconds` is None because the question is still being asked.
+
+        `moving`: whether to animate the change of colour.
         """
         text = f"{min(seconds or 0.0, 99.99):.2f}"
         if (text, stopped, seconds is not None) == (self.text, self.stopped, self._running):
@@ -77,7 +78,7 @@ class Stopwatch(Filling):
 
 
 SHOWN_SECONDS = 6.0
-"""How many seconds of audio the waveform's width represents."""
+"""Seconds of audio across the waveform's width."""
 NOW_SHARE = 0.94
 """The horizontal position of the current time, as a fraction of the width."""
 QUIETEST_DBFS = -50.0
@@ -134,7 +135,7 @@ class Waveform(Filling):
 
 def _share(dbfs: float) -> float:
     """Returns the relative height of a bar, 0 to 1, on a scale between linear and logarithmic. Perceived loudness is
-    roughly logarithmic, but the shape of speech is clearest in between.
+    roughly logarithmic, but speech is easiest to recognise on a scale in between.
     """
     return max(0.0, min(1.0, 1 - dbfs / QUIETEST_DBFS)) ** 1.4
 
@@ -193,11 +194,11 @@ class Lights(Filling):
 
 
 OLDER = 2
-"""How many superseded thoughts stay visible."""
+"""Number of superseded thoughts that remain visible."""
 OLDER_SHARE = 0.32
 """The fraction of the height reserved for superseded thoughts."""
 LINES = 3
-"""How many lines of the newest thought fit at the normal text size; longer thoughts are scaled down."""
+"""Number of lines of the newest thought that fit at the normal text size. Longer thoughts are scaled down."""
 
 
 class ThoughtsView(Filling):
@@ -214,7 +215,8 @@ class ThoughtsView(Filling):
         self.setAccessibleName(self.tr("What it thinks"))
 
     def show_thoughts(self, thoughts: Sequence[Thought], trouble: str = "") -> None:
-        """Shows `thoughts` on a question, given oldest first, omitting earlier ones with the same text as the newest.
+        """Shows the `thoughts` on a question, oldest first, omitting earlier ones with the same text as the newest.
+
         If there are none, shows `trouble`, the reason why there is no answer.
         """
         newest = thoughts[-1] if thoughts else None
@@ -305,7 +307,7 @@ def _lay_out(layout: QTextLayout, width: float) -> float:
 STILL_SECONDS = 0.8
 """How long a side's waveform keeps scrolling after its answer has ended."""
 HEARD_TINT = 0.1
-"""How much of a side's colour, 0 to 1, is mixed into its background once it has been heard."""
+"""The fraction of a side's colour that is blended into its background once it has been heard."""
 
 
 class SideView(QWidget):

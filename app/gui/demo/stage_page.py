@@ -28,7 +28,7 @@ class ModelsRow(Filling):
     """A row of models, each with its key. `labels` are their names; `current` is the index of the active one."""
 
     chosen = Signal(int)
-    """The index of the model that was clicked."""
+    """Emits the index of the clicked model."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, tokens().control)
@@ -78,9 +78,9 @@ class ModelsRow(Filling):
 NOTICED_SECONDS = 0.05
 """If the response times differ by less than this, both sides count as equally fast."""
 TIMES_FROM = 1.5
-"""The minimum ratio of response times to be shown as "N times as fast"; otherwise, the difference is shown."""
+"""Minimum ratio of response times for a verdict of "N times as fast". Below it, the difference is shown."""
 LEAST_SECONDS = 0.1
-"""The minimum response time for computing a ratio; with a shorter one, the ratio would be meaningless."""
+"""Minimum response time for computing a ratio, which would be meaningless for shorter ones."""
 
 
 class Verdict(QObject):
@@ -91,8 +91,9 @@ class Verdict(QObject):
         return self.tr("Cascade") if side == "cascade" else self.tr("Tandem")
 
     def words(self, cascade: float | None, tandem: float | None) -> str:
-        """Returns a text stating which side was faster and by how much. Times are in seconds, None for a side that
-        wasn't heard, in which case the text is empty.
+        """Returns a text that states which side was faster and by how much. Empty if either side wasn't heard.
+
+        `cascade`, `tandem`: the response times in seconds, None for a side that wasn't heard.
         """
         if cascade is None or tandem is None:
             return ""
@@ -128,7 +129,7 @@ class StagePage(QWidget):
         self._for_visitors(False)
 
     def show_question(self, text: str, number: int, total: int, note: str) -> None:
-        """Shows a recorded question, which is number `number` (from 1) of `total`. `note`: how it was recorded."""
+        """Shows a recorded question. `number`: its number out of `total`, from 1. `note`: how it was recorded."""
         self.question.show_text(text)
         self.hint.show_text(self.tr("{0} of {1}").format(number, total))
         self.note.show_text(note)
@@ -155,7 +156,7 @@ class StagePage(QWidget):
         self.clear()
 
     def show_ready(self) -> None:
-        """Enables the talk button, because the session is ready for the visitor's question."""
+        """Enables the talk button. Called once the session is ready for the visitor's question."""
         self.talk.setEnabled(True)
         if len(self.models.labels) > 1:
             self.hint.show_text(self.tr("Hold the space bar and ask. Press 2 in mid-sentence to change its mind."))
@@ -163,7 +164,7 @@ class StagePage(QWidget):
             self.hint.show_text(self.tr("Hold the space bar and ask. There is only one model here to answer."))
 
     def show_verdict(self, cascade: float | None, tandem: float | None) -> None:
-        """Shows which side was faster. Has no effect while either time is None."""
+        """Shows which side was faster. No-op while either time is None."""
         if words := self._verdict.words(cascade, tandem):
             self.hint.show_text(words)
 

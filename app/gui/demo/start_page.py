@@ -32,12 +32,12 @@ LOOP: tuple[tuple[Side, tuple[bool, bool, bool]] | None, ...] = (
 
 
 class StartPage(QWidget):
-    """The start page. Emits `start_wanted` on the button or a click anywhere, once a visitor can start."""
+    """The start page. Once the demo is ready, emits `start_wanted` on a click on the button or anywhere else."""
 
     start_wanted = Signal()
     leave_wanted = Signal()
     window_wanted = Signal()
-    """The user wants to switch between full screen and a normal window."""
+    """Emitted when the user asks to switch between full screen and a normal window."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -76,7 +76,7 @@ class StartPage(QWidget):
         column(*titles, pair, (None, 8), (self.status, 7), buttons, within=self, spacing=3 * unit, margins=margins)
 
     def show_status(self, text: str, *, ready: bool) -> None:
-        """Shows the progress of the preparation, or why the demo can't start. `ready`: a visitor can start the demo."""
+        """Shows the progress of the preparation, or why the demo can't start. `ready`: whether the demo can start."""
         self.status.show_text(text)
         if ready != self.start.isEnabled():
             self.start.setEnabled(ready)

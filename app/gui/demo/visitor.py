@@ -23,10 +23,10 @@ from app.session.errors import UserError
 
 
 class Visitor(QObject):
-    """Runs this step between `begin` and `end`. `figures` covers the questions that both sides have answered."""
+    """Runs this step between `begin` and `end`. `figures` holds the results of questions answered by both sides."""
 
     touched = Signal()
-    """A visitor is using the demo, or is being answered."""
+    """Emitted while a visitor is using the demo or waiting for an answer."""
 
     def __init__(
         self, service: DemoService, stage: StagePage, offer: DemoOffer, devices: SessionChoice, parent: QObject
@@ -39,7 +39,7 @@ class Visitor(QObject):
         self._offer = offer
         self._devices = devices
         self._place = 0  # index of the active model
-        self._asked_by = offer.backends[0].choice  # the model that was active when the visitor began to ask
+        self._asked_by = offer.backends[0].choice  # the model that was active when the visitor began to speak
         self._on = False
         self._cascade: RunningTime | None = None
         self._open: DemoFigure | None = None  # the tandem's figure, until the cascade has been heard as well
