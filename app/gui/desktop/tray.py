@@ -42,13 +42,13 @@ COLOURS: dict[Dot, str] = {
 
 SIZES_PX = (16, 22, 24, 32, 48, 64)
 SHARE, RING = 0.44, 0.06
-"""The dot's diameter and the width of the ring around it, as fractions of the icon size."""
+"""Diameter of the dot and width of the ring around it, as fractions of the icon size."""
 
 
 @lru_cache(maxsize=len(DOTS))
 def tray_picture(dot: Dot) -> QIcon:
-    """Returns the icon in all sizes used by trays. "idle" is shown without a dot; the dot for "muted" also has a bar,
-    for users who can't distinguish its colour.
+    """Returns the icon in all sizes used by trays. "idle" has no dot; the dot for "muted" also has a bar, for users who
+    can't distinguish its colour.
     """
     icon = QIcon()
     for side in SIZES_PX:
@@ -81,8 +81,10 @@ LONGEST = 140
 
 @dataclass(slots=True)
 class AnswerNotice:
-    """Collects the words of a response for a notification. `apply` returns its text once per response, as soon as there
-    are enough words or the response has ended; otherwise an empty string.
+    """Collects the words of a response for a notification.
+
+    `apply` returns its text once per response, as soon as there are enough words or the response has ended. All other
+    calls return an empty string.
     """
 
     _words: list[str] = field(default_factory=list)
@@ -92,7 +94,7 @@ class AnswerNotice:
         match event:
             case e.AssistantStarted():
                 self._words, self._told = [], False
-            case e.AssistantSaid(revision=revision) if revision:  # 0: an opening, which isn't part of the response
+            case e.AssistantSaid(revision=revision) if revision:  # 0 is an opening, which isn't part of the response
                 self._add(event)
                 if len(self._words) >= ENOUGH_WORDS:
                     return self._tell(more=True)
@@ -120,20 +122,20 @@ class AnswerNotice:
 
 
 SHOWN_MS = 10_000
-"""How long a notification is shown, unless the system overrides this."""
+"""How long a notification is shown, unless the desktop overrides this."""
 
 
 class Tray(QObject):
-    """The tray icon. It emits the user's menu choices without acting on them, and shows the state that is passed to
-    `show_state` and `show_window`.
+    """The tray icon. Emits the user's menu choices without acting on them. Its state must be set with `show_state` and
+    `show_window`.
     """
 
     window_toggled = Signal()
-    """The user wants to show the window if it is hidden, or to hide it otherwise."""
+    """Emitted when the user asks to show the window if it is hidden, or to hide it otherwise."""
     window_wanted = Signal()
-    """The user has clicked a notification, so the window should be shown."""
+    """Emitted when a notification is clicked, to request that the window be shown."""
     talk_toggled = Signal()
-    """The user wants to press the talk button, or to release it."""
+    """Emitted when the user asks to press the talk button, or to release it if it is pressed."""
     mute_toggled = Signal(bool)
     new_talk = Signal()
     quit = Signal()
@@ -164,7 +166,7 @@ class Tray(QObject):
 
     @staticmethod
     def is_available() -> bool:
-        """Returns whether the desktop currently has a system tray. On some, it appears only some time after login."""
+        """Returns whether the desktop has a system tray. Some desktops only start theirs a while after login."""
         return QSystemTrayIcon.isSystemTrayAvailable()
 
     @property
@@ -213,9 +215,9 @@ class Tray(QObject):
 
 
 def plain(text: str) -> str:
-    """Returns text that no desktop interprets as markup in a notification. Escaping isn't an option, because some
-    desktops would show the escaped characters literally.
+    """Modifies a notification text so that no desktop interprets it as markup. Escaping isn't an option, because some
+    desktops would display the entities literally.
 
-    Angle brackets are replaced by similar quotation marks; ampersands are followed by a word joiner.
+    Angle brackets are replaced by similar quotation marks, and ampersands are followed by a word joiner.
     """
     return text.replace("<", "‹").replace(">", "›").replace("&", "&\u2060")
