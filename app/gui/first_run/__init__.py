@@ -1,4 +1,4 @@
-"""The cards for the microphone and the model, which the welcome page shows when the app is started for the first time.
+"""The cards for the microphone and the model, which the welcome page shows on the first start of the app.
 
 - `welcome_cards.py`: the microphone card, and both cards side by side
 - `model_card.py`: the model card, with the offer of a better model

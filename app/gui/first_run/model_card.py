@@ -90,9 +90,9 @@ class ModelCard(Boxed):
     choose_wanted = Signal()
     details_wanted = Signal()
     set_up_wanted = Signal(str, str)
-    """The user wants to set up the graphics card. Emits a section of "Models and servers", and a model in it."""
+    """Emits a place in "Models and servers" and a model there, when the user asks to set up the graphics card."""
     picked = Signal(object)
-    """The `BackendChoice` that the user has accepted."""
+    """Emits the `BackendChoice` that the user has accepted."""
 
     def __init__(self, lists: ModelLists, make_offer: Callable[[QWidget], ModelOffer | None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -127,7 +127,7 @@ class ModelCard(Boxed):
         self._show()
 
     def show_machine(self, view: MachineView, frontend: str) -> None:
-        """Offers the back-end and front-end that suit this machine, unless in use. `frontend`: the one in use."""
+        """Offers the back-end and front-end that suit this machine, unless in use. `frontend`: the front-end in use."""
         self._better = view.backend if view.backend.provider != "embedded" else None
         fit = next((fit for fit in view.fits_of(view.frontend) if fit.precision == view.precision), None)
         words = ""

@@ -21,9 +21,9 @@ from app.gui.widgets.panel import Boxed
 from app.settings.declarations import Settings
 
 SIDE_BY_SIDE_LINES = 28
-"""The minimum width for showing the cards side by side, in line heights."""
+"""Minimum width for showing the cards side by side, as a multiple of the line height."""
 LOUD_DBFS = -40.0
-"""The minimum peak level for a frame to count as speech. With this value, all 302 sentences in a set of telephone
+"""Minimum peak level for a frame to count as speech. With this value, all 302 sentences in a set of telephone
 recordings are detected.
 """
 LOUD_FRAMES, LOOKED_AT_FRAMES = 5, 12
@@ -33,11 +33,11 @@ LOUD_FRAMES, LOOKED_AT_FRAMES = 5, 12
 class MicrophoneCard(Boxed):
     """Shows the selected microphone, its level, and whether the user's speech has been detected.
 
-    No audio is stored; the card only uses levels that the session measures anyway. `foot` is the bottom row.
+    No audio is stored: the card only uses the levels measured by the session. `foot` is the bottom row.
     """
 
     picked = Signal(str)
-    """The name of the microphone that the user has selected; empty for the system default."""
+    """Emits the name of the microphone that the user has selected; empty for the system default."""
     details_wanted = Signal()
 
     def __init__(self, settings: Settings, parent: QWidget) -> None:
@@ -59,7 +59,7 @@ class MicrophoneCard(Boxed):
         self._show()
 
     def set_devices(self, microphones: list[str]) -> None:
-        """Updates the microphones to choose from."""
+        """Updates the list of microphones."""
         self._none = not microphones
         self.picker.offer(microphones)
         self._show()
@@ -76,7 +76,7 @@ class MicrophoneCard(Boxed):
         """Shows the peak level of the session's latest frame in dBFS, measured at session time `at`."""
         self.level.set_level(level_db, at, clipped)
         if self._state.asking:
-            return  # the app is asking a question aloud, so this isn't the user
+            return  # the app is asking a question aloud, so this may not be the user
         self._loud.append(level_db >= LOUD_DBFS)
         if not self._heard and sum(self._loud) >= LOUD_FRAMES:
             self._heard = True
@@ -109,7 +109,7 @@ class WelcomeCards(QWidget):
     """Both cards, side by side if there is enough space."""
 
     done = Signal()
-    """The user wants to hide the cards."""
+    """Emitted when the user asks to hide the cards."""
 
     def __init__(
         self,
