@@ -27,7 +27,7 @@ class Hotkeys(QObject):
     failed = Signal(str)
     """Emits a message explaining why a hotkey doesn't work."""
     granted = Signal(str, str)
-    """Emits "talk" or "mute" and the desktop's description of its keys, which is empty once they are replaced or lost."""
+    """Emits "talk" or "mute" and the desktop's description of its keys, which is empty once those are gone."""
     rebinding = Signal()
     """Emitted when the keyboard layout has changed, before the keys are regrabbed. Earlier failures no longer apply."""
 

@@ -36,7 +36,7 @@ class _Grab(NamedTuple):
 
 
 class WindowsHotkeys(ThreadedGrabber):
-    """Grabs keys on a separate thread, because Windows posts hotkey messages to the thread that registers the hotkey."""
+    """Grabs keys on a separate thread, because Windows posts hotkey messages to the thread that registered it."""
 
     def __init__(self, parent: QObject | None = None, *, system: User32 | None = None) -> None:
         super().__init__(parent)
@@ -88,7 +88,7 @@ class WindowsHotkeys(ThreadedGrabber):
             thread.join(CLOSE_SECONDS)
 
     def _run(self, generation: int, grabs: list[_Grab], ready: threading.Event) -> None:
-        """The thread's main function. Grabs the keys, posts presses until it gets a quit message, then ungrabs the keys."""
+        """The thread's main function. Grabs the keys, posts presses until it gets a quit message, then ungrabs them."""
         self._system.prepare()
         ready.set()
         grabbed: dict[int, _Grab] = {}
@@ -178,7 +178,7 @@ class User32:
         return self._user32.GetAsyncKeyState(virtual_key) < 0  # the highest bit is the sign
 
     def key_of(self, character: str) -> tuple[int, bool]:
-        """Returns the virtual-key code that types `character` in this layout (0 if none) and whether Shift is needed."""
+        """Returns the virtual-key code that types `character` in this layout, or 0, and whether it needs Shift."""
         found = self._user32.VkKeyScanW(character)
         if found == -1 or found >> 8 & ~1:  # no key, or one that needs Ctrl or Alt (AltGr)
             return 0, False

@@ -187,7 +187,7 @@ class X11Hotkeys(Grabber):
         return {name: list(self._codes(key, masks)) for name, key in self._keys.items()}, masks, locks
 
     def _codes(self, key: Hotkey, masks: dict[str, int]) -> Iterator[tuple[int, int]]:
-        """Yields the keycodes that produce this key in the first layout that has it, with the required modifier masks."""
+        """Yields the keycodes that produce this key in the first layout that has it, each with its modifier mask."""
         base = 0
         for modifier in key.modifiers:
             base |= masks[modifier]
