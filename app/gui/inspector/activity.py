@@ -40,7 +40,7 @@ PRUNED_SECONDS = 30.0
 """Interval between removals of old items."""
 MOST_REQUESTS = 512
 LOOKED_BACK = 64
-"""Number of recent turns or bars searched for the one that an event refers to."""
+"""Number of recent turns or bars among which to look for the one that an event refers to."""
 LONGEST_PARTIAL = 240
 """Number of trailing characters kept of each partial.
 
@@ -111,7 +111,7 @@ class Activity:
                 thing.close(self.now)
 
     def add_past(self, events: Iterable[e.Event]) -> None:
-        """Adds the requests from a past session's events."""
+        """Adds the requests from a past session's events, and clears the timeline."""
         self.begin(first=False)
         for event in events:
             self.apply(event)
@@ -216,7 +216,7 @@ class Activity:
     def _add_turn(self, event: UserEvent) -> UserTurn:
         turn = UserTurn(event.turn, event.at, known_until=event.at)
         if not isinstance(event, e.UserStarted | e.UserBackchannel):
-            turn.end = event.at  # its start is unknown, so it gets no duration
+            turn.end = event.at  # its start is unknown, so it has no duration
         insort(self.turns, turn, key=by_start)
         return turn
 
@@ -247,7 +247,7 @@ class Activity:
                 answer.close(at)
 
     def _say(self, answer: Answer, event: e.AssistantSaid) -> None:
-        """Spreads the words over the time since the previous ones by length, and marks the request as spoken."""
+        """Distributes the words by length over the time since the previous ones, and marks the request as spoken."""
         texts = event.text.split()
         if texts and event.glued and answer.words:
             answer.words[-1] = Word(answer.words[-1].at, answer.words[-1].text + texts.pop(0))
@@ -317,7 +317,7 @@ class Activity:
 
 
 def _place_words(turn: UserTurn, settled: list[str], unsettled: list[str], heard_until: float) -> None:
-    """Keeps the times of existing words and distributes new ones evenly over the newly transcribed audio."""
+    """Keeps the times of existing words, and distributes new words evenly over the newly transcribed audio."""
     texts = settled + unsettled
     known = min(len(turn.words), len(texts))
     since = max(turn.start, min(turn.known_until, heard_until))

@@ -240,7 +240,7 @@ class LatencyView(QScrollArea):
     def __init__(self, stages: Stages, cost: Callable[[], str], parent: QWidget) -> None:
         super().__init__(parent)
         self._stages, self._cost = stages, cost
-        self._picked = 0  # the turn whose answer is shown, or 0 to show the newest answer
+        self._picked = 0  # the turn whose answer is shown, or 0 for the newest answer
         self._changes = -1
         self.setAccessibleName(self.tr("Latency"))
         self.setWidgetResizable(True)

@@ -21,7 +21,7 @@ PIECE_COLOURS: dict[Piece, QColor] = {
     "voice": STATE_COLOURS["speaking"],
     "between": STATE_COLOURS["stopped"],
 }
-"""The colours of the conversation states. White text is readable on each of them in both themes."""
+"""The same colours as those of the conversation's states. White text is readable on all of them in both themes."""
 
 SHOWN_SECONDS = 0.005
 """Shorter pieces are omitted, because they would be displayed as "0.00 s"."""

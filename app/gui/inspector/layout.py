@@ -56,7 +56,7 @@ class Colours:
 
 
 class Letters:
-    """The timeline's fonts and their metrics. `width` returns the width of a text in pixels."""
+    """The timeline's fonts and font metrics. `width` returns the width of a text in pixels."""
 
     def __init__(self, font: QFont, compact: bool) -> None:
         size = max(7.0, font.pointSizeF() * (0.8 if compact else 0.88)) if font.pointSizeF() > 0 else 8.0
@@ -124,7 +124,7 @@ class Lanes:
 
 
 class Layout(NamedTuple):
-    """Everything that determines where and how an item is painted.
+    """The parameters that determine where and how an item is painted.
 
     `scale`: pixels per second. `ratio`: device pixels per logical pixel. `interrupted`: label for an answer that the
     user interrupted.

@@ -35,7 +35,7 @@ TAIL_PX = 3.0
 TALLEST_LATE_MS = 160.0
 LOWEST_DB = -60.0
 LONGEST_GAP_SECONDS = 0.5
-"""Shorter gaps in the levels are interpolated, because they only mean that the window was busy."""
+"""Shorter gaps in the levels are interpolated, since they only occur because the GUI thread was busy."""
 TICK_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600)
 LEAST_TICK_PX = 76
 
@@ -219,7 +219,7 @@ class TimelinePainter:
     # -- moments
 
     def _paint_partials(self) -> None:
-        """Marks the arrival of each transcript; the mark has the full height if the transcript is final."""
+        """Marks the arrival of each transcript. The mark of a final transcript has the full height."""
         strip, colours = self._lanes.strips["words"], self._colours
         for partial in between(self._activity.partials, self._earliest, self._latest):
             x = self._x(partial.start) + 0.5
@@ -259,7 +259,7 @@ class TimelinePainter:
                 self._polygon(colour, (x, middle - half), (x + half, middle), (x, middle + half), (x - half, middle))
 
     def _paint_swaps(self) -> None:
-        """Paints each change of model or front-end as a line through all lanes, with a flag that shows the new name."""
+        """Paints each change of model or front-end as a line through all lanes, with a flag bearing the new name."""
         letters, strip = self._letters, self._lanes.strips["you"]
         for swap in between(self._activity.swaps, self._before, self._latest):
             x, text = self._x(swap.start) + 0.5, f"→ {swap.name}"

@@ -75,11 +75,11 @@ class InspectorPane(QWidget):
         """Starts a session. `first`: whether it is the first session of a different conversation."""
         self.stages.begin()
         if self.latency is not None:
-            self.latency.pick(0)  # turns are numbered from 1 again
+            self.latency.pick(0)  # turns are numbered from 1 in each session
         self._empty(first=first)
 
     def forget(self) -> None:
-        """Clears the timeline and requests to show another conversation; the session may still be running."""
+        """Clears the timeline and requests before another conversation is shown. A session may still be running."""
         self._empty(first=True)
         self.end()
 
@@ -89,7 +89,7 @@ class InspectorPane(QWidget):
         self.settle()
 
     def end(self) -> None:
-        """Ends the session; the timeline remains visible."""
+        """Ends the session. The timeline remains visible."""
         self.activity.end()
         self.timeline.view.end()
 

@@ -135,7 +135,7 @@ class RequestBar:
 
     @property
     def past(self) -> bool:
-        """Whether a newer request has replaced this one."""
+        """Whether this request has been superseded by a newer one."""
         request = self.request
         return not self.handed_over and (request.superseded_at is not None or request.end_reason == "superseded")
 
@@ -213,7 +213,7 @@ by_start = attrgetter("start")
 def between(things: list[T], earliest: float, latest: float) -> list[T]:
     """Returns the `things` that overlap the interval from `earliest` to `latest`. `things` must be sorted by start."""
     last = bisect_right(things, latest, key=by_start)
-    if things and isinstance(things[0], Moment):  # there are tens of thousands of them in half an hour
+    if things and isinstance(things[0], Moment):  # binary search, since half an hour has tens of thousands of them
         return things[bisect_left(things, earliest, hi=last, key=by_start) : last]
     return [thing for thing in things[:last] if thing.end is None or thing.end >= earliest]
 

@@ -56,7 +56,7 @@ class TimelineView(QWidget):
     """
 
     told = Signal(str)
-    """Emitted with a description of the item under the mouse or selected with the keyboard; empty if none."""
+    """Emits a description of the item under the pointer or selected with the keyboard; empty if there is none."""
     following_changed = Signal(bool)
 
     def __init__(self, activity: Activity, edge: LiveEdge, parent: QWidget | None = None) -> None:
@@ -105,7 +105,7 @@ class TimelineView(QWidget):
         self._tell("")
 
     def end(self) -> None:
-        """Ends the session. The view stops scrolling but still shows it."""
+        """Ends the session. The view stops scrolling, but still shows the session."""
         self.running = False
         self.watch()
         self.update()
@@ -288,7 +288,7 @@ class TimelineView(QWidget):
     # -- descriptions
 
     def explain(self, point: QPointF) -> str:
-        """Returns a description of the item at a point of the widget, or of the levels if there is none.
+        """Returns a description of the item at a point of the widget, or of the audio levels if there is no item.
 
         Returns an empty string outside the timeline.
         """
@@ -320,7 +320,7 @@ class TimelineView(QWidget):
         self._dragged_from = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Scrolls while dragging, and describes the item under the mouse."""
+        """Scrolls while dragging, and describes the item under the pointer."""
         position = event.position()
         if self._dragged_from is not None and event.buttons() != Qt.MouseButton.NoButton:
             across = position.x() - self._dragged_from.x()
@@ -344,7 +344,7 @@ class TimelineView(QWidget):
         event.accept()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Falls back to describing the item selected with the keyboard."""
+        """Reverts to describing the item selected with the keyboard."""
         super().leaveEvent(event)
         self._mouse = None
         self._tell("" if self.cursor_thing is None else self.words.thing(self.cursor_thing, self.activity))

@@ -34,7 +34,7 @@ class TimelinePage(QWidget):
     """The Timeline page, which plots `activity`. `clock`: any monotonic clock, in seconds."""
 
     failed = Signal(str)
-    """Emitted with a user-facing message if saving an image fails."""
+    """Emits a user-facing message if saving an image fails."""
 
     def __init__(
         self, activity: Activity, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter

@@ -125,7 +125,7 @@ class TimelineWords(QObject):
         else:
             parts.append(self.tr("no words"))
         if bar.handed_over:
-            pass  # the remaining details belong to its other bar
+            pass  # the remaining details belong to the request's other bar
         elif request.superseded_at is not None:
             at = clock_words(request.superseded_at, tenths=True)
             parts.append(self.tr("replaced by {0} at {1}").format(request.by, at))
