@@ -33,17 +33,17 @@ UPDATE_MS = 250
 """How often to poll for new entries while the dialog is open."""
 
 SEARCH_MS = 120
-"""The search starts once the user hasn't typed for this long."""
+"""Delay between the last keystroke and the search."""
 
 MOST_IN_FULL = 20
-"""The maximum number of selected entries shown in full. For more, only their number is shown."""
+"""Maximum number of selected entries shown in full. If more are selected, only their number is shown."""
 
 Diagnose = Callable[[bool], Coroutine[Any, Any, str]]
-"""Generates diagnostics. The argument is whether to include what was said; API keys are never included."""
+"""A function that generates diagnostics, including transcripts if its argument is True, but never API keys."""
 
 
 class LogPanel(Panel):
-    """The dialog, for the entries of `source`. `diagnose` generates the text for "Copy diagnostics"."""
+    """Shows the entries of `source`. `diagnose` generates the text for "Copy diagnostics"."""
 
     def __init__(self, source: Log, diagnose: Diagnose, background: BackgroundTasks, parent: QWidget) -> None:
         super().__init__(parent)
@@ -74,7 +74,7 @@ class LogPanel(Panel):
         self._connect()
 
     def open_log(self, *, fault: bool = False) -> None:
-        """Opens with the newest entry in view or, if `fault`, without a filter and with the newest error selected."""
+        """Opens the dialog at the newest entry or, if `fault`, unfiltered and with the newest error selected."""
         if not self.isVisible():
             self.view.follow()
             self.answer.clear()

@@ -21,7 +21,7 @@ _LEVELS = {
 def qt_logged(flush: Callable[[], object] = lambda: None) -> Iterator[None]:
     """Context manager that forwards Qt's messages, from all threads, to the loggers `qt` and `qt.CATEGORY`.
 
-    `flush` is called after a fatal message, because Qt then terminates the process.
+    `flush` is called after a fatal message, since Qt then terminates the process.
     """
 
     def log(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:

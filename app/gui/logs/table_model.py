@@ -59,7 +59,7 @@ class LogTable(QAbstractTableModel):
             self._reset()
 
     def catch_up(self) -> int:
-        """Fetches new entries and removes those that `source` has dropped; returns how many rows were removed."""
+        """Fetches new entries and removes those that `source` has dropped. Returns the number of rows removed."""
         newest = self._source.newest
         if newest == self._seen:
             return 0
@@ -154,7 +154,7 @@ def first_line(entry: LogEntry) -> str:
 
 
 def full_text(entry: LogEntry, level: str) -> str:
-    """Returns an entry in full as text; `level` is the display name of its level."""
+    """Formats an entry with all its details. `level` is the display name of its level."""
     date = time.strftime("%Y-%m-%d", time.localtime(entry.at))
     head = f"{date} {clock(entry.at)}  {level}  {entry.where}" + (f"  [{entry.thread}]" if entry.thread else "")
     return "\n".join(filter(None, (head, entry.message, entry.details.rstrip())))

@@ -20,7 +20,7 @@ UPDATE_MS = 500
 
 
 class LogPage(QWidget):
-    """The inspector's page with the entries of `source`. Polls for new ones while visible."""
+    """The inspector's Log page, which shows the entries of `source`. Polls for new ones while visible."""
 
     dialog_wanted = Signal()
 
