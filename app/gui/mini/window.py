@@ -118,7 +118,7 @@ class ModelName(PlainLabel):
 
 
 MOST_LETTERS = 400
-"""The number of characters kept, which is more than fits into the window."""
+"""Number of characters kept, which is more than fit into the window."""
 
 
 @dataclass(slots=True)
@@ -151,23 +151,23 @@ class LastWords:
 
 WIDTH_PX, HEIGHT_PX = 360, 120
 USUAL_LINE_PX = 17
-"""The line height for which the size is designed; the window grows with larger text."""
+"""The line height that the window size is designed for. The window grows with larger text."""
 EDGE_PX = 24
 """The initial distance from the edges of the screen."""
 SETTLE_MS = 400
-"""How long the window must not have moved before it is moved back onto the screen and its position is reported."""
+"""How long the window must stay put before it is moved back onto the screen and its position is reported."""
 
 
 class MiniWindow(QWidget):
     """A frameless window of fixed size, which the user can drag by its background. It always stays on a screen."""
 
     back_wanted = Signal()
-    """The user wants to return to the main window."""
+    """Emitted when the user asks to return to the main window."""
     silence_wanted = Signal()
     active_changed = Signal()
-    """The window has gained or lost keyboard focus."""
+    """Emitted when the window gains or loses keyboard focus."""
     placed = Signal(QPoint)
-    """The window's new position in desktop coordinates."""
+    """Emits the window's new position in desktop coordinates, once it is no longer moving."""
 
     def __init__(self) -> None:
         flags = Qt.WindowType.Window | Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint
@@ -185,7 +185,7 @@ class MiniWindow(QWidget):
         self.back = IconButton("maximize-2", self.tr("Back to the window"), self, keys=self.tr("Enter"), size=16)
         self.silence.clicked.connect(self.silence_wanted)
         self.back.clicked.connect(self.back_wanted)
-        self._grip: QPoint | None = None  # where the mouse was pressed, relative to the window
+        self._grip: QPoint | None = None  # where the mouse button was pressed, relative to the window
         self._settled = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._settled.timeout.connect(self._settle)
         self._lay_out()
@@ -255,7 +255,7 @@ class MiniWindow(QWidget):
             self._grip = event.position().toPoint()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drags the window. Leaves this to the window system if possible, which is the only way on Wayland."""
+        """Drags the window, delegating this to the window system if possible. On Wayland, there is no other way."""
         if self._grip is None:
             return
         moved = event.position().toPoint() - self._grip
@@ -297,7 +297,7 @@ class MiniWindow(QWidget):
             self.active_changed.emit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Requests a return to the main window, since only closing that one quits the app."""
+        """Requests a return to the main window instead of quitting, which only closing the main window does."""
         super().closeEvent(event)
         self.back_wanted.emit()
 
