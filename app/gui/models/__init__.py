@@ -1,4 +1,4 @@
-"""Widgets for choosing, connecting and downloading a conversation's models.
+"""Widgets for choosing, connecting to and downloading a conversation's models.
 
 Suggested reading order:
 

@@ -52,7 +52,7 @@ class ModelField(QComboBox):
             self.edit.setCursorPosition(0)
 
     def offer(self, choice: BackendChoice) -> None:
-        """Lists the known models of a choice's provider and server. Doesn't interfere with text being typed."""
+        """Lists the known models of a choice's provider and server. Text that is being typed is left unchanged."""
         models = self._lists.offered(choice)
         if [self.itemText(place) for place in range(self.count())] != list(models):
             modified, cursor = self.edit.isModified(), self.edit.cursorPosition()
@@ -67,7 +67,7 @@ class ModelField(QComboBox):
         self.show_state(choice)
 
     def fetch(self, choice: BackendChoice, *, fresh: bool = False) -> None:
-        """Fetches a choice's model list in the background. `fresh`: whether to fetch it even if it is cached."""
+        """Fetches a choice's model list in the background. `fresh`: whether to bypass the cache."""
         self._lists.ask(choice, fresh=fresh)
         self.show_state(choice)
 
@@ -97,7 +97,7 @@ class BackendFields(QObject):
     """
 
     changed = Signal()
-    """Emitted when the choice, and possibly the set of visible fields, has changed."""
+    """Emitted when the choice has changed, and possibly also the set of visible fields."""
 
     def __init__(self, parent: QWidget, lists: ModelLists, recall: Callable[[str], BackendChoice]) -> None:
         super().__init__(parent)
@@ -124,7 +124,7 @@ class BackendFields(QObject):
 
     @property
     def choice(self) -> BackendChoice:
-        """The choice currently entered."""
+        """The choice as currently entered."""
         if self.provider not in MODELLED:
             return BackendChoice(self.provider)
         url = self.url.text().strip() if self.provider in LOCATED else ""
@@ -139,7 +139,7 @@ class BackendFields(QObject):
         return "" if complete else self.tr("Enter the server's address first.")
 
     def show_choice(self, choice: BackendChoice) -> None:
-        """Fills in a choice, overwriting any typed text."""
+        """Fills in `choice`, overwriting any typed text."""
         self.provider = choice.provider
         self.url.setText(choice.base_url)
         self.url.setCursorPosition(0)

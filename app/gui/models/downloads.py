@@ -19,7 +19,7 @@ from app.services.model_service import ModelService, VoiceView
 from app.session.errors import UserError
 
 STEP = 0.002
-"""Minimum progress between two reports, as a fraction of the whole."""
+"""Minimum progress between two reports, as a fraction of the download."""
 
 Report = Callable[[str, float], None]
 _log = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ class FetchController(QObject):
 class ModelsController(FetchController):
     """Downloads models from the catalogue.
 
-    `started` and `arrived` emit a model's key. `arrived` follows once the model is installed and its speed measured.
+    `started` and `arrived` emit a model's key, the latter once the model is installed and its speed has been measured.
     """
 
     arrived = Signal(str)

@@ -14,7 +14,7 @@ from app.gui.models.model_lists import ModelLists
 from app.session.control import BackendChoice
 
 MAX_FAVOURITES = 9
-"""One for each of the shortcuts Alt+1 to Alt+9."""
+"""Maximum number of favourites: one for each of the shortcuts Alt+1 to Alt+9."""
 
 
 def read_rows(rows: Iterable[Any], providers: Iterable[str]) -> list[BackendChoice]:
@@ -42,12 +42,12 @@ class Favourites(QObject):
         self._window = window
         self._current = BackendChoice()
         self.picks: list[QAction] = []
-        """The favourites' actions, in order, which hold the shortcuts."""
+        """The favourites' actions, in order. They hold the shortcuts."""
         self._group = QActionGroup(self)
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """The favourites in the format that is saved with the window's state."""
+        """The favourites in the format in which they are saved with the window's state."""
         return [{"provider": b.provider, "model": b.model, "base_url": b.base_url} for b in self.backends]
 
     def show_rows(self, rows: Iterable[Any]) -> None:

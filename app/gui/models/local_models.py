@@ -20,7 +20,7 @@ from app.services.model_service import ModelKind, ModelView, VoiceView
 KEY = Qt.ItemDataRole.UserRole
 VOICE = Qt.ItemDataRole.UserRole + 1
 USABLE_KINDS: tuple[ModelKind, ...] = ("llm", "stt", "tts", "frontend")
-"""The kinds for which the user can choose a model."""
+"""The kinds of models among which the user can choose."""
 LIST, WORK, PLAY = "models: list", "models: check or remove", "models: play a sample"
 
 
@@ -49,7 +49,7 @@ class ModelTable(QTreeWidget):
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
 
     def show_models(self, views: Sequence[ModelView], used: Mapping[str, str]) -> None:
-        """Fills the table and preserves the selection. `used`: the models in the settings, keyed by kind."""
+        """Fills the table, preserving the selection. `used`: the models in the settings, keyed by kind."""
         chosen, voice = self.chosen, self.chosen_voice
         self.views = {view.key: view for view in views}
         titles: dict[ModelKind, str] = {
@@ -294,7 +294,7 @@ class LocalModels(QWidget):
 
         def removed(sentence: str) -> None:
             if self._used.get(view.kind, "").partition("/")[0] == view.key:
-                self._use_key(view.kind, "")  # so that no conversation tries to load it
+                self._use_key(view.kind, "")  # so that no conversation tries to load the removed model
             self._refresh_and_say(sentence)
 
         self.said.setText("")

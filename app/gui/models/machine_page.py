@@ -21,7 +21,7 @@ CHECK = "check the machine"
 
 
 class Mark(PlainLabel):
-    """An icon that indicates the state of a finding, with an accessible name."""
+    """A status icon for a finding, with an accessible name."""
 
     def __init__(self, state: State, parent: QWidget) -> None:
         super().__init__(parent=parent)
@@ -35,7 +35,7 @@ class Mark(PlainLabel):
 
 
 class GraphicsStrip(Boxed):
-    """Offers to install graphics card support, shows the progress, and offers to restart the app afterwards.
+    """Offers to install graphics card support, shows the progress, and then offers to restart the app.
 
     Hidden if there is nothing to install. A running installation continues while the strip is hidden.
     """
@@ -159,7 +159,7 @@ class GraphicsStrip(Boxed):
         self._watch(False)
 
     def _watch(self, watched: bool) -> None:
-        """Sets whether the progress is visible here. If it isn't, the window must report the outcome."""
+        """Sets whether the progress is visible here. Otherwise, the window must report the outcome."""
         if self._controller is not None:
             self._controller.watched = watched
 
@@ -207,7 +207,7 @@ class MachinePage(QWidget):
         self._show(busy=True)
 
     def leave(self) -> None:
-        """Cancels a running check."""
+        """Cancels any running check."""
         self._background.cancel(CHECK)
         self._show(busy=False)
 

@@ -49,7 +49,7 @@ class ModelRow:
     """A selectable model.
 
     - `detail`: its provider or download size
-    - `keys`: its keyboard shortcut, if any
+    - `keys`: its keyboard shortcut, or empty
     - `download`: its catalogue key if it must be downloaded first, else empty
     """
 
@@ -250,7 +250,7 @@ class ModelListView(QListView):
             self.setCurrentIndex(self.rows.index((current or models)[0]))
 
     def wanted_height(self) -> int:
-        """Returns the height needed to show all rows, in pixels."""
+        """Returns the height required to show all rows, in pixels."""
         items = self.itemDelegate()
         option = QStyleOptionViewItem()
         return 8 + sum(items.sizeHint(option, self.rows.index(place)).height() for place in range(len(self.rows.rows)))

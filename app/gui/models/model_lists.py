@@ -46,7 +46,7 @@ class ModelLists(QObject):
         return view.label if view is not None else provider
 
     def offered(self, choice: BackendChoice) -> tuple[str, ...]:
-        """Returns the fetched models, or the provider's suggestions until its list has been fetched."""
+        """Returns the models in the fetched list or, until it has been fetched, the provider's suggestions."""
         view = self.views.get(choice.provider)
         return self._found.get(choice.place, view.suggestions if view is not None else ())
 

@@ -16,7 +16,7 @@ from app.gui.design.theme import tokens
 PAD_PX, DOT_PX, CHEVRON_PX, GAP_PX = 12, 10, 14, 8
 LEAST_PX, MOST_PX = 96, 360
 ROUNDING_PX = 4
-"""Extra width to absorb rounding of text widths; a single missing pixel would elide the name."""
+"""Extra width to absorb rounding errors of text widths. A single missing pixel would elide the name."""
 
 
 class ModelPill(QAbstractButton):

@@ -19,14 +19,14 @@ from app.session.control import BackendChoice
 
 Then = Callable[[BackendChoice], object]
 Ask = Callable[[str, str, BackendChoice, Then], None]
-"""A function that opens a `ModelQuestion`: takes a title, explanation, proposed model and result callback."""
+"""A function that opens a `ModelQuestion`. Takes a title, an explanation, a proposed model and a result callback."""
 
 
 class ModelQuestion(Panel):
-    """A dialog for picking a model. Can be reused: each call of `ask` sets the title and text."""
+    """A reusable dialog for picking a model. Each call of `ask` sets its title and text."""
 
     models_wanted = Signal()
-    """Emitted when the user asks for models that aren't in the list."""
+    """Emitted when the user asks for the "Models and servers" dialog."""
 
     def __init__(self, make_search: Callable[[QWidget], ModelSearch], parent: QWidget) -> None:
         super().__init__(parent)

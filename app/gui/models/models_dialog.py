@@ -16,15 +16,15 @@ from app.gui.widgets.side_list import SideList
 from app.session.control import ROUTER, BackendChoice
 
 LOCAL, MACHINE = "embedded", "machine"
-"""Keys of the places other than providers: the models on this machine, and the machine check."""
+"""Keys of the two places that aren't providers: the models on this machine, and the machine check."""
 SIZE_PX = 940, 600
 PLACE = Qt.ItemDataRole.UserRole
 
 
 class ModelsDialog(Panel):
-    """A list of places next to the page of the selected one.
+    """Shows a list of places next to the page of the selected one.
 
-    A place is where models run, or the machine check. Pages are added with the `add_*` methods.
+    A place is this machine, a provider, or the machine check. Pages are added with the `add_*` methods.
     """
 
     def __init__(self, lists: ModelLists, parent: QWidget) -> None:
@@ -85,7 +85,7 @@ class ModelsDialog(Panel):
         self.places.setFocus()
 
     def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
-        """Opens the dialog at a back-end. See `ServerForm.open_for` for the parameters."""
+        """Opens the dialog at the page of a back-end. See `ServerForm.open_for` for the parameters."""
         self._choose(choice.provider)
         if self.form is not None and self.place == choice.provider != LOCAL:
             self.form.open_for(choice, secondary=secondary, routed=routed)

@@ -90,7 +90,7 @@ class KeyBox(QObject):
             self.find()
 
     def find(self) -> None:
-        """Looks up the key in the background and shows where it is stored."""
+        """Looks up the saved key in the background and shows where it is stored."""
         if self._view is not None and may_have_key(self._view):
             choice = self._choice()
             self._background.run(
@@ -150,7 +150,7 @@ class KeyBox(QObject):
 
 
 class PullBox(QWidget):
-    """Controls for making a server download a model by name. Downloads continue while the box is hidden."""
+    """Controls that make a server download a model by name. Downloads continue while the box is hidden."""
 
     fetched = Signal(object)
     """Emits the `BackendChoice` of the downloaded model."""
@@ -174,14 +174,14 @@ class PullBox(QWidget):
         self.name.returnPressed.connect(self._fetch)
         self.fetch_button.clicked.connect(self._fetch)
         self.cancel_button.clicked.connect(self._cancel)
-        # The service may report from another thread; the signal delivers the reports to this one.
+        # The service may report from another thread. The signal delivers its reports to this one.
         self._reported.connect(self._show_progress)
         self._show("")
 
     def turn_to(self, choice: BackendChoice, can_pull: bool) -> None:
         """Switches to the server of `choice`, unless a download is running.
 
-        `can_pull`: whether the server can download models; the box is hidden if not.
+        `can_pull`: whether the server can download models. Otherwise, the box is hidden.
         """
         self.setVisible(can_pull)
         if not self._background.busy(PULL):
@@ -256,7 +256,7 @@ class ServerForm(QWidget):
         self._shown = BackendChoice("")
         self._secondary = False
         self._routed: BackendChoice | None = None
-        """The choice that the form was opened to correct, if it comes from the router's table."""
+        """The choice from the router's table that the form was opened to correct, if any."""
         self.fields = BackendFields(self, lists, partial(backend_choice, settings))
         self.key_box = KeyBox(service, background, lambda: self.fields.choice, refused, self)
         self.pull = PullBox(service, background, self)

@@ -26,7 +26,7 @@ from app.session.control import Length, Style, ToolChoice
 MOST_DOLLARS = 1000.0
 HIGHEST_TEMPERATURE = 2.0
 USUAL_TEMPERATURE = 0.7
-"""The slider's initial value for a conversation that uses the model's own temperature."""
+"""The slider's initial value if the conversation uses the model's own temperature."""
 STEPS = 20
 """Slider steps per 1.0 of temperature."""
 
@@ -115,7 +115,7 @@ class StyleDialog(Panel):
         self._show_cost()
 
     def show_cost(self, known: bool) -> None:
-        """Sets whether the model's price is known. If not, and a limit is set, warns that it has no effect."""
+        """Sets whether the model's price is known. If not, the dialog warns that a spending limit has no effect."""
         self._cost_known = known
         self._show_cost()
 
