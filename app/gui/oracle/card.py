@@ -36,7 +36,7 @@ _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.M)
 
 @lru_cache(maxsize=128)
 def readable(text: str) -> str:
-    """Returns `text` with its Markdown markers hidden. The length stays the same; the text may be incomplete."""
+    """Returns `text` with its Markdown markers hidden and its length unchanged. The text may be incomplete."""
     if not has_markdown(text):
         return text
     text = _DASHES.sub(lambda found: re.sub(r"[:-]", "─", found[0]).replace("|", "┼"), text)
@@ -50,7 +50,7 @@ LONGEST_TOOL_TEXT = 90
 
 
 class OracleCards(QObject):
-    """Creates cards in the user's language."""
+    """Creates the cards of revisions, with their texts in the user's language."""
 
     details = False
     """Whether cards show details: the request, the response time and the cost."""
@@ -90,7 +90,7 @@ class OracleCards(QObject):
         return revision.asked if self.details else ""
 
     def thought(self, revision: ShownRevision, waited: int = 0) -> Card:
-        """Returns the large card for the current revision. `waited`: as for `card`."""
+        """Returns the large card for the current revision. See `card` for `waited`."""
         state = self._state(revision)
         head: list[Run] = [state, ("   ", "gap")] if state else []
         head.append((revision.model or revision.backend, "dim"))
@@ -211,7 +211,7 @@ class OracleCards(QObject):
 
 
 def _gone(revision: ShownRevision) -> bool:
-    """Returns whether the unspoken rest of the revision was discarded."""
+    """Returns whether the unspoken remainder of the revision was discarded."""
     return revision.status in ("superseded", "failed") and not revision.secondary
 
 
@@ -233,7 +233,7 @@ def _text(revision: ShownRevision, column: bool) -> list[Run]:
         heard += len(text[heard:]) - len(text[heard:].lstrip()) if heard else 0  # don't strike through the gap
         sent, kinds = heard, ("heard" if revision.speaking else "said", "", "struck")
     elif revision.spoken and heard and not revision.speaking:
-        sent, kinds = heard, ("text", "", "still")  # the rest will no longer be spoken
+        sent, kinds = heard, ("text", "", "still")  # the rest won't be spoken
     else:
         sent = max(heard, revision.sent - len(revision.text) + len(revision.text.lstrip()))
         kinds = ("heard" if revision.speaking else "text", "text", "still")
@@ -242,7 +242,7 @@ def _text(revision: ShownRevision, column: bool) -> list[Run]:
 
 
 def _arguments(text: str) -> str:
-    """Formats the arguments of a tool call: the values if they are a JSON object, otherwise the text unchanged."""
+    """Formats the arguments of a tool call: the values of a JSON object, or the unchanged text if it isn't one."""
     try:
         values = read_json(text or "{}", TOOL_ARGUMENTS)
     except ValueError:

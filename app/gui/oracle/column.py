@@ -28,7 +28,7 @@ SCALE = 20 / 15
 
 
 class _Before(QWidget):
-    """An overlay with a picture of the previous contents, which fades out to reveal the new contents."""
+    """An overlay with a snapshot of the previous contents, which fades out to reveal the new contents."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -38,7 +38,7 @@ class _Before(QWidget):
         self.hide()
 
     def fade(self, picture: QPixmap) -> None:
-        """Shows a picture and fades it out."""
+        """Shows a snapshot and fades it out."""
         self._picture = picture
         self._glide.jump(1.0)
         self._glide.go(0.0)
@@ -55,7 +55,7 @@ class _Before(QWidget):
 
 
 class ThoughtCard(QWidget):
-    """Shows a single large card. A different thought cross-fades; a growing one is updated in place."""
+    """Shows a single large card. Cross-fades to a different thought, but updates a growing one in place."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,7 +69,7 @@ class ThoughtCard(QWidget):
         column(self.view, within=self)
 
     def show_card(self, card: Card, thought: object) -> None:
-        """Shows the card of `thought`. If that isn't the same object as before, the card cross-fades."""
+        """Shows the card of `thought`. Cross-fades if that isn't the same object as before."""
         if not self.view.cards:
             self.view.insert_card(0, card)
         elif self.view.cards[0] != card.clean():
@@ -79,7 +79,7 @@ class ThoughtCard(QWidget):
         self._thought = thought
 
     def clear(self) -> None:
-        """Shows the placeholder text, because there is no thought yet."""
+        """Replaces the card with the placeholder text."""
         self._thought = None
         self.view.clear_cards()
 
@@ -91,11 +91,11 @@ class ThoughtCard(QWidget):
 NARROW_PX, NARROW_SIDE = 360, 5.0
 """In columns narrower than `NARROW_PX`, the side margins of cards are reduced to `NARROW_SIDE` pixels."""
 MANY = 20
-"""With more changes than this, it is faster to suspend layout until all have been made."""
+"""Number of changes above which it is faster to suspend layout until all have been made."""
 
 
 class Mark(PlainLabel):
-    """A word on a rounded background."""
+    """A badge: a word on a rounded background."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
@@ -137,7 +137,7 @@ class OracleColumn(QWidget):
         self.view = CardView(parent=self)
         self.view.setAccessibleName(self.tr("Oracle thoughts"))
         row(self.backend, self.mark, self.hand_button, within=self.heading, stretch=0)
-        # Keeps the height the same, whether or not the button is shown.
+        # Keeps the height constant, whether or not the button is shown.
         self.heading.setMinimumHeight(self.hand_button.sizeHint().height())
         column(self.heading, self.view, within=self, spacing=6, stretch=1)
         self.heading.hide()

@@ -27,7 +27,7 @@ class Sides:
 
     backends: list[str] = field(default_factory=lambda: ["", ""])
     driving: int = 0
-    """The index of the active model's column."""
+    """Index of the active model's column."""
 
     @property
     def driver(self) -> str:
@@ -48,7 +48,7 @@ class Sides:
         return 1 - self.driving if secondary else self.driving
 
     def apply(self, event: e.Event) -> bool:
-        """Processes an event; returns whether it affects the models."""
+        """Processes an event. Returns whether it affects the models."""
         match event:
             case e.SessionStarted(backend=backend, model=model):
                 self.backends[self.driving] = backend_words(backend, model)
@@ -74,12 +74,12 @@ class OracleHeader(QWidget):
     """The title with its buttons. While two models answer in a single column, a second line shows their names."""
 
     secondary_wanted = Signal(bool)
-    """The user wants to start (True) or end a comparison."""
+    """Emitted when the user asks to start (True) or end (False) a comparison."""
     hand_over = Signal()
     earlier_toggled = Signal(bool)
-    """Whether to show superseded revisions."""
+    """Emits whether to show superseded revisions."""
     details_toggled = Signal(bool)
-    """Whether to show details on each card."""
+    """Emits whether to show details on each card."""
     running_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -27,20 +27,20 @@ from app.gui.widgets.formats import SessionTime, backend_words
 
 WAIT_STEP_MS = 1000
 COLUMNS_PX = 420
-"""The minimum width of the pane for showing two models in separate columns."""
+"""Minimum width of the pane for showing two models in separate columns."""
 PAD_PX, GAP_PX = 12, 8
 _EARLY = 0.05
-"""The tolerance for timers that fire early, in seconds."""
+"""Tolerance for timers that fire early, in seconds."""
 
 
 class OraclePane(QWidget):
-    """The pane. `apply` processes an event; `settle` shows all changes since, updating each changed revision only once.
+    """The oracle pane. `apply` processes an event; `settle` displays all changes since the last call.
 
     `clock` returns a monotonic time in seconds, which is used to update waiting times between events.
     """
 
     earlier_toggled = Signal(bool)
-    """The user has switched the display of superseded revisions on or off."""
+    """Emits whether superseded revisions are shown, when the user has changed that."""
     details_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -109,7 +109,7 @@ class OraclePane(QWidget):
         self.settle()
 
     def clear(self) -> None:
-        """Removes all revisions, because another conversation is about to be shown."""
+        """Removes all revisions. Called before another conversation is shown."""
         self.begin()
         self.log.revisions.clear()
         self._changed.clear()
@@ -117,12 +117,12 @@ class OraclePane(QWidget):
         self._settle_thought()
 
     def end(self) -> None:
-        """Marks all revisions in progress as stopped, because the session has ended."""
+        """Marks all revisions in progress as stopped. Called when the session ends."""
         self._changed.update(self.log.begin())
         self.settle()
 
     def apply(self, event: Event) -> None:
-        """Processes an event; see `settle`."""
+        """Processes an event. Its changes are displayed by the next `settle`."""
         self.time.update(event.at)
         self._changed.update(self.log.apply(event))
         self.header.apply(event)
@@ -149,7 +149,7 @@ class OraclePane(QWidget):
             return
         if not self._two:
             self._settle_thought()
-        if self._split.isHidden():  # updated once the columns are visible again
+        if self._split.isHidden():  # the columns are updated once they are visible again
             if len(self._changed) > self.log.limit:
                 self._changed.intersection_update(self.log.revisions)
             return

@@ -17,7 +17,7 @@ class ShownRevision(Revision):
     """A revision with its speech progress.
 
     - `talk`: the number of its session in the transcript
-    - `speaking`, `spoken`: whether it is being spoken, or has ever been
+    - `speaking`, `spoken`: whether it is being spoken, and whether it has ever been spoken
     - `interrupted`: whether the user interrupted it
     - `column`: the index of its column while there are two
     """
@@ -50,7 +50,7 @@ class OracleLog:
     def __init__(self, limit: int = 80) -> None:
         self.limit = limit
         self.talk = 0
-        """The number in the transcript of the session to which new revisions belong."""
+        """The transcript's number for the session that new revisions belong to."""
         self.revisions: list[ShownRevision] = []
         self._talk = RevisionLog(ShownRevision, limit)
         self._reset()
@@ -82,12 +82,12 @@ class OracleLog:
         return self._speaker(turn) or next(alive, turn[0] if turn else None)
 
     def first_of(self, talk: int, turn: int) -> ShownRevision | None:
-        """Returns the first revision for a turn, preferably the active model's, or None if none is left in the log."""
+        """Returns the first revision for a turn, preferably the active model's. None if the log no longer has any."""
         found = (r for r in reversed(self.revisions) if (r.talk, r.turn) == (talk, turn))
         return next(iter(sorted(found, key=lambda revision: revision.secondary)), None)
 
     def begin(self) -> list[ShownRevision]:
-        """Starts a new session, with revisions numbered from 1 again; returns those that were still in progress."""
+        """Starts a new session, with revisions numbered from 1 again. Returns those that were still in progress."""
         changed = [r for r in self._talk.revisions if r.speaking or r.status in ("waiting", "streaming")]
         for revision in changed:
             revision.speaking = False
@@ -96,7 +96,7 @@ class OracleLog:
         return changed
 
     def apply(self, event: e.Event) -> list[ShownRevision]:
-        """Processes an event; returns the revisions that it added or changed."""
+        """Processes an event. Returns the revisions that it added or changed."""
         revision = self._talk.apply(event)
         match event:
             case e.OracleRequested() | e.OracleHandedOver() if revision is not None:
@@ -147,7 +147,7 @@ class OracleLog:
         self._said.append(event.text)
         further = [revision] if revision.progress.hear(revision.text, event.text) else []
         if late and heard is not None and heard.heard and heard.progress.hear(heard.text, event.text):
-            further.append(heard)  # it continues the older revision
+            further.append(heard)  # the word continues the older revision
         return changed + [one for one in further if one not in changed]
 
     def _on_ended(self, interrupted: bool) -> list[ShownRevision]:
@@ -159,7 +159,7 @@ class OracleLog:
         return self._speak(0)
 
     def _speak(self, number: int, turn: int = 0) -> list[ShownRevision]:
-        """Marks revision `number`, and no other, as being spoken; 0 for none. If its text largely matches what has
+        """Marks revision `number` as the only one being spoken; 0 for none. If its text largely matches what has
         already been spoken in response to `turn`, that part counts as spoken.
         """
         changed = []
