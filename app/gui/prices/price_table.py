@@ -1,4 +1,4 @@
-"""An editable table of model prices, in which prices set by the user are bold and the app's own are not.
+"""An editable table of model prices. Prices set by the user are bold; the app's own are not.
 
 Enter edits a cell; Tab moves focus out of the table.
 """
@@ -101,8 +101,9 @@ Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(slots=True)
 class Line:
-    """A row as typed, possibly invalid. `shipped`: the app's own prices, if any; `proposed`: the row was added by the
-    app and the user hasn't typed anything in it yet.
+    """A row as typed, possibly invalid.
+
+    `shipped`: the app's own prices, if any. `proposed`: whether the app added the row and the user hasn't edited it.
     """
 
     texts: list[str]
@@ -125,19 +126,19 @@ class Line:
 
 
 def as_price(text: str) -> float | None:
-    """Parses a price in US dollars, with "." or "," as the decimal separator; returns None if it is invalid."""
+    """Parses a price in US dollars, with "." or "," as the decimal separator. Returns None if it is invalid."""
     text = text.strip().removeprefix("$").strip()
     return float(text.replace(",", ".")) if _PRICE.fullmatch(text) else None
 
 
 def price_text(dollars: float) -> str:
-    """Formats a price with all its decimals, but at least two."""
+    """Formats a price with all its decimal places, but at least two."""
     whole, _, rest = format(Decimal(str(dollars)), "f").partition(".")
     return f"{whole}.{rest.rstrip('0'):0<2}"
 
 
 class PriceTable(QAbstractTableModel):
-    """The dialog's table model. Invalid input is kept as typed; `fault` returns an error message for it."""
+    """The dialog's table model. Keeps invalid input as typed; `fault` returns an error message for it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -234,7 +235,7 @@ class PriceTable(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(self._heads)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Makes all cells editable, except for the model names in rows that have the app's own prices."""
+        """Makes all cells editable, except for the model names in rows with the app's own prices."""
         fixed = index.column() == MODEL and self.lines[index.row()].shipped is not None
         return super().flags(index) | (Qt.ItemFlag.NoItemFlags if fixed else Qt.ItemFlag.ItemIsEditable)
 

@@ -16,7 +16,7 @@ from app.session.errors import UserError
 
 
 class PricesDialog(Panel):
-    """Edits the prices managed by `service`. `kept` is emitted after saving."""
+    """Edits the prices managed by `service`. Emits `kept` after saving."""
 
     kept = Signal()
 
@@ -51,8 +51,9 @@ class PricesDialog(Panel):
         self.close_button.clicked.connect(self.close)
 
     def open_with(self, model: str = "") -> None:
-        """Opens with the current prices, unless already open. Adds a row for `model`, which has no price yet,
-        if given.
+        """Opens the dialog with the current prices, or brings it to the front, unchanged, if it is already open.
+
+        `model`: a model without a price whose row is selected, and added if necessary; empty for none.
         """
         if not self.isVisible():
             rows, trouble = self._service.prices()
