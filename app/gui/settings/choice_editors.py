@@ -22,7 +22,7 @@ from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 
 TEXT_PX = 8
-"""The margin to the left of the text in a number field."""
+"""The left margin of the text in a number field."""
 DOT_PX, ROOM_PX = 20, 32
 
 
@@ -101,7 +101,7 @@ class Choice(Editor):
 
 
 class _Box:
-    """Ignores the mouse wheel. On focus, selects the text shown for a special value, so that typing replaces it."""
+    """A mixin for spin boxes: ignores the mouse wheel, and on focus selects a special value's text for overtyping."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -184,7 +184,7 @@ class Number(Editor):
         value = self.box.value()
         if self._below and self.declared.special is not None and value < self.declared.lowest - self.declared.step / 2:
             return self._typed(self.declared.special[0])
-        # Steps of a tenth must not produce 0.30000000000000004 or -0.0.
+        # Steps of 0.1 must not produce 0.30000000000000004 or -0.0.
         return round(value, self.box.decimals()) + 0.0 if self._parts else value
 
 
@@ -195,7 +195,7 @@ class _Slider(QSlider):
 
 
 class Slider(Editor):
-    """A slider with the number next to it. Submits when the handle is released and on each key press."""
+    """A slider with its number next to it. Submits on release of the handle and on each key press."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)

@@ -1,4 +1,4 @@
-"""The Settings dialog: all settings that users can change, by page or by search, with a button to reset them all.
+"""The Settings dialog: all user-editable settings, by page or by search, with a button to reset them all.
 
 The dialog is generated from the declared settings. It emits the user's changes without applying them.
 """
@@ -92,14 +92,14 @@ class ResetBar(QWidget):
 
 
 class SettingsDialog(Panel):
-    """The dialog. Its pages can link to the dialogs named in `dialogs`."""
+    """The Settings dialog. Its pages can link to the dialogs named in `dialogs`."""
 
     changed = Signal(str, object)
-    """A setting's key and its new value, emitted once the user has finished entering it."""
+    """Emits a setting's key and its new value once the user has committed it."""
     dialog_wanted = Signal(str)
-    """The name of another dialog that the user wants to open."""
+    """Emits the name of another dialog that the user asks to open."""
     keys_typed = Signal(bool)
-    """Whether a hotkey field has focus, during which global hotkeys should be ignored."""
+    """Emits whether a hotkey field has focus. Global hotkeys should be ignored meanwhile."""
 
     def __init__(self, settings: Settings, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)
@@ -123,7 +123,7 @@ class SettingsDialog(Panel):
         self.pages.setCurrentRow(0)
 
     def open_refreshed(self, key: str = "") -> None:
-        """Opens with the current settings, and navigates to the setting or page with this key, if any."""
+        """Opens the dialog with the current settings, and navigates to the setting or page with this key, if any."""
         if not self.isVisible():
             self._refresh()
         self.appear()
@@ -137,7 +137,7 @@ class SettingsDialog(Panel):
             self._focus_search()
 
     def show_value(self, key: str, value: object) -> None:
-        """Shows the stored value of a setting; ignored for settings that aren't in the dialog."""
+        """Shows the stored value of a setting. No-op for settings that aren't in the dialog."""
         if key in self.rows:
             self.rows[key].keep(value)
             self._kept(key)
@@ -147,7 +147,7 @@ class SettingsDialog(Panel):
         self.rows[key].show_error(sentence)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
-        """Shows a hint below a setting. If it isn't `usable`, disables its editor; the hint should then explain why."""
+        """Shows a hint below a setting. If not `usable`, also disables its editor; the hint should then explain why."""
         self.rows[key].show_note(sentence)
         self.rows[key].set_usable(usable)
 
@@ -301,7 +301,7 @@ class SettingsDialog(Panel):
             self._fit_widths()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """On Escape, does the first of these that applies: reverts uncommitted input, clears the search, dismisses the
+        """On Escape, does the first that applies of these: reverts uncommitted input, clears the search, dismisses the
         question of the reset bar, closes the dialog.
         """
         if event.key() == Qt.Key.Key_Escape:

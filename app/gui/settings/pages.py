@@ -30,7 +30,7 @@ ICON_PX = 18
 WIDEST_PX = 640
 """The maximum width of a page's content at the default text size."""
 STACKED_PX = 440
-"""On pages narrower than this, editors are placed below their labels."""
+"""Page width below which editors are placed under their labels."""
 SECTION_PX, EDGE_PX = 20, 12
 
 
@@ -53,7 +53,7 @@ class PageList(SideList):
             self.item(place).setIcon(icon(name, QColor(t.accent_text if place == here else t.dim), size=side))
 
     def fit(self, before_px: int = 0) -> None:
-        """Also sets the icon size, from which it derives the space before names; `before_px` is ignored."""
+        """Also sets the icon size. `before_px` is ignored, because the space before names is derived from that size."""
         self.tint()
         super().fit(self.iconSize().width() + 18)
 
@@ -70,7 +70,7 @@ class SettingsArea(QScrollArea):
         super().__init__(parent)
         self._inside = QWidget(self)
         self.setWidgetResizable(True)
-        self.setWidget(self._inside)  # while empty: reparenting it later takes as long as creating the rows
+        self.setWidget(self._inside)  # set while empty, because reparenting it later takes as long as creating the rows
         self.title = wrapped(self._inside, self.tr("Page"))
         self.nothing = Quiet(parent=self._inside)
         self.rows = {one.name: SettingRow(one, self._inside) for one in declarations() if one.place == "dialog"}
@@ -113,7 +113,7 @@ class SettingsArea(QScrollArea):
             first.editor.setFocus(Qt.FocusReason.TabFocusReason)
 
     def fit(self) -> None:
-        """Sets the minimum size. At the minimum width, even the widest setting fits with its editor below the label."""
+        """Sets the minimum size. The minimum width fits the widest setting with its editor below the label."""
         self._dress()
         needed = 0
         for row in self.rows.values():

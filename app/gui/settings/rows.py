@@ -31,7 +31,7 @@ def _row_grid(row: QWidget) -> QGridLayout:
 
 
 class SettingRow(QWidget):
-    """One setting with its label, editor and explanation. `changed` emits the new value once it has been entered."""
+    """One setting with its label, editor and explanation. `changed` emits the new value once it is committed."""
 
     changed = Signal(object)
 
@@ -102,17 +102,17 @@ class SettingRow(QWidget):
         return all(word in text for word in words)
 
     def show_error(self, sentence: str) -> None:
-        """Shows why the input is invalid or could not be applied; an empty `sentence` hides the message."""
+        """Shows why the input is invalid or could not be applied. An empty `sentence` hides the message."""
         self.refusal.setText(sentence)
         self.refusal.setVisible(bool(sentence))
 
     def show_note(self, sentence: str) -> None:
-        """Shows a hint about the setting; an empty `sentence` hides it."""
+        """Shows a hint about the setting. An empty `sentence` hides it."""
         self.note.setText(sentence)
         self.note.setVisible(bool(sentence))
 
     def set_usable(self, usable: bool) -> None:
-        """Enables or disables the editor; if disabled, a hint should explain why."""
+        """Enables or disables the editor. When disabling it, show a hint that explains why."""
         self.editor.setEnabled(usable)
 
     def stack(self, stacked: bool) -> None:
@@ -143,7 +143,7 @@ class SettingRow(QWidget):
         self.changed.emit(value)
 
     def _reset(self) -> None:
-        self.editor.setFocus()  # the reset button is about to be hidden and would lose focus
+        self.editor.setFocus()  # the reset button would lose focus when it is hidden
         self.set_value(self.declared.default)
 
     def _show_reset(self) -> None:
@@ -298,8 +298,9 @@ class Section(QWidget):
         self._card.column.addWidget(row)
 
     def settle(self, *, with_page: bool) -> bool:
-        """Shows or hides the section, depending on whether any of its rows is shown, and returns whether it is shown.
-        `with_page`: the heading includes the page name.
+        """Shows the section if any of its rows is shown, otherwise hides it. Returns whether it is shown.
+
+        `with_page`: whether the heading includes the page name.
         """
         shown = any(not row.isHidden() for row in self._card.rows)
         self.heading.setText(f"{self._page} › {self._title}" if with_page else self._title)

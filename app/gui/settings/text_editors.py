@@ -24,17 +24,15 @@ from app.settings.setting import Setting
 
 
 class Editor(QWidget):
-    """Base class of the setting editors. `value` is the current value; `submitted` emits a new one entered by
-    the user.
-    """
+    """Base class of the setting editors. `submitted` emits each new `value` that the user commits."""
 
     submitted = Signal(object)
     rejected = Signal(str)
-    """A user-facing message explaining why the input is invalid; empty once it is valid."""
+    """Emits a message explaining why the input is invalid, or an empty one once it is valid."""
     wide = False
-    """Whether the editor needs a line of its own below the label."""
+    """Whether the editor takes up a whole line below the label."""
     letters = 36, 14
-    """Preferred and minimum width next to the label, in average character widths; 0 uses Qt's size hint."""
+    """Preferred and minimum width next to the label, in average character widths. 0 stands for Qt's size hint."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +48,7 @@ class Editor(QWidget):
         return self._in_letters(super().minimumSizeHint(), self.letters[1])
 
     def keep(self, value: Any) -> None:
-        """Sets the value, but keeps showing any uncommitted input."""
+        """Sets the value without discarding any uncommitted input."""
         being_typed = self.dirty
         self.value = value
         if not being_typed:
@@ -83,7 +81,7 @@ class Editor(QWidget):
         return size
 
     def _set_control(self, control: QWidget, *more: QWidget) -> None:
-        """Lays out `control`, which gets focus and the accessible name, with `more` to its right."""
+        """Lays out `control`, which receives the focus and the accessible name, with `more` to its right."""
         control.setAccessibleName(said(self.declared.label))
         self.setFocusProxy(control)
         row(control, *more, within=self, stretch=0)
@@ -157,7 +155,7 @@ class _Text(QPlainTextEdit):
 
 
 class Lines(Editor):
-    """A multi-line text field, which commits on Ctrl+Enter or on losing focus."""
+    """A multi-line text field, which commits on Ctrl+Enter or when it loses focus."""
 
     wide = True
     rows = 4
@@ -206,12 +204,12 @@ class Folders(Lines):
 
 
 class Keys(Editor):
-    """A global hotkey, which works while another window has focus."""
+    """An editor for a global hotkey."""
 
     letters = 36, 30
 
     typing = Signal(bool)
-    """Whether the field has focus, during which global hotkeys should be ignored."""
+    """Emits whether the field has focus. Global hotkeys should be ignored meanwhile."""
 
     def __init__(self, declared: Setting, parent: QWidget | None = None) -> None:
         super().__init__(declared, parent)
@@ -251,7 +249,7 @@ def _chooser(text: str, name: str, editor: Editor) -> QPushButton:
 
 
 def _choose_folder(editor: Editor, start: str, chosen: Callable[[str], None]) -> None:
-    """Opens a non-blocking folder dialog at `start`; calls `chosen` with the selected folder."""
+    """Opens a non-blocking folder dialog at `start`, and calls `chosen` with the selected folder."""
     dialog = QFileDialog(editor.window(), said(editor.declared.label), start)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setFileMode(QFileDialog.FileMode.Directory)
