@@ -29,12 +29,12 @@ ARGUMENTS_SEEN = 4
 
 
 def split_arguments(text: str) -> tuple[str, ...]:
-    """Splits text into arguments, one per line. There is no quoting or escaping; blank lines are ignored."""
+    """Splits text into arguments, one per line, without quoting or escaping. Blank lines are ignored."""
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
 class ServerForm(QWidget):
-    """The form for a server. `edited` is emitted when the user changes a field."""
+    """A form for editing a server. Emits `edited` when the user changes a field."""
 
     edited = Signal()
 
@@ -75,8 +75,9 @@ class ServerForm(QWidget):
         self._showing = False
 
     def show_note(self, note: str, *, fixed_arguments: bool) -> None:
-        """Shows a note, and only those fields that apply to the selected kind of server. `fixed_arguments`: makes the
-        arguments read-only.
+        """Shows a note, and only the fields that apply to the selected kind of server.
+
+        `fixed_arguments`: whether to make the arguments read-only.
         """
         self.note.setText(note)
         self.note.setVisible(bool(note))
@@ -139,8 +140,10 @@ TEST = "test a tool server"
 
 
 class ServersDialog(Panel):
-    """The dialog. `listed` is emitted after reading or saving the list, with a tuple of the usable servers' names and a
-    dict of renamed and removed ones, as expected by `with_servers_moved`.
+    """The Tool servers dialog.
+
+    Emits `listed` after reading or saving the list, with a tuple of the usable servers' names and a dict of renamed and
+    removed ones, as expected by `with_servers_moved`.
     """
 
     listed = Signal(object, object)
@@ -176,7 +179,7 @@ class ServersDialog(Panel):
         self._show_form()
 
     def open_refreshed(self) -> None:
-        """Opens the dialog and starts loading the list. If it is already open, only brings it to the front."""
+        """Opens the dialog and loads the list in the background. If it is already open, only brings it to the front."""
         if not self.isVisible():
             self._show_list(ServerList(), whole=False)
             self._background.run(self, READ, self._service.servers, self._on_read, self._on_unread)
@@ -260,7 +263,7 @@ class ServersDialog(Panel):
         self.fit()
 
     def _fixed(self, draft: ServerEntry) -> bool:
-        """Returns whether the arguments can't be edited as one per line, and are therefore read-only."""
+        """Returns whether the arguments are read-only because they can't be represented as one per line."""
         saved = self._saved.get(draft.kept)
         return saved is not None and draft.args == saved.args and split_arguments("\n".join(saved.args)) != saved.args
 

@@ -24,7 +24,7 @@ FOLDERS_SEEN = 3
 LONGEST_NAME = 24
 GAP_PX = 18
 WIDTH_PX = NARROWEST_PX - 32 + GAP_PX
-"""The space for a row of switches in the narrowest dialog, including the gap after the last one."""
+"""Width available to a row of switches in the narrowest dialog, including the gap after the last one."""
 
 
 class ToolsBox(QWidget):
@@ -35,7 +35,7 @@ class ToolsBox(QWidget):
 
     reshaped = Signal()
     servers_wanted = Signal()
-    """The user wants to open the Tool servers dialog."""
+    """Emitted when the user asks for the Tool servers dialog."""
 
     def __init__(self, mcp_servers: Sequence[str] = (), parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,7 +93,7 @@ class ToolsBox(QWidget):
         self.reshaped.emit()
 
     def _lay_out_servers(self, chosen: Sequence[str]) -> None:
-        """Creates a switch for each server, up to three per row, or fewer if names are long."""
+        """Creates a switch for each server, with up to three per row, or fewer if names are long."""
         names = [*self._servers, *(name for name in dict.fromkeys(chosen) if name not in self._servers)]
         for key in [key for key in self.switches if key.startswith(SERVER_PREFIX)]:
             del self.switches[key]
