@@ -82,7 +82,7 @@ class Note:
     `reason` states why the line is shown:
 
     - `chosen`: the user selected `backend`
-    - `handed`: the user switched to it from the comparison model
+    - `handed`: the user switched to it while it was the comparison model
     - `fallback`: it took over because another back-end failed
     - `again`: like `fallback`, but `backend` has been active before
     - `left_out`: all turns before this line were omitted
