@@ -1,4 +1,4 @@
-"""A label that is truncated with "…" if it doesn't fit. Setting a tooltip is up to the owner."""
+"""A label that is truncated with "…" if it doesn't fit. The owner is responsible for setting a tooltip."""
 
 from __future__ import annotations
 

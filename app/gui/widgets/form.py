@@ -45,7 +45,7 @@ class StatusLine(Quiet):
 
 
 Item = QWidget | QLayout | int | tuple[Any, ...] | None
-"""A widget, a layout, a gap in pixels, or None for a stretch. A tuple also has a stretch factor and an alignment."""
+"""A widget, a layout, a gap in pixels, or None for a stretch. A tuple adds a stretch factor and an alignment."""
 
 
 def row(
@@ -150,7 +150,7 @@ def push_button(text: str, name: str, parent: QWidget) -> QPushButton:
 
 
 def progress_bar(name: str, parent: QWidget, *, slim: bool = False) -> QProgressBar:
-    """Returns a progress bar for `set_share`; a `slim` one is half a line high and has no text."""
+    """Returns a progress bar for use with `set_share`. A `slim` one is half a line high and has no text."""
     bar = QProgressBar(parent)
     bar.setAccessibleName(name)
     bar.setRange(0, PERMILLE)

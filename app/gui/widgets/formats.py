@@ -9,22 +9,20 @@ from collections import deque
 from collections.abc import Callable
 
 REMEMBERED_SECONDS = 6.0
-"""How long measured delays are kept, since the sound card's clock drifts and sessions may pause."""
+"""How long measured delays are kept. Older ones are invalid, since clocks drift and sessions may pause."""
 
 
 class SessionTime:
-    """Estimates the current session time (`now`) from the event times passed to `update`. `clock` returns a monotonic
-    time in seconds.
+    """Estimates the current session time (`now`) from the event times passed to `update`.
 
-    Events may arrive late or in batches, but never early, so the smallest recent delay gives the best estimate.
+    `clock` returns a monotonic time in seconds. Events may arrive late or in batches, but never early, so the smallest
+    recent delay gives the best estimate.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
         self._offsets: deque[tuple[float, float]] = deque()
-        """Pairs of the clock time at which an event arrived and the session start time derived from it, earliest start
-        first.
-        """
+        """Pairs of an event's arrival time on the clock and the session start derived from it, earliest start first."""
 
     def begin(self) -> None:
         """Resets the estimate for a new session."""

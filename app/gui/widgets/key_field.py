@@ -18,13 +18,13 @@ class _Edit(QKeySequenceEdit):
 
     emptied = Signal()
     padded = Signal(str)
-    """A key on the number pad, which `QKeySequenceEdit` would record as the main key with the same character."""
+    """Emits a key on the number pad, which `QKeySequenceEdit` would record as the main key with the same character."""
     entered = Signal(bool)
     abandoned = Signal()
-    """The keys were released without a valid combination, or focus was lost."""
+    """Emitted when the keys are released without a valid combination, or when focus is lost."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ignores keys that the dialog handles, and handles the special cases."""
+        """Leaves Escape and Enter to the dialog, and handles clearing and number pad keys."""
         bare = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if bare and event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             event.ignore()
@@ -53,13 +53,14 @@ class _Edit(QKeySequenceEdit):
 
 
 class KeyField(QWidget):
-    """An input field for a hotkey. `keys` is the value, e.g. `Ctrl+Alt+M`, or empty. New keys are only emitted by
-    `wanted`; to accept them, the owner must call `show_keys`.
+    """An input field for a hotkey. `keys` is its value, e.g. `Ctrl+Alt+M`, or empty.
+
+    `wanted` emits the new keys that the user enters. To accept them, the owner must call `show_keys`.
     """
 
     wanted = Signal(str)
     entered = Signal(bool)
-    """Whether the field has focus and records key presses, during which hotkeys should not be grabbed."""
+    """Emits whether the field has focus and records key presses. Hotkeys should not be grabbed meanwhile."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

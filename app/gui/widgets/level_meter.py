@@ -12,12 +12,12 @@ LOWEST_DB = -60.0
 HOLD_SECONDS = 1.2
 FALL_DB_PER_SECOND = 24.0
 CLIPPED_SECONDS = 2.0
-"""How long the warning "too loud" stays visible after clipping."""
+"""How long the "too loud" warning stays visible after clipping."""
 MARKS_DB = (-60, -40, -20, 0)
 
 
 class LevelMeter(QWidget):
-    """Shows the latest level as a bar and the recent peak as a line. If `titled`, the label is shown above them."""
+    """Shows the latest level as a bar and the recent peak as a line, below the label if `titled`."""
 
     def __init__(self, label: str, parent: QWidget | None = None, *, titled: bool = True) -> None:
         super().__init__(parent)
@@ -38,7 +38,7 @@ class LevelMeter(QWidget):
         return self._last_at - self._clipped_at <= CLIPPED_SECONDS
 
     def set_muted(self, muted: bool) -> None:
-        """Sets whether the meter shows the microphone as muted, to distinguish this from silence."""
+        """Sets whether the microphone is muted, which the meter displays differently from silence."""
         if self.muted != muted:
             self.muted = muted
             self.clear()

@@ -1,4 +1,4 @@
-"""The base class of the window's dialogs, which are modeless so that they never block a conversation; their labels."""
+"""The base class of the window's dialogs, modeless so that they never block a conversation, and their labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Panel(QDialog):
     """Base class of modeless dialogs that consist of a column of titled sections, with buttons at the bottom."""
 
     left = Signal()
-    """The dialog was closed in any way."""
+    """Emitted when the dialog is closed in any way."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class Panel(QDialog):
         self.setAccessibleName(title)
 
     def fit(self) -> None:
-        """Adjusts the height to the content at the current width, but keeps a greater height chosen by the user."""
+        """Adjusts the height to the content at the current width, unless the user has chosen a greater height."""
         if self.isVisible():
             layout = self.column
             self._make_room()
@@ -54,7 +54,7 @@ class Panel(QDialog):
             self.resize(self.width(), max(height, self._least_height))
 
     def _make_room(self) -> None:
-        """Increases the minimum width to that of the content, which depends on language and font."""
+        """Increases the minimum width to fit the content, which depends on language and font."""
         self.column.invalidate()
         self.column.activate()
         if (needed := self.column.minimumSize().width()) > self.minimumWidth():
@@ -63,7 +63,7 @@ class Panel(QDialog):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Remembers the height if the user has changed it."""
         super().resizeEvent(event)
-        # Spontaneous events come from the window system, but they may also confirm a size that the app requested.
+        # Spontaneous events come from the window system, but they may also confirm a size that the app has requested.
         if event.spontaneous() and self.height() != self._last_height:
             self._least_height = self.height() if self.height() > self._needed_height + 1 else 0
         self._last_height = self.height()

@@ -1,4 +1,4 @@
-"""A combo box that keys open instead of changing the selection, and that ignores the mouse wheel."""
+"""A combo box in which keys open the list instead of changing the selection. It ignores the mouse wheel."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifie
 
 
 class PickList(QComboBox):
-    """For choices that take effect immediately, like the model: a plain combo box would switch on each arrow key."""
+    """A combo box for choices with an immediate effect, such as the model: a plain one switches on each arrow key."""
 
     closed = Signal()
-    """The drop-down list was closed."""
+    """Emitted when the drop-down list is closed."""
 
     def hidePopup(self) -> None:
         super().hidePopup()
         self.closed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Opens the list on navigation keys and letters; letters are passed on to the list, which searches for them."""
+        """Opens the list on navigation keys and letters. A letter is also passed to the list, which searches for it."""
         typed = event.text().isprintable() and bool(event.text().strip())
         command = bool(event.modifiers() & _COMMANDS)
         if command or not (typed or event.key() in _MOVES):

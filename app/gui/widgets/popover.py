@@ -17,13 +17,13 @@ PAD_PX = 12
 
 
 class Popover(QWidget):
-    """A panel on top of everything else in its parent window. Escape or a click outside closes it. If the window isn't
-    high enough, the contents of `column` scroll.
+    """A panel on top of everything else in its parent window. Escape or a click outside closes it. If the window is too
+    short, the contents of `column` scroll.
     """
 
     closed = Signal()
     home: QWidget | None = None
-    """The widget that receives focus when the popover is closed; by default its anchor."""
+    """The widget that receives focus when the popover closes; by default, its anchor."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -49,7 +49,7 @@ class Popover(QWidget):
         self._width = pixels
 
     def open_at(self, anchor: QWidget) -> None:
-        """Opens next to `anchor`, a widget in the same window."""
+        """Opens the popover next to `anchor`, a widget in the same window."""
         if self.isVisible():
             return
         self._anchor = anchor
@@ -61,7 +61,7 @@ class Popover(QWidget):
             widget.installEventFilter(self)
 
     def shut(self) -> None:
-        """Closes the popover; if it had focus, returns that to `home` or the anchor."""
+        """Closes the popover. If it had focus, `home` or the anchor receives it."""
         if not self.isVisible():
             return
         focus = QApplication.focusWidget()
@@ -71,7 +71,7 @@ class Popover(QWidget):
             (self.home or self._anchor or self.window()).setFocus()
 
     def toggle_at(self, anchor: QWidget) -> None:
-        """Opens next to `anchor`, or closes if open."""
+        """Opens the popover next to `anchor`, or closes it if it is open."""
         if self.isVisible():
             self.shut()
         else:
@@ -113,7 +113,7 @@ class Popover(QWidget):
         self.closed.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Closes on a click or focus change elsewhere in the window, and repositions when the window is resized."""
+        """Closes the popover if the user clicks or focuses another part of the window. Repositions it on resize."""
         if watched is self.window() and event.type() == QEvent.Type.Resize:
             self.place()
         elif event.type() == QEvent.Type.MouseButtonPress and isinstance(watched, QWidget):

@@ -1,4 +1,4 @@
-"""The list at the side of a dialog, for selecting the page shown next to it."""
+"""A list at the side of a dialog that selects the page shown next to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SideList(QListWidget):
         self._dress()
 
     def fit(self, before_px: int = 0) -> None:
-        """Fits the width to the longest name, and the line height to the font. `before_px`: space for icons."""
+        """Adjusts the width to the longest name, and the line height to the font. `before_px`: space for icons."""
         metrics = self.fontMetrics()
         items = [self.item(place) for place in range(self.count())]
         for item in items:

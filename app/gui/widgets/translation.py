@@ -25,13 +25,13 @@ LABELS = (
     tr("Moshi (GPU): by itself, without a language model"),
     tr("Voice server (another machine)"),
 )
-"""Names of back-ends and front-ends that are declared outside the GUI, repeated here for the translation tool."""
+"""Names of back-ends and front-ends declared outside the GUI, listed so that the translation tool extracts them."""
 
 _log = logging.getLogger(__name__)
 
 
 def said(text: str) -> str:
-    """Translates a text declared outside the GUI: a text of a setting, or one of `LABELS`."""
+    """Translates a text that is declared outside the GUI, such as a setting's label or one of `LABELS`."""
     return QCoreApplication.translate("", text) if text else ""
 
 
@@ -43,7 +43,7 @@ def window_language() -> str:
 
 
 def use_language(app: QCoreApplication, language: str) -> str:
-    """Installs the translation for `language`, a value of the setting `window_language`; returns the one installed.
+    """Installs the translation for `language`, a value of the setting `window_language`, and returns its name.
 
     If this isn't the system's language, it also determines the format of dates and numbers. Must be called before
     creating any widget.
@@ -62,7 +62,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
     - `locale`: supplies the languages in order of preference; None for the system's locale
     - `folder`: contains the files `kame_<language>.qm`; None for the app's own folder
 
-    Must be called before creating any widget, since existing texts don't change. Never raises; falls back to English.
+    Must be called before creating any widget, since existing texts aren't updated. Never raises; falls back to English.
     Replaces translations installed by earlier calls.
     """
     for before in app.findChildren(QTranslator):

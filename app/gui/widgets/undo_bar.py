@@ -21,14 +21,15 @@ from app.gui.design.look import Look, blend, draw_rounded, painter_on
 from app.gui.widgets.form import add_items, row, wrapped
 
 UNDO_MS = 10_000
-"""How long an action can be undone. The countdown restarts after the bar was hovered or its button had focus."""
+"""How long an action can be undone. The countdown restarts when the pointer or the focus leaves the bar."""
 
 LONGEST_TITLE = 48
 
 
 class NoteBox(QWidget):
-    """A message with word wrap and buttons below it. If `beside`, the buttons are to its right as long as the longest
-    word fits. `urgent`: in the warning colour.
+    """A word-wrapped message with buttons below it.
+
+    `beside`: whether to place the buttons on the right if there is room. `urgent`: whether to use the warning colour.
     """
 
     def __init__(self, parent: QWidget | None = None, *, beside: bool = False, urgent: bool = False) -> None:
@@ -49,7 +50,7 @@ class NoteBox(QWidget):
         return self.label.text() if not self.isHidden() else ""
 
     def say(self, sentence: str) -> None:
-        """Shows a message and announces it to screen readers; hides the box if `sentence` is empty."""
+        """Shows a message and announces it to screen readers. An empty `sentence` hides the box."""
         news = bool(sentence) and sentence != self.sentence
         self.label.setText(sentence)
         self.setAccessibleName(sentence)
@@ -93,7 +94,7 @@ class NoteBox(QWidget):
 
 
 class UndoBar(NoteBox):
-    """Emits `undone` if the user wants to restore the removed items, and `expired` once that is no longer possible."""
+    """Emits `undone` if the user restores the removed items, and `expired` once that is no longer possible."""
 
     undone = Signal()
     expired = Signal()
@@ -108,7 +109,7 @@ class UndoBar(NoteBox):
         self._hovered = False
 
     def show_removed(self, titles: Sequence[str]) -> None:
-        """Shows which items were removed and restarts the countdown; hides the bar if `titles` is empty."""
+        """Shows which items were removed and restarts the countdown. Hides the bar if `titles` is empty."""
         if not titles:
             self.timer.stop()
             self.say("")
@@ -121,7 +122,7 @@ class UndoBar(NoteBox):
         self._wait()
 
     def _wait(self) -> None:
-        """Restarts the countdown, or stops it while the mouse is over the bar or the button has focus."""
+        """Restarts the countdown, or stops it if the pointer is over the bar or the button has focus."""
         if self._hovered or self.button.hasFocus():
             self.timer.stop()
         else:
@@ -135,7 +136,7 @@ class UndoBar(NoteBox):
         self.expired.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Stops the countdown while the mouse is over the bar."""
+        """Stops the countdown while the pointer is over the bar."""
         self._hovered = True
         self.timer.stop()
         super().enterEvent(event)
@@ -146,7 +147,7 @@ class UndoBar(NoteBox):
         super().leaveEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Clears the hover state, since a bar that is hidden under the mouse doesn't receive a leave event."""
+        """Clears the hover state, since a bar hidden under the pointer doesn't receive a leave event."""
         super().hideEvent(event)
         self._leave()
 
@@ -169,7 +170,7 @@ class ConfirmBar(NoteBox):
 
     agreed = Signal()
     left = Signal()
-    """The question was answered or dismissed."""
+    """Emitted when the question is answered or dismissed."""
 
     def __init__(self, yes: str, no: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, urgent=True)
