@@ -203,10 +203,10 @@ STEP = 16.0
 LONGEST_BODY, LONGEST_HEAD = 20_000, 2_000
 """Maximum number of characters displayed of a body, and of each run of a head.
 
-They bound the time that Qt takes for layout, which grows quadratically with the length of a single word.
+The limits bound Qt's layout time, which grows quadratically with the length of a single word.
 """
 _CUT = 4_000
-"""A body that exceeds its limit is truncated at the start, in steps of this many characters.
+"""A body that exceeds its limit is truncated at the start, in steps of this number of characters.
 
 The steps keep truncation rare, because each one rewrites the entire remaining text.
 """

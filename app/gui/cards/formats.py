@@ -34,7 +34,7 @@ Measure = Callable[[str, str], float]
 
 
 def column_widths(table: Table, measure: Measure, room: float) -> tuple[float, ...] | None:
-    """Returns the widths of a table's columns so that it fits in `room` pixels, or None if words would be broken.
+    """Returns column widths with which a table fits in `room` pixels, or None if that would break words.
 
     Each column fits its longest word. The remaining space is distributed in proportion to the additional width that
     each column needs to avoid wrapping.

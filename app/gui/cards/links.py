@@ -16,7 +16,7 @@ INNER = "kame:"
 
 
 def is_link(address: str) -> bool:
-    """Returns whether an address is that of a web page, and so safe to open. Models may link to files or scripts."""
+    """Returns whether an address is a web URL and thus safe to open. Model output may also link to files or scripts."""
     url = QUrl(address)
     return url.isValid() and url.scheme().lower() in _SCHEMES
 
