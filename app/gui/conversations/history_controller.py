@@ -139,7 +139,7 @@ class HistoryController(QObject):
     listed = Signal(object)
     """Emits a tuple with the `ConversationView`s that the pane now shows."""
     opened = Signal(object)
-    """Emits the `ConversationView` that the user wants to open."""
+    """Emits the `ConversationView` that the user asks to open."""
     duplicated = Signal(object)
     """Emits the `ConversationView` of a new duplicate."""
     removed = Signal(object)
