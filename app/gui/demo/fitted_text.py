@@ -83,7 +83,7 @@ class FittedText(Filling):
     """Plain text in the largest font that fits, wrapped if that allows a larger one.
 
     - `colour`: the name of a design token
-    - `lines`: how many lines must fit at the smallest font size, which determines the minimum height
+    - `lines`: number of lines that must fit at the smallest font size, which determines the minimum height
     - `share`: the maximum font size relative to the widget's height
     """
 

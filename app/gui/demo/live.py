@@ -15,7 +15,7 @@ from app.session.control import BackendChoice, SessionChoice, SessionFactory
 MARGIN_SECONDS = 0.3
 """Audio kept before and after the speech in the recording that is fed to the cascade."""
 RELEASE_MS = 300
-"""Delay between releasing the button and muting the microphone, because people often let go during the last word."""
+"""Delay between releasing the button and muting the microphone, since people often let go during their last word."""
 
 
 class LiveTalk(QObject):

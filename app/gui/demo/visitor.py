@@ -1,4 +1,4 @@
-"""The step in which visitors ask their own questions: the tandem answers live, then the cascade gets the recording."""
+"""The step for visitors' own questions: the tandem answers live, and the cascade is then fed the recording."""
 
 from __future__ import annotations
 
