@@ -17,7 +17,7 @@ RATIOS = (1, 2, 3)
 
 @lru_cache(maxsize=128)
 def drawing(name: str) -> str:
-    """Returns the SVG source of a drawing, whose strokes use the colour `currentColor`."""
+    """Returns the SVG source of a drawing. Its strokes use the colour `currentColor`."""
     return resource("icons", "lucide", f"{name}.svg").read_text("utf-8")
 
 

@@ -85,7 +85,7 @@ def set_name(button: QAbstractButton, name: str) -> None:
 
 
 def shortened(text: str, most: int) -> str:
-    """Returns `text` truncated to at most `most` characters, the last of which is then "…"."""
+    """Truncates `text` to at most `most` characters. A truncated text ends in "…"."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
