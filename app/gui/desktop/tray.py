@@ -178,7 +178,7 @@ class Tray(QObject):
         self.icon.setVisible(on)
 
     def show_window(self, shown: bool) -> None:
-        """Updates the menu, depending on whether the window is visible."""
+        """Updates the menu to offer to show or hide the window. `shown`: whether the window is visible."""
         self.window_action.setText(self.tr("&Hide KAME") if shown else self.tr("&Show KAME"))
 
     def show_state(self, word: Word, *, held: bool, muted: bool, can_talk: bool) -> None:
