@@ -27,7 +27,7 @@ LOUD_DBFS = -40.0
 recordings are detected.
 """
 LOUD_FRAMES, LOOKED_AT_FRAMES = 5, 12
-"""How many of the latest frames must be at least this loud: 0.4 s out of 1 s, which rules out clicks."""
+"""Number of the latest frames that must be at least this loud: 0.4 s out of 1 s, which rules out clicks."""
 
 
 class MicrophoneCard(Boxed):
