@@ -210,7 +210,7 @@ class BusConnection:
     """A minimal D-Bus connection. Only `interrupt` may be called from another thread."""
 
     def __init__(self, address: str) -> None:
-        """Call `open` to connect. `address`: a D-Bus address, or "SESSION" for the user's session bus."""
+        """Creates an unconnected instance. `address`: a D-Bus address, or "SESSION" for the user's session bus."""
         self._address = address
         self._connection: Any = None
         self._unread: deque[Message] = deque()
@@ -228,7 +228,7 @@ class BusConnection:
                 raise ReceiveStopped
 
     def interrupt(self) -> None:
-        """Makes the current or next blocking call raise ReceiveStopped."""
+        """Causes the current or next blocking call to raise ReceiveStopped."""
         with self._lock:
             self._interrupted = True
             if self._connection is not None:

@@ -25,7 +25,7 @@ class PushToTalk(QObject):
 
     The inputs that can hold the button are called holders: "mouse" and "space", which belong to the window, "hotkey",
     and "ptt" for commands. In "hold" mode, `pressed` is emitted on the press of the first holder, and `released` on the
-    release of the last one. In "toggle" mode, each new press emits the other one of the two, and releases are ignored.
+    release of the last one. In "toggle" mode, new presses emit the two signals in turn, and releases are ignored.
     """
 
     pressed = Signal()
@@ -144,8 +144,8 @@ class PushToTalk(QObject):
     def let_go_own(self) -> None:
         """Releases the button for the mouse and the space bar. Must be called when the window loses focus.
 
-        The button stays pressed if the hotkey or a command still holds it. In "toggle" mode, it always does, so that
-        users can switch to another window during a turn.
+        The button stays pressed if the hotkey or a command still holds it. In "toggle" mode, it always stays pressed,
+        so that users can switch to another window during a turn.
         """
         self._space_up.stop()
         for holder in _OF_THE_WINDOW:
@@ -173,7 +173,7 @@ class PushToTalk(QObject):
             self.hold("space")
 
     def release_space(self, repeated: bool) -> bool:
-        """Handles a release of the space bar. No-op that returns False if the space bar wasn't held."""
+        """Handles a release of the space bar. Returns False, without any effect, if the space bar wasn't held."""
         if not self.space_held:
             return False
         if "space" in self._early and not repeated:

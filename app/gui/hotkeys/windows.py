@@ -1,4 +1,4 @@
-"""Hotkeys on Windows, which reports presses only; releases are detected by polling."""
+"""Hotkeys on Windows, which only reports presses. Releases are detected by polling."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Grab(NamedTuple):
 
 
 class WindowsHotkeys(ThreadedGrabber):
-    """Grabs keys on a separate thread, because Windows posts hotkey messages to the thread that registered it."""
+    """Grabs keys on a separate thread, because Windows posts a hotkey's messages to the thread that registered it."""
 
     def __init__(self, parent: QObject | None = None, *, system: User32 | None = None) -> None:
         super().__init__(parent)
