@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 REFRESH_MS = 300
 ENOUGH_ANSWERS = 3
-"""Minimum number of answers for the status line to show their distribution."""
+"""Minimum number of answers for their distribution to be shown in the status line."""
 
 
 class InspectorPane(QWidget):
@@ -101,7 +101,7 @@ class InspectorPane(QWidget):
             self.timeline.view.edge.update(event.at)
 
     def add_past(self, events: Iterable[e.Event]) -> None:
-        """Adds the requests from a past session's events."""
+        """Adds the requests from a past session's events, and clears the timeline."""
         self.activity.add_past(events)
         self.settle()
 

@@ -257,7 +257,7 @@ class Lateness:
         self._first: float | None = None
         self._usual = float("inf")
         self._lately: deque[tuple[float, float]] = deque()
-        """(time, lateness) pairs, ascending in both; the first has the minimum lateness of the last `DRIFT_SECONDS`."""
+        """(time, lateness) pairs, ascending in both. The first has the minimum lateness of the last `DRIFT_SECONDS`."""
 
     def over(self, at: float, late_ms: float) -> float:
         """Returns how many milliseconds the frame at `at` delayed the next one; 0 or negative if it was on time."""

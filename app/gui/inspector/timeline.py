@@ -45,7 +45,7 @@ SCROLL_SHARE = 0.1
 """Fraction of the visible time span scrolled per mouse wheel notch."""
 WHEEL_ZOOM = 1.2
 FINER = 2
-"""Size of saved images relative to the widget."""
+"""Scale factor of saved images relative to the widget."""
 
 
 class TimelineView(QWidget):
