@@ -1,4 +1,4 @@
-"""The Log dialog: search and copy log entries, and copy diagnostics for support."""
+"""The Log dialog, for searching and copying log entries, and for copying diagnostics for support."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from app.gui.widgets.form import add_items, row
 from app.gui.widgets.panel import Panel, Quiet
 
 UPDATE_MS = 250
-"""How often to poll for new entries while the dialog is open."""
+"""Interval at which to poll for new entries while the dialog is open."""
 
 SEARCH_MS = 120
 """Delay between the last keystroke and the search."""
@@ -43,7 +43,7 @@ Diagnose = Callable[[bool], Coroutine[Any, Any, str]]
 
 
 class LogPanel(Panel):
-    """Shows the entries of `source`. `diagnose` generates the text for "Copy diagnostics"."""
+    """The Log dialog for the entries of `source`. `diagnose` generates the text for "Copy diagnostics"."""
 
     def __init__(self, source: Log, diagnose: Diagnose, background: BackgroundTasks, parent: QWidget) -> None:
         super().__init__(parent)
