@@ -155,11 +155,11 @@ USUAL_LINE_PX = 17
 EDGE_PX = 24
 """The initial distance from the edges of the screen."""
 SETTLE_MS = 400
-"""How long the window must stay put before it is moved back onto the screen and its position is reported."""
+"""How long the window must be at rest before it is moved back onto the screen and its position is reported."""
 
 
 class MiniWindow(QWidget):
-    """A frameless window of fixed size, which the user can drag by its background. It always stays on a screen."""
+    """A frameless window of fixed size, which the user can drag by its background. It is always kept on screen."""
 
     back_wanted = Signal()
     """Emitted when the user asks to return to the main window."""
