@@ -252,7 +252,7 @@ class MachinePage(QWidget):
         self.progress.setVisible(True)
 
     def _show(self, *, busy: bool) -> None:
-        """Shows the progress bar and disables the button during a check, then gives the button its focus back."""
+        """Shows the progress bar and disables the button during a check, and restores the button's focus afterwards."""
         self.bar.setVisible(busy)
         self.progress.setVisible(busy)
         self.box.setVisible(bool(self.advice.text()))

@@ -22,7 +22,7 @@ PLACE = Qt.ItemDataRole.UserRole
 
 
 class ModelsDialog(Panel):
-    """Shows a list of places next to the page of the selected one.
+    """The "Models and servers" dialog: a list of places next to the page of the selected one.
 
     A place is this machine, a provider, or the machine check. Pages are added with the `add_*` methods.
     """
