@@ -59,7 +59,7 @@ class OracleCards(QObject):
         """Returns the card for a revision. Revisions of the comparison model are never struck through, since they
         aren't discarded guesses.
 
-        - `waited`: how many seconds the request has been waiting for its first words
+        - `waited`: number of seconds the request has been waiting for its first words
         - `column`: whether the card is in its model's own column
         """
         bright = not (_gone(revision) or revision.secondary) or revision.speaking
@@ -216,7 +216,7 @@ def _gone(revision: ShownRevision) -> bool:
 
 
 def _heard(revision: ShownRevision) -> int:
-    """Returns how many characters of the text have been spoken, not counting leading whitespace."""
+    """Returns the number of characters that have been spoken, not counting leading whitespace."""
     blank = len(revision.text) - len(revision.text.lstrip())
     return min(max(0, revision.heard - blank), len(revision.text.strip()))
 

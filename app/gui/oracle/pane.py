@@ -40,7 +40,7 @@ class OraclePane(QWidget):
     """
 
     earlier_toggled = Signal(bool)
-    """Emits whether superseded revisions are shown, when the user has changed that."""
+    """Emits whether superseded revisions are shown, when the user toggles that."""
     details_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:

@@ -1,6 +1,6 @@
 """Tracks the oracle revisions of one or more sessions, as shown in the pane.
 
-On top of `app.conversation.revisions`, it tracks which revision is being spoken and how much of it has been.
+On top of `app.conversation.revisions`, it tracks which revision is being spoken, and how much of it already has been.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class ShownRevision(Revision):
 
     @property
     def sent(self) -> int:
-        """How many characters of the text have been sent to the front-end."""
+        """Number of characters of the text that have been sent to the front-end."""
         return self.progress.sent(self.text)
 
     @property
     def heard(self) -> int:
-        """How many characters of the text have been spoken."""
+        """Number of characters of the text that have been spoken."""
         return self.progress.heard
 
 
