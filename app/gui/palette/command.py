@@ -35,7 +35,7 @@ class Command:
 
     @property
     def id(self) -> str:
-        """An identifier that stays the same whenever the palette is opened."""
+        """A stable ID that persists between openings of the palette."""
         return f"{self.kind}:{self.place}:{self.title}"
 
 

@@ -48,7 +48,7 @@ STEPS = {
 
 
 class CommandPalette(QFrame):
-    """Fetches commands from its providers each time it opens, and closes before running the selected one.
+    """A palette that fetches commands from its providers each time it opens, and closes before running one of them.
 
     `recent` contains the IDs of recently used commands, most recent first; `used` is emitted when it changes.
     """
@@ -93,7 +93,7 @@ class CommandPalette(QFrame):
         self.hide()
 
     def open(self) -> None:
-        """Opens the palette with an empty search field, which gets focus; closes the palette if it is already open."""
+        """Opens the palette with an empty, focused search field, or closes it if it is already open."""
         if self.isVisible():
             self.close()
             return
@@ -117,7 +117,7 @@ class CommandPalette(QFrame):
             app.removeEventFilter(self)
         before, self._focus_before = self._focus_before, None
         if before is not None:
-            with suppress(RuntimeError):  # the widget has been deleted in the meantime
+            with suppress(RuntimeError):  # the widget has since been deleted
                 before.setFocus(Qt.FocusReason.PopupFocusReason)
         self._commands = []
 

@@ -23,7 +23,7 @@ GAP = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A match. Higher `score`s are better; `places` contains the indices of the matched letters in the title."""
+    """A successful match. Higher scores are better. `places`: the indices of the matched letters in the title."""
 
     score: float
     places: frozenset[int]
@@ -97,7 +97,7 @@ MOST = 60
 MOST_RECENT = 12
 
 RECENT_POINTS = 15.0
-"""The bonus for the most recently used command; it decreases linearly for less recent ones."""
+"""Bonus for the most recently used command. It decreases linearly for less recent ones."""
 
 
 def ranked(typed: str, commands: Iterable[Command], recent: Sequence[str]) -> list[tuple[Command, Match]]:

@@ -22,7 +22,7 @@ COLUMN_LETTERS = 40
 
 
 class KeyCaps(QWidget):
-    """The shortcuts of an action, painted as key caps next to each other."""
+    """The shortcuts of an action, painted side by side as key caps."""
 
     def __init__(self, keys: Sequence[str], parent: QWidget) -> None:
         super().__init__(parent)
