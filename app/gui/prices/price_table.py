@@ -78,7 +78,7 @@ class PriceView(QTableView):
 
 
 class _Cell(QStyledItemDelegate):
-    """Gives cell editors an accessible name."""
+    """An item delegate that gives cell editors an accessible name."""
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         editor = super().createEditor(parent, option, index)
