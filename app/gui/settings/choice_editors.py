@@ -101,7 +101,7 @@ class Choice(Editor):
 
 
 class _Box:
-    """A mixin for spin boxes: ignores the mouse wheel, and on focus selects a special value's text for overtyping."""
+    """A mixin for spin boxes that ignores the mouse wheel and, on focus, selects a special value's text."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -121,7 +121,7 @@ class _Part(_Box, DollarBox):
 
 
 class Number(Editor):
-    """A spin box. The setting's special value, if any, is shown as text; it may lie below the allowed range."""
+    """A spin box. The setting's special value, if any, is shown as text. It may lie below the allowed range."""
 
     letters = 24, 14
 

@@ -50,8 +50,10 @@ class ResetBar(QWidget):
         self.undo_button.clicked.connect(self._undo)
 
     def show_state(self, changed: int, undoable: int) -> None:
-        """Updates the bar. `changed`: how many settings differ from their defaults; `undoable`: how many have just been
-        reset and can be restored.
+        """Updates the bar.
+
+        `changed`: number of settings that differ from their defaults. `undoable`: number of settings that have just
+        been reset and can be restored.
         """
         self._changed, self._undoable = changed, undoable
         if self.asking:
@@ -143,7 +145,7 @@ class SettingsDialog(Panel):
             self._kept(key)
 
     def say(self, key: str, sentence: str) -> None:
-        """Shows an error message below a setting, e.g. if it could not be applied; an empty `sentence` clears it."""
+        """Shows an error message below a setting, e.g. if it could not be applied. An empty `sentence` clears it."""
         self.rows[key].show_error(sentence)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
@@ -301,8 +303,8 @@ class SettingsDialog(Panel):
             self._fit_widths()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """On Escape, does the first that applies of these: reverts uncommitted input, clears the search, dismisses the
-        question of the reset bar, closes the dialog.
+        """On Escape, performs the first applicable action: reverts uncommitted input, clears the search, dismisses the
+        question of the reset bar, or closes the dialog.
         """
         if event.key() == Qt.Key.Key_Escape:
             half_typed = next((row for row in self.rows.values() if row.editor.dirty), None)
