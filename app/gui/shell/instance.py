@@ -69,7 +69,7 @@ class Instance(QObject):
     def listen(self) -> bool:
         """Starts listening. Returns False if this user already has another instance running.
 
-        Raises OSError if listening fails. The app still works then, but other processes can't reach it.
+        Raises OSError if listening fails. In that case, the app still works, but other processes can't reach it.
         """
         folder = single_instance.make_folder()
         # The lock is always released when its process exits, whereas a stale socket file would suggest a live instance.

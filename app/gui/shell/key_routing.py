@@ -1,9 +1,9 @@
-"""Routing of key presses in a window.
+"""Routes the key presses in a window.
 
 Printable characters go to the message field, unless a text field or a control focused with Tab handles them. The space
 bar presses the button that was focused with Tab, if any. Otherwise, it inserts a space while the user is typing a
-message, and is the push-to-talk key if not. Similarly, a question mark only opens the shortcut overview while nothing
-is being typed. The window handles Escape unless a control uses it.
+message, and acts as the push-to-talk key at all other times. Similarly, a question mark opens the shortcut overview
+only while no message is being typed. The window handles Escape unless a control uses it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class KeyRouting(QObject):
     """
 
     sheet_wanted = Signal()
-    """Emitted when the shortcut overview should be shown."""
+    """Emitted to request the shortcut overview."""
     escaped = Signal()
     """Emitted when Escape is pressed and no control handles it."""
 

@@ -118,7 +118,7 @@ class Message:
 
 
 class MessageRow(QWidget):
-    """A row that shows a `Message`. Each signal is emitted when the respective button is clicked."""
+    """A row that shows a `Message`. Each signal is emitted when the corresponding button is clicked."""
 
     closed = Signal()
     retried = Signal()
