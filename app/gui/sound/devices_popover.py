@@ -40,7 +40,7 @@ class DevicePicker(PickList):
         self.refresh()
 
     def refresh(self) -> None:
-        """Updates the list and the selection. Does nothing while the drop-down is open."""
+        """Updates the list and the selection. No-op while the drop-down is open."""
         if self.view().isVisible():
             return
         kept = self._kept()

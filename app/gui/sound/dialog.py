@@ -22,7 +22,7 @@ class ProcessingBox(QWidget):
     """Check boxes for the three microphone processing options, each with an explanation."""
 
     changed = Signal(object)
-    """The selected `Processing`."""
+    """Emits the selected `Processing`."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -64,13 +64,13 @@ class SoundDialog(Panel):
     """Emitted when a device test starts. A running session must then be muted until `test_ended`."""
     test_ended = Signal()
     processing_changed = Signal(object)
-    """The newly selected `Processing`."""
+    """Emits the newly selected `Processing`."""
     talk_mode_changed = Signal(str)
-    """The newly selected mode, `hold` or `toggle`."""
+    """Emits the newly selected mode, `hold` or `toggle`."""
     hotkeys_changed = Signal(str, str)
-    """The new keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
+    """Emits the new keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
     keys_typed = Signal(bool)
-    """Whether a hotkey field is recording key presses. Global hotkeys should be disabled meanwhile."""
+    """Emits whether a hotkey field is recording key presses. Global hotkeys should be disabled meanwhile."""
 
     def __init__(
         self, settings: Settings, service: SoundTestService, background: BackgroundTasks, parent: QWidget

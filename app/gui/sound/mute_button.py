@@ -16,7 +16,7 @@ ICON_PX = 18
 
 
 class MuteButton(IconButton):
-    """Checked if the user wants to mute the microphone; red once the session has actually muted it (`confirmed`)."""
+    """A mute button. Checked at the user's request, and red once the session has muted the microphone (`confirmed`)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("mic", "", parent, size=ICON_PX)
@@ -26,7 +26,7 @@ class MuteButton(IconButton):
         self._show_state()
 
     def confirm(self, muted: bool) -> None:
-        """Sets whether the session has actually muted the microphone."""
+        """Sets whether the session has muted the microphone."""
         if self.confirmed != muted:
             self.confirmed = muted
             self._show_state()

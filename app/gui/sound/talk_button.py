@@ -16,7 +16,7 @@ from app.gui.design.theme import tokens
 CIRCLE_PX, RING_PX, ICON_PX, GAP_PX = 56, 10, 24, 6
 QUIETEST_DB = -55.0
 FALL = 0.3
-"""How quickly the ring decays: the fraction of the distance to a lower level covered per update."""
+"""Decay of the ring: the fraction of the distance to a lower level covered per update."""
 
 _ICONS = {
     "loading": "loader-circle",

@@ -104,11 +104,11 @@ class TalkButtonBox(QWidget):
     """Edits the talk button's mode and the hotkeys, and emits the user's choices. Invalid hotkeys are not emitted."""
 
     mode_changed = Signal(str)
-    """The newly selected mode, `hold` or `toggle`."""
+    """Emits the newly selected mode, `hold` or `toggle`."""
     hotkeys_changed = Signal(str, str)
-    """The new keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
+    """Emits the new keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
     keys_typed = Signal(bool)
-    """Whether a hotkey field is recording key presses."""
+    """Emits whether a hotkey field is recording key presses."""
     reshaped = Signal()
 
     def __init__(self, parent: QWidget) -> None:

@@ -84,7 +84,7 @@ class TalkDock(QWidget):
         self.silence.setVisible(state.can_silence)
 
     def set_typing(self, typing: bool) -> None:
-        """Sets whether the user is typing a message, in which case the space bar doesn't act as the talk button."""
+        """Sets whether the user is typing a message, in which case the space bar doesn't trigger the talk button."""
         if typing != self._typing:
             self._typing = typing
             self.show_state(*self._shown)
