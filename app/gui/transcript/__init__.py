@@ -9,6 +9,6 @@
 - `replay_controller.py`: replays the audio of a turn.
 
 `TranscriptPane.apply` passes each event to `TranscriptEntries`, which returns the entry that changed; `settle` then
-updates the cards of all changed entries. Cards of past sessions are added a few at a time, so that the window stays
+updates the cards of all changed entries. Cards of past sessions are added in small batches to keep the window
 responsive.
 """

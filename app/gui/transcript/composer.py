@@ -30,7 +30,7 @@ class ComposerField(QPlainTextEdit):
 
     returned = Signal()
     recalled = Signal(int)
-    """The direction in which to step through the sent messages: -1 for the previous one, 1 for the next."""
+    """Emits the direction in which to step through the sent messages: -1 for the previous one, 1 for the next."""
     focused = Signal(bool)
 
     def __init__(self, parent: QWidget) -> None:
@@ -112,7 +112,7 @@ class Composer(QWidget):
 
     sent = Signal(str)
     typing = Signal(bool)
-    """Whether the field contains text, in which case the space bar doesn't trigger the talk button."""
+    """Emits whether the field contains text, in which case the space bar doesn't trigger the talk button."""
     attach_wanted = Signal()
     """Emitted when the button for attaching files is clicked."""
     talk_wanted = Signal()

@@ -141,7 +141,7 @@ class DocumentChips(QScrollArea):
             self._arrange()
 
     def _arrange(self) -> None:
-        """Arranges the chips in rows of as many as fit while at least `LEAST_LETTERS` of each name remain visible."""
+        """Arranges the chips in rows, with as many per row as possible without hiding `LEAST_LETTERS` of any name."""
         if not self.chips:
             return
         letters = LEAST_LETTERS * self.fontMetrics().averageCharWidth()

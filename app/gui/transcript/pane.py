@@ -1,6 +1,6 @@
 """The transcript pane: both sides' turns in order, updated live, with a line wherever another model took over.
 
-Buttons appear on the turn under the mouse cursor: copy, replay, ask again, ask another model, edit.
+Buttons appear on the turn under the pointer: copy, replay, ask again, ask another model, edit.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class TurnActions(QWidget):
 
 
 class HoverWatch(QObject):
-    """Calls `moved` with the mouse position in a view's viewport, or None when the mouse leaves or the view scrolls."""
+    """Calls `moved` with the pointer's position in a view's viewport, or None when it leaves or the view scrolls."""
 
     def __init__(self, view: CardView, moved: Callable[[QPoint | None], None]) -> None:
         super().__init__(view)
@@ -125,7 +125,7 @@ class TranscriptPane(QWidget):
         self.find_bar = FindBar(self.view, self)
         self.composer = Composer(self)
         self.can_play: Callable[[Turn], bool] = lambda turn: False
-        """Returns whether a turn's audio is available; set by the owner of the audio."""
+        """A function that returns whether a turn's audio is available. Set by the owner of the audio."""
         self.menu: QMenu | None = None
         """The most recently opened context menu, if any."""
         self.setAutoFillBackground(True)
@@ -242,7 +242,7 @@ class TranscriptPane(QWidget):
             self._changed.add(id(entry))
 
     def settle(self) -> None:
-        """Shows all changes since the last call. Does nothing while entries of past sessions are yet to be shown."""
+        """Shows all changes since the last call. No-op while entries of past sessions are still being added."""
         if self._past or not self._changed:
             return
         stay = self.view.at_newest()

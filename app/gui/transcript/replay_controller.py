@@ -15,7 +15,7 @@ from app.services.sound_service import Clip, SoundTestService
 from app.settings.declarations import Settings
 
 BEFORE_SECONDS = {"user": 0.5, "assistant": 0.1}
-"""How much audio to play before a turn's start, because the start is detected with a slight delay."""
+"""Duration of audio played before a turn's start, which is detected with a slight delay."""
 AFTER_SECONDS = 0.3
 
 _TASK = "hear a turn again"
@@ -25,7 +25,7 @@ class ReplayController(QObject):
     """Replays turns. During playback, the running session ignores the microphone."""
 
     failed = Signal(str)
-    """A message explaining why the turn could not be played."""
+    """Emits a message explaining why a turn could not be played."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class ReplayController(QObject):
         self._background = background
         self._playing: Turn | None = None
         self.folders: dict[int, Path] = {}
-        """The folders with the audio of the sessions in view, keyed by session number."""
+        """The audio folders of the sessions in view, keyed by session number."""
         transcript.can_play = self.can_play
         transcript.play_wanted.connect(self.play)
 
@@ -60,7 +60,7 @@ class ReplayController(QObject):
         return self._sound(turn) is not None
 
     def play(self, turn: Turn) -> None:
-        """Plays a turn; if that turn is already being played, stops playback instead."""
+        """Plays a turn, or stops playback if that turn is already being played."""
         if self._service is None:
             return
         service, again = self._service, self._playing is turn
