@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 
 REMEMBERED_SECONDS = 6.0
-"""How long measured delays are kept. Older ones are invalid, since clocks drift and sessions may pause."""
+"""How long measured delays are used. Older ones are outdated, since clocks drift and sessions may pause."""
 
 
 class SessionTime:

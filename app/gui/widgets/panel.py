@@ -45,7 +45,7 @@ class Panel(QDialog):
         self.setAccessibleName(title)
 
     def fit(self) -> None:
-        """Adjusts the height to the content at the current width, unless the user has chosen a greater height."""
+        """Adjusts the height to the content at the current width, but not below a height chosen by the user."""
         if self.isVisible():
             layout = self.column
             self._make_room()

@@ -32,5 +32,5 @@ class PickList(QComboBox):
             QApplication.sendEvent(self.view(), event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leaves wheel events to the parent widget."""
+        """Ignores the event, so that the parent widget handles it."""
         event.ignore()

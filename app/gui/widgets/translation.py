@@ -1,6 +1,6 @@
 """Installs the translation into the user's language, if there is one. The source language is English.
 
-The language is determined by the setting `window_language`, by default the system's. The app's translations are in
+The setting `window_language` determines the language, by default that of the system. The app's translations are in
 `resources/translations`; those of Qt's own texts come with Qt.
 """
 

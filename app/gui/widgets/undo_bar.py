@@ -94,7 +94,7 @@ class NoteBox(QWidget):
 
 
 class UndoBar(NoteBox):
-    """Emits `undone` if the user restores the removed items, and `expired` once that is no longer possible."""
+    """Offers to restore removed items. Emits `undone` if the user accepts, and `expired` once it is too late."""
 
     undone = Signal()
     expired = Signal()
