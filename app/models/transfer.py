@@ -233,7 +233,7 @@ class FileTransfer:
                         out.write(block)
                         have += len(block)
                         report(have, False)
-                except httpx.TransportError:
+                except httpx.RemoteProtocolError:  # the server ended the connection
                     raise _CutShort from None
         if have != file.size:
             raise _CutShort

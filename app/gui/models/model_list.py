@@ -277,7 +277,7 @@ class ModelListView(QListView):
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row is not None:
             self.picked.emit(row)
-        elif event.key() == Qt.Key.Key_D and control and row is not None:
+        elif event.key() == Qt.Key.Key_D and control and row is not None and not row.download:
             self.starred.emit(row.choice)
         elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 1:
             self.left_above.emit()

@@ -10,11 +10,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.conversation import events as e
 from app.gui.models.favourites import MAX_FAVOURITES
-from app.gui.models.model_list import ModelRow, is_local
+from app.gui.models.model_list import ModelListView, ModelRow, is_local
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.services.model_service import ModelView
@@ -210,6 +210,20 @@ async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
     ]
     async with shown(FakeFactory(), Settings.load(path), choices=CHOICES, service=FakeBackendService()) as window:
         assert [action.text() for action in window.setup.favourites.picks] == ["Built-in", "gpt-5 (OpenAI)"]
+
+
+def test_a_model_that_is_not_downloaded_is_no_favourite_by_key_either(qtbot) -> None:
+    around = QWidget()
+    qtbot.addWidget(around)
+    view = ModelListView(around)
+    big = ModelRow("download", BackendChoice("embedded", "big"), "Big", "9.9 GB", download="big")
+    view.rows.show([ModelRow("here", GPT_5, "GPT-5"), big])
+    starred: list[BackendChoice] = []
+    view.starred.connect(starred.append)
+    for place in (1, 3):  # each below the heading of its section
+        view.setCurrentIndex(view.rows.index(place, 0))
+        QTest.keyClick(view, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert starred == [GPT_5]
 
 
 async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is() -> None:

@@ -16,7 +16,7 @@ from app.conversation.event_json import EVENT_TYPES, checked_event, to_json
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS
 from app.history import importing
 from app.history.base import Setup
-from app.history.importing import read
+from app.history.importing import copy_sound, read
 from app.history.store import HistoryStore
 from app.session.control import BackendChoice, ToolChoice
 from app.session.errors import UserError
@@ -233,6 +233,15 @@ async def test_a_recorded_talk_comes_in_with_its_sound_and_goes_with_it(tmp_path
         assert not ours.exists() and (await history.talks(second.key))[0].folder == folders[1]
     finally:
         await history.close()
+
+
+def test_a_folder_that_is_there_already_keeps_what_is_in_it(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "mine.txt").write_text("mine")
+    with pytest.raises(UserError, match="can't be copied"):
+        copy_sound(tmp_path, there)
+    assert (there / "mine.txt").read_text() == "mine"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes among files there")

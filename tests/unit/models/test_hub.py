@@ -142,6 +142,18 @@ def test_a_file_that_was_copied_is_hashed_once(hub, tmp_path: Path, monkeypatch:
     assert hashed == ["model.safetensors"]
 
 
+def test_a_network_that_breaks_is_not_called_the_servers_fault(
+    hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("ATTEMPTS", 1), ("TIMEOUT", 0.3), ("LEAST_PROGRESS", 10**9)):
+        monkeypatch.setattr(transfer, name, value)
+    hub.slow = threading.Event()
+    with pytest.raises(ModelError, match=r"broke off \(ReadTimeout\)"):
+        d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame")
+    hub.slow.set()
+    assert whole(d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame"))
+
+
 def test_a_server_that_never_sends_the_end_is_given_up(hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfer, "ATTEMPTS", 2)
     hub.cut_after = [0] * 20
