@@ -2,13 +2,13 @@
 
 Suggested reading order:
 
-- `base.py`: the `Voice` protocol, `Clip`, and how a clip is made from an engine's output.
+- `base.py`: the `Voice` protocol, `Clip`, and `make_clip`, which creates a clip from an engine's output.
 - `voices.py`: the available voices and how one is chosen.
 - `child_voice.py`: the voice that starts a child process and sends texts to it.
 - `worker.py`: the child's main loop; `piper_worker.py`, `kokoro_worker.py`, `pico_worker.py`: one module per engine;
   `espeak.py`: phonemes for Piper and Kokoro; `word_times.py`: word boundaries, computed from phoneme durations.
-- `latents.py`, `latents_worker.py`: a voice's latents instead of audio, for training models.
+- `latents.py`, `latents_worker.py`: compute a voice's latents instead of audio, for training models.
 
-A text is sent to the child as a line of JSON, and the child returns audio. `make_clip` trims the audio and aligns the
-words with it, which completes the future returned by `Voice.synthesize`.
+Each text is sent to the child as a line of JSON, and the child returns audio. `make_clip` trims the audio and aligns
+the words with it. The resulting clip completes the future returned by `Voice.synthesize`.
 """

@@ -1,6 +1,6 @@
-"""The voice protocol, which turns text into clips of speech asynchronously.
+"""The voice protocol, which converts text to speech clips asynchronously.
 
-A clip is made from an engine's output by trimming the silence and aligning the words; `amplified` sets the loudness.
+`make_clip` trims silence from an engine's output and aligns the words with it; `amplified` adjusts the loudness.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from app.conversation.frame import SAMPLE_RATE
 
 _LEAD_SECONDS = 0.01
 _TAIL_SECONDS = {".": 0.22, "!": 0.22, "?": 0.22, ",": 0.09, ";": 0.12, ":": 0.12, "—": 0.1}
-"""Pause after a clause, keyed by its final punctuation mark. Without one, the sentence continues after a breath."""
+"""Length of the pause after a clause, keyed by its final punctuation mark; `_BREATH_SECONDS` if there is no mark."""
 _BREATH_SECONDS = 0.02
 
 _KNEE = 0.8
-"""Amplitude above which samples are soft-limited so that they stay below 1."""
+"""Amplitude above which samples are soft-limited to keep them below 1."""
 
 _LEVEL_SAMPLES = SAMPLE_RATE // 100
 _PAUSE_LEVEL = 0.02
 _PAUSE_SECONDS = 0.05
-"""A pause within a clause: its maximum level relative to the loudest sample, and its minimum length. Tuned on 60
-sentences by Pico in three languages."""
+"""Maximum level, relative to the loudest sample, and minimum length of a pause within a clause. Tuned on 60 sentences
+synthesised by Pico in three languages."""
 _LONG_PAUSE_SECONDS = 0.1
-"""Longer than the closure of a stop consonant such as /t/."""
+"""Minimum length of a pause that marks the end of a word; the closure of a stop consonant such as /t/ is shorter."""
 
 
 def make_clip(samples: np.ndarray, text: str, word_ends: Sequence[int] | None = None) -> Clip:
-    """Makes a clip from an engine's output, with the final silence cut to a pause that suits the end of `text`.
+    """Creates a clip from an engine's output, trimmed at both ends. The length of the final pause depends on `text`.
 
     `word_ends`: the end of each word as a sample offset in `samples`; estimated if the engine doesn't provide it.
     """
@@ -80,7 +80,7 @@ def place_words(text: str, samples: int, pauses: Sequence[tuple[int, int]] = ())
 
 
 def find_pauses(samples: np.ndarray) -> list[tuple[int, int]]:
-    """Returns the pauses within speech as (start, end) samples, excluding leading and trailing silence."""
+    """Returns the pauses within speech as (start, end) sample offsets, excluding leading and trailing silence."""
     power = np.convolve(np.square(samples), np.ones(_LEVEL_SAMPLES) / _LEVEL_SAMPLES, "same")
     quiet = np.sqrt(np.maximum(power, 0)) < _PAUSE_LEVEL * np.abs(samples).max()
     edges = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]]).astype(np.int8))).reshape(-1, 2)
@@ -89,7 +89,7 @@ def find_pauses(samples: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _spread(words: Sequence[str], start: int, end: int) -> list[int]:
-    """Returns the end of each word when `words` fill the samples from `start` to `end`."""
+    """Returns the sample offset at which each word ends if `words` fill the range from `start` to `end`."""
     weights = [_weight(word) for word in words]
     # The pause after the last word lies outside this range.
     if weights:
@@ -104,7 +104,7 @@ def _weight(word: str) -> float:
 
 
 def amplified(samples: np.ndarray, gain: float, volume: float = 1.0) -> np.ndarray:
-    """Returns float32 samples amplified by `gain` decibels and the factor `volume`, with soft limiting."""
+    """Returns `samples` scaled by `gain` (in dB) and `volume` (a factor), as float32 with soft limiting."""
     factor = 10 ** (gain / 20) * volume
     out = (samples * factor).astype(np.float32)
     loud = np.abs(out) > _KNEE
@@ -115,7 +115,7 @@ def amplified(samples: np.ndarray, gain: float, volume: float = 1.0) -> np.ndarr
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """A word of a clip, from sample `start` up to but excluding `end`. Includes any pause before the word."""
+    """A word of a clip, from sample `start` (inclusive) to `end` (exclusive), including any pause before the word."""
 
     text: str
     start: int
@@ -124,14 +124,14 @@ class SpokenWord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clip:
-    """Speech as `samples` (float32, mono, 24 kHz) and the positions of its words."""
+    """Synthesised speech: `samples` (float32, mono, 24 kHz) and the position of each word."""
 
     samples: np.ndarray
     words: tuple[SpokenWord, ...]
 
 
 class VoiceError(Exception):
-    """The voice failed; `str(error)` is a user-facing message."""
+    """A speech synthesis error; `str(error)` is a user-facing message."""
 
 
 class Voice(Protocol):
@@ -148,7 +148,7 @@ class Voice(Protocol):
     def synthesize(self, text: str) -> Future[Clip]:
         """Starts synthesising `text` in the background and returns immediately.
 
-        Clips complete in the order of the calls, and pending ones can be cancelled. The future raises VoiceError.
+        Clips complete in call order, and pending ones can be cancelled. On failure, the future raises VoiceError.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""A voice that runs in a child process, so that synthesis doesn't block the app's. Each engine has a worker module.
+"""A voice that runs in a child process, so that synthesis doesn't block the app. Each engine has its own worker module.
 
 The voice starts the child, sends it one text at a time, and resamples the audio to 24 kHz. On exit, the child is
 returned to the model pool. It also terminates with this process, because its standard input closes.
@@ -27,16 +27,16 @@ from app.untrusted.files import read_json_line
 from app.untrusted.limits import CHILD_LINE
 
 _CLIP_SECONDS = 4.0
-"""How long closing waits for a clip in progress before killing the child as stuck. A sentence takes half a second."""
+"""How long to wait on exit for a clip in progress before killing the child. A sentence normally takes half a second."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """How to start a voice's child process, which runs `module` with `arguments` and requires `file`.
+    """The launch parameters of a voice's child process, which runs `module` with `arguments` and requires `file`.
 
-    `gain`: the gain in dB that matches the voice's loudness to that of the other voices.
+    `gain`: gain in dB that matches the voice's loudness to that of the other voices.
     """
 
     name: str

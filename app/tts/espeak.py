@@ -26,7 +26,7 @@ def enter_data_folder() -> Path:
     """Changes to the parent of espeak-ng's data directory and returns the data's path relative to it.
 
     On Windows, espeak-ng can't open a path with characters outside the system code page, such as a user name in another
-    script, and it misreads anything beyond ASCII. The relative path is plain ASCII.
+    script, and it misinterprets other non-ASCII characters. The relative path is plain ASCII.
     """
     from piper.phonemize_espeak import ESPEAK_DATA_DIR
 

@@ -1,6 +1,6 @@
-"""The child process for Kokoro-82M. Its phonemes come from espeak-ng, which is GPL-licensed.
+"""The child process that runs Kokoro-82M. It gets its phonemes from espeak-ng, which is GPL-licensed.
 
-`app.tts.worker` describes the protocol it uses with its parent.
+The protocol between parent and child is documented in `app.tts.worker`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ FRAME = 600
 """Samples per model frame; phoneme durations are whole numbers of frames."""
 
 MOST_TOKENS = 510
-"""The model accepts 512 tokens, including one padding token at each end."""
+"""Maximum number of tokens per piece: the model accepts 512, including one padding token at each end."""
 
 SEED = 20251002
 
 LENGTHS = "Clip"
-"""The model's only node of this type outputs the duration of each token in frames."""
+"""Type of the ONNX node that outputs the duration of each token in frames. The model has only one such node."""
 
 TOKENS = {
     symbol: number
@@ -85,7 +85,7 @@ ENGLISH_SOUNDS = (
     ("ɐ", "ə"),
     ("ʲ", ""),
 )
-"""Maps espeak-ng's phonemes to the ones the model was trained on, those of misaki, the project's phonemizer."""
+"""Maps espeak-ng's phonemes to those of misaki, the Kokoro project's phonemizer, on which the model was trained."""
 
 
 def as_symbols(phonemes: str, language: str) -> str:
@@ -107,12 +107,12 @@ def pieces(symbols: str, most: int = MOST_TOKENS) -> Iterator[str]:
 
 
 def threads() -> int:
-    """Returns how many threads to use: half the machine's cores, but between one and four."""
+    """Returns the number of threads to use: half the machine's cores, but at least one and at most four."""
     return min(4, max(1, (os.cpu_count() or 1) // 2))
 
 
 def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callable[[str, str], list[str]]) -> Speak:
-    """Builds the `Speak` function. `style` has one row per token count; `phonemize` works like `Espeak.phonemize`."""
+    """Creates a `Speak` function. `style` has one row per token count; `phonemize` works like `Espeak.phonemize`."""
 
     def pronounce(word: str) -> str:
         return as_symbols(" ".join(phonemize(language, word)), language)
@@ -131,7 +131,7 @@ def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callab
                     },
                 )
                 sounds.append(np.asarray(sound, np.float32).ravel())
-                # These spaces stand for the padding tokens, and separate the words of adjacent pieces.
+                # The spaces represent the padding tokens and separate the words of adjacent pieces.
                 phonemes += f" {piece} "
                 lengths += (np.asarray(frames).ravel() * FRAME).astype(int).tolist()
         if not sounds:

@@ -1,4 +1,4 @@
-"""The parent's side of the child process that computes a Piper voice's latents."""
+"""The parent-side interface to the child process that computes a Piper voice's latents."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from app.untrusted.limits import CHILD_LINE
 
 
 class LatentVoice:
-    """Computes the latents of texts. A context manager; `model` is a medium-quality Piper voice."""
+    """A context manager that computes the latents of texts. `model`: the file of a medium-quality Piper voice."""
 
     def __init__(self, model: Path) -> None:
         self._model = model
         self._child = ChildWorker("app.tts.latents_worker", str(model))
 
     def __enter__(self) -> LatentVoice:
-        """Starts the child. Raises VoiceError."""
+        """Starts the child process. Raises VoiceError."""
         try:
             self._child.start()
         except ChildError as error:
@@ -38,7 +38,7 @@ class LatentVoice:
         self._child.close()
 
     def speak(self, text: str, rate: float = 1.0) -> tuple[np.ndarray, list[tuple[int, int]]]:
-        """Returns the latents `[N, 192]` and, for each word, its half-open (start, end) range within them.
+        """Returns the latents of `text`, shape (N, 192), and each word's half-open (start, end) range of rows.
 
         Raises VoiceError.
         """

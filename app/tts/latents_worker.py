@@ -1,7 +1,7 @@
 """The child process that computes a Piper voice's latents, the input of its decoder.
 
-Piper is GPL-3.0-or-later, so it runs as a separate program. `app.tts.worker` describes the protocol with its parent.
-The header of a result also has `words`, each word's half-open (start, end) range of latents.
+Piper is GPL-3.0-or-later, so it runs as a separate program. The protocol between parent and child is documented in
+`app.tts.worker`. The header line also contains `words`, each word's half-open (start, end) range of latents.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ LATENTS = "/Mul_7_output_0"
 """The decoder's input tensor in Piper's medium-quality models."""
 
 SIZE = 192
-"""Values per latent."""
+"""The dimension of a latent vector."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latents:
-    """The latents of a text, `[N, 192]`. `words`: each word's half-open (start, end) range of them."""
+    """The latents of a text, shape (N, 192). `words`: each word's half-open (start, end) range of rows in `values`."""
 
     values: np.ndarray
     words: list[tuple[int, int]]
 
     def numbers(self) -> np.ndarray:
-        """The data sent after the header line."""
+        """Returns the data to send after the header line."""
         return self.values
 
     def description(self) -> dict[str, object]:
-        """The fields this result adds to the header line."""
+        """Returns the fields to add to the header line."""
         return {"words": self.words}
 
 
@@ -46,7 +46,7 @@ def load(model: Path) -> Callable[[str, float], Latents]:
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # otherwise it warns about every weight that was cut away
+    options.log_severity_level = 4  # otherwise it warns about every removed weight
     session = onnxruntime.InferenceSession(
         cut_at(model.read_bytes(), LATENTS, LENGTHS), options, providers=["CPUExecutionProvider"]
     )
@@ -67,7 +67,7 @@ def load(model: Path) -> Callable[[str, float], Latents]:
             )
             rows.append(latents[0].T)
             spans = np.cumsum(lengths.reshape(-1)).astype(int)
-            # A pad follows each phoneme, and boundary tokens enclose the sentence; ids[0] is the first of them.
+            # A padding token follows each phoneme, and boundary tokens enclose the sentence; ids[0] is one of those.
             places = _places(sentence, ids, config.phoneme_id_map)
             phonemes += [*sentence, " "]
             ends += [at + int(spans[place]) for place in places] + [at + len(rows[-1])]
@@ -80,7 +80,7 @@ def load(model: Path) -> Callable[[str, float], Latents]:
 
 
 def _places(sentence: list[str], ids: list[int], table: Mapping[str, Sequence[int]]) -> list[int]:
-    """Returns the index in `ids` of the last ID of each phoneme, counting the pad that follows it."""
+    """Returns, for each phoneme, the index in `ids` of its last token, which is the padding token after it."""
     at, places = 0, []
     for phoneme in sentence:
         for wanted in table.get(phoneme, []):

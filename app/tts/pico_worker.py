@@ -1,6 +1,6 @@
-"""The child process for Pico, using the `py_nanotts` package from its download folder.
+"""The child process that runs Pico, which is part of the downloaded `py_nanotts` package.
 
-`app.tts.worker` describes the protocol it uses with its parent.
+The protocol between parent and child is documented in `app.tts.worker`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SAMPLE_RATE = 16_000
 
 
 def load(package: Path, voice: str) -> Speak:
-    """Loads a voice from the package in the folder `package`."""
+    """Loads the voice named `voice` from the package folder `package`."""
     sys.path.append(str(package.parent))
     from py_nanotts import NanoTTS
 

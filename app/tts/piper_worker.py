@@ -1,6 +1,6 @@
-"""The child process for Piper, which is GPL-3.0-or-later and so runs as a separate program.
+"""The child process that runs Piper. Piper is GPL-3.0-or-later and must therefore stay a separate program.
 
-`app.tts.worker` describes the protocol it uses with its parent.
+The protocol between parent and child is documented in `app.tts.worker`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ PEAK = 0.6
 
 ROUNDED_UP = 0.25
 """Share of a sentence's duration that `length_scale` doesn't affect, because durations are rounded up to whole frames.
-Fitted on eight sentences in the voice Joe at six rates."""
+Fitted to eight sentences spoken by the voice Joe at six rates."""
 
 LENGTHS = "Ceil"
-"""Type of the node that outputs phoneme durations, the one `piper.patch_voice_with_alignment` looks for."""
+"""Type of the ONNX node that outputs phoneme durations; `piper.patch_voice_with_alignment` uses the same one."""
 
 
 def open_voice(model: Path, session: Any) -> tuple[Any, Callable[[str], str]]:
-    """Returns the `PiperVoice` of the file `model`, which `session` runs, and a function that gives a word's phonemes.
+    """Returns a `PiperVoice` for the file `model`, run by `session`, and a function that returns a word's phonemes.
 
     The voice's .json file must be in the same folder.
     """

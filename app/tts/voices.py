@@ -27,12 +27,12 @@ SAMPLES = {
     "it": "Ciao. Ecco la mia voce: leggo quello che chiedi, e mi fermo quando parli.",
     "pt": "Olá. Esta é a minha voz: leio o que você pede, e paro quando você fala.",
 }
-"""The sample text of each language."""
+"""The text of the voice sample, keyed by language."""
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceEntry:
-    """One voice.
+    """A voice in the catalogue.
 
     `key`: the model's key, or MODEL/VOICE if the model has several voices; `language`: a two-letter code.
     """
@@ -45,7 +45,7 @@ class VoiceEntry:
 
 
 def all_voices() -> list[VoiceEntry]:
-    """Returns all voices. Those of the same language are sorted from best to worst."""
+    """Returns all voices in the catalogue. Those of the same language are sorted from best to worst."""
     found = []
     for model in models_of("tts"):
         if not model.voices:
@@ -61,9 +61,9 @@ def voices_of(language: str) -> list[VoiceEntry]:
 
 
 def choose_voice(key: str = "", language: str = ENGLISH, here: Callable[[str], bool] = is_here) -> VoiceEntry:
-    """Returns the voice `key`, or the best one for `language` if `key` is empty. A model's key alone is valid too.
+    """Returns the voice `key`, or the best one for `language` if `key` is empty. `key` may also be just a model's key.
 
-    `here`: whether a model is installed. Raises VoiceError if no voice fits.
+    `here`: returns whether a model is installed. Raises VoiceError if no suitable voice is available.
     """
     spoken = ENGLISH if language == AUTOMATIC else language
     if not key:
@@ -91,7 +91,7 @@ def choose_voice(key: str = "", language: str = ENGLISH, here: Callable[[str], b
 
 
 def other_voice(voice: VoiceEntry, here: Callable[[str], bool] = is_here) -> VoiceEntry | None:
-    """Returns the best other voice of the same language that is installed and fast enough, or None."""
+    """Returns the best alternative to `voice` in the same language that is installed and fast enough, or None."""
     speeds = load_speeds()
     for other in voices_of(voice.language):
         quick = other.model.key not in speeds or speeds[other.model.key].rate >= LEAST_RATE
@@ -106,14 +106,14 @@ def make_voice(key: str = "", language: str = ENGLISH, rate: float = 1.0, volume
 
 
 def make_sample(key: str, rate: float = 1.0, volume: float = 1.0) -> tuple[VoiceEntry, np.ndarray]:
-    """Returns the voice `key` and its spoken sample (float32, mono, 24 kHz). Blocks. Raises VoiceError."""
+    """Returns the voice `key` and its sample text as speech (float32, mono, 24 kHz). Blocking. Raises VoiceError."""
     chosen = choose_voice(key, AUTOMATIC)
     with ChildVoice(speaker_of(chosen), rate, volume) as voice:
         return chosen, voice.synthesize(SAMPLES[chosen.language]).result().samples
 
 
 def speaker_of(entry: VoiceEntry) -> Speaker:
-    """Returns the description of the child process that runs this voice."""
+    """Returns the launch parameters of the child process that runs this voice."""
     file, voice = model_path(entry.model.key), entry.voice
     arguments = [str(file)]
     if voice is not None and entry.model.engine == "kokoro":
@@ -136,6 +136,6 @@ def _best(language: str, here: Callable[[str], bool]) -> VoiceEntry:
     if present:
         return (quick or present)[0]
     if (own := DEFAULTS["tts"]) in {voice.model.key for voice in known}:
-        return next(voice for voice in known if voice.model.key == own)  # loading it fails with instructions
+        return next(voice for voice in known if voice.model.key == own)  # loading it raises an error with instructions
     ways = " or ".join(dict.fromkeys(f"models get {voice.model.key}" for voice in known))
     raise VoiceError(f"No voice for the language “{language}” is on this machine. Get one: {ways}.")

@@ -1,4 +1,4 @@
-"""Locates the words of a text in its synthesised speech from the phoneme durations."""
+"""Locates the words of a text in its synthesised speech, using the durations of the phonemes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def word_spans(
 ) -> list[tuple[int, int]]:
     """Returns each word's half-open (start, end) range of samples.
 
-    - `phonemes`: the phonemes spoken, including the spaces and punctuation between words.
+    - `phonemes`: the synthesised phonemes, including the spaces and punctuation between words.
     - `ends`: the sample at which each phoneme ends.
-    - `pronounce`: returns the phonemes of a word in isolation. Used if the number of words and the number of phoneme
-      groups differ, since espeak-ng joins short words ("from the") and splits numbers.
+    - `pronounce`: returns the phonemes of a word in isolation. Called only if the number of words differs from the
+      number of phoneme groups, since espeak-ng joins short words ("from the") and splits numbers.
     """
     sounding = [index for index, phoneme in enumerate(phonemes) if _sounds(phoneme)]
     if not sounding:
@@ -55,7 +55,7 @@ def _sounding(phonemes: str) -> list[str]:
 
 
 def _group_sizes(phonemes: Sequence[str]) -> list[int]:
-    """Returns the number of sounds in each group of phonemes between spaces, skipping empty groups."""
+    """Returns the number of sounds in each space-separated group of phonemes, skipping empty groups."""
     sizes = [0]
     for phoneme in phonemes:
         if phoneme == " ":

@@ -1,4 +1,4 @@
-"""The main loop of every voice's child process: reads JSON lines and writes clips until its input ends.
+"""The main loop of every voice's child process, which reads JSON lines and writes audio until its input closes.
 
 Standard output starts with the line `{"ready": true}`. Each request on standard input is a line `{"text": …,
 "rate": …}`, where a rate of 2 is twice as fast. The reply is a header line `{"bytes": …, "cpu_seconds": …}` followed by
@@ -21,23 +21,23 @@ from app.platform.children import answers_of_child, send_line
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """An engine's audio for a text. `word_ends`: the sample at which each word ends, or None if unknown."""
+    """The audio synthesised for a text. `word_ends`: the sample at which each word ends, or None if unknown."""
 
     samples: np.ndarray
     sample_rate: int
     word_ends: list[int] | None = None
 
     def numbers(self) -> np.ndarray:
-        """The data sent after the header line."""
+        """Returns the data to send after the header line."""
         return self.samples
 
     def description(self) -> dict[str, object]:
-        """The fields this result adds to the header line."""
+        """Returns the fields to add to the header line."""
         return {"sample_rate": self.sample_rate, "word_ends": self.word_ends}
 
 
 class WorkerResult(Protocol):
-    """A child's result for one text: the data, and the header fields that describe it."""
+    """A worker's result for one text: the data, and the header fields that describe it."""
 
     def numbers(self) -> np.ndarray: ...
 
@@ -45,11 +45,11 @@ class WorkerResult(Protocol):
 
 
 Speak = Callable[[str, float], Speech]
-"""Synthesises a text at a rate, where 1 is the voice's normal rate."""
+"""A function that synthesises a text at a given rate, where 1 is the voice's normal rate."""
 
 
 def serve(load: Callable[[], Callable[[str, float], WorkerResult]]) -> int:
-    """Loads a voice, warms it up, and serves until standard input ends; returns the exit code."""
+    """Loads a voice, warms it up, and serves requests until standard input closes. Returns the exit code."""
     answers = answers_of_child(2)
     speak = load()
     speak("Ready.", 1.0)  # the first call is slow
