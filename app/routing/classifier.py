@@ -1,8 +1,8 @@
 """A linear question classifier with word pieces as features.
 
 Each word piece, and each pair of adjacent pieces known from the training data, has one weight per kind of question. The
-sum of the weights is divided by the square root of the number of pieces; a bias is added, and a softmax applied. The
-weights are stored in `resources/routing` and trained by `app.research.training.routing`.
+sum of the weights is divided by the square root of the number of pieces, a bias is added, and a temperature-scaled
+softmax is applied. The weights are stored in `resources/routing` and trained by `app.research.training.routing`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ KINDS: tuple[str, ...] = ("everyday", "reasoning", "stem", "humanities", "creati
 TABLE = "table.npz"
 TOKENIZER = "tokenizer.json"
 LONGEST = 1500
-"""The maximum number of characters to classify, so that a monologue takes no longer than a long question."""
+"""Maximum number of characters to classify; the rest of a longer text is ignored, which bounds the run time."""
 START = -1
-"""Represents the start of the text in a pair."""
+"""Stands for the start of the text as the first element of a pair."""
 
 
 class KindClassifier:
-    """A classifier with the weights in `folder` (default: `resources/routing`).
+    """A classifier that uses the weights in `folder` (default: `resources/routing`).
 
-    The constructor raises OSError, ValueError or KeyError. `made_from`: the digest of the training questions.
+    `made_from`: the digest of the training questions. The constructor raises OSError, ValueError or KeyError if the
+    weights are missing or invalid.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
