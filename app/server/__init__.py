@@ -1,4 +1,4 @@
-"""A voice server whose clients are Moshi's own, benchmarks and the `remote` front-end.
+"""A voice server for Moshi's own clients, benchmarks and the `remote` front-end.
 
 - `connection.py`: a client's connection, which receives audio and sends audio, words and events.
 - `served_talk.py`: a session that survives a lost connection and buffers events until the client reconnects.

@@ -15,13 +15,13 @@ from app.frontend.remote.protocol import AUDIO, EVENTS, READY, TEXT, event_json,
 from app.server.served_talk import MOST_EVENTS, ServedTalk
 
 MOST_WAITING = round(10.0 / FRAME_SECONDS)
-"""The maximum number of audio frames in the send queue (10 s). A client that falls further behind is disconnected."""
+"""Maximum number of audio frames in the send queue (10 s). A client that falls further behind is disconnected."""
 UNREADABLE = 1003
-"""The WebSocket status for data that can't be decoded."""
+"""The WebSocket close code for data that can't be decoded."""
 POLICY = 1008
-"""The WebSocket status "policy violation", for a client that reads too slowly or was replaced by another one."""
+"""The WebSocket close code "policy violation", for a client that reads too slowly or was replaced by another one."""
 LEFT = (1000, 1001)
-"""The WebSocket statuses of a client that disconnects intentionally."""
+"""The WebSocket close codes of a client that disconnects intentionally."""
 
 
 class ClientConnection:
@@ -29,9 +29,9 @@ class ClientConnection:
 
     `after`: the number of the last event that the client received; 0 for none, None if unknown.
 
-    Clients that don't request events, such as Moshi's own, get no audio for the first frame. This is consistent with
-    Moshi's server, which treats that frame as past input. Recording clients insert a frame of silence instead, so that
-    the recording is as long as the audio they sent.
+    Clients that don't request events, such as Moshi's own, receive no audio for the first frame. This matches Moshi's
+    server, which treats that frame as past input. Clients that record prepend a frame of silence, so that the recording
+    is as long as the audio they sent.
     """
 
     def __init__(self, socket: Any, after: int | None = 0) -> None:
@@ -56,7 +56,7 @@ class ClientConnection:
     def learn(self, event: e.Event) -> None:
         if not self.wants_events and not isinstance(event, e.AssistantSaid):
             return
-        if self._outgoing.qsize() - self._frames >= 2 * MOST_EVENTS:  # a reconnect may send MOST_EVENTS
+        if self._outgoing.qsize() - self._frames >= 2 * MOST_EVENTS:  # a reconnect may queue MOST_EVENTS
             self._cut_off("The events are not read in time.")
             return
         self._outgoing.put_nowait(event)

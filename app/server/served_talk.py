@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from app.server.connection import ClientConnection
 
 MOST_EVENTS = 2_000
-"""The maximum number of buffered events: about a hundred per second for as long as a session waits for its client."""
+"""Maximum number of buffered events: about a hundred per second for as long as a session waits for its client."""
 MOST_CHARS = 1_000_000
-"""The maximum total length of the buffered events in serialized form, in characters."""
+"""Maximum total length of the buffered events in serialized form, in characters."""
 
 
 class EventLog:
@@ -47,10 +47,10 @@ class EventLog:
             self._chars -= chars
 
     def before(self, after: int | None) -> int:
-        """Returns the number of the event after which to start sending to a client that already has `after` events.
+        """Returns the event number after which to resume sending to a client that has the events up to number `after`.
 
-        It is greater than `after` if events in between were discarded. If `after` is None, the client doesn't know how
-        many it has, and gets only future events.
+        The result is greater than `after` if events in between were discarded. A client that doesn't know its last
+        event passes None and receives only future events.
         """
         if after is None:
             return self.count
@@ -63,13 +63,13 @@ class EventLog:
 
 
 MakeTalk = Callable[[PushedSource, SendingSink], Awaitable[Session]]
-"""Creates a session between a source and a sink without blocking the event loop. The caller enters the session."""
+"""Creates a session between a source and a sink without blocking the event loop. The caller must enter the session."""
 
 
 class ServedTalk:
-    """A session to which one client at a time connects, with `join` and `leave`.
+    """A session that serves one client at a time, which `join` connects and `leave` disconnects.
 
-    `make`: creates the session, when `begin` is called. `tell`: called with the message of each failure.
+    `make`: creates the session when `begin` is called. `tell`: called with the message of each failure.
     """
 
     def __init__(self, make: MakeTalk, tell: Callable[[str], object] = lambda line: None) -> None:
@@ -113,9 +113,9 @@ class ServedTalk:
             await self._ending
 
     def join(self, client: ClientConnection, *, resumed: bool = False, after: int | None = 0) -> Welcome:
-        """Connects `client` to the session, starting with the buffered events after number `after`.
+        """Connects `client` to the session and sends it the buffered events after number `after`.
 
-        Disconnects any previous client. Returns the welcome message for the new one.
+        Disconnects any previous client. Returns the welcome message for the new client.
         """
         assert self._session is not None
         previous, self._client, self.left_at = self._client, client, None

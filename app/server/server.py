@@ -1,4 +1,4 @@
-"""The server for clients that use Moshi's protocol. Each gets its own session, by default one at a time.
+"""The server for clients that speak Moshi's protocol. Each client gets its own session, by default one at a time.
 
 Clients are accepted or rejected based on the HTTP request that opens the connection.
 """
@@ -25,12 +25,12 @@ from app.server.served_talk import MakeTalk, ServedTalk
 from app.untrusted.limits import VOICE_MESSAGE
 
 KEY_PARAMETER = "key"
-"""The URL parameter with the key, for clients that can't set headers."""
+"""The URL query parameter that carries the key, for clients that can't set headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The rejection of a request: an HTTP status and a message for the client."""
+    """A rejection of a request: the HTTP status and a message for the client."""
 
     status: int
     sentence: str
@@ -38,7 +38,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The relevant parts of a request: its path, the token of the session to resume, and the key.
+    """The relevant parts of a request: the path, the token of the session to resume (if any), and the key.
 
     `after`: the number of that session's events that the client already has; None if unspecified.
     """
@@ -68,10 +68,10 @@ def read_request(target: str, headers: Mapping[str, str]) -> Request:
 
 
 def refusal(request: Request, headers: Mapping[str, str], key: str) -> Refusal | None:
-    """Returns the reason to reject a request, or None to accept it. `key`: required of clients, unless empty.
+    """Returns the reason to reject a request, or None to accept it. `key`: the required key; empty if none is required.
 
-    Web pages in a browser on this machine can reach the loopback interface as well. If no key is required, a request is
-    therefore accepted only if its Host and Origin headers refer to this machine.
+    Any web page opened in a browser on this machine can also reach the loopback interface. If no key is required, a
+    request is therefore accepted only if its Host and Origin headers refer to this machine.
     """
     if any(_only(headers, name) is None for name in ("Authorization", "Host", "Origin")):
         return Refusal(400, "This request has a header twice that must be there once.")
@@ -108,9 +108,9 @@ def _only(headers: Mapping[str, str], name: str) -> str | None:
 
 
 TURN_SECONDS = 10.0
-"""How long a client waits for a session slot, since the previous session takes a moment to end."""
+"""How long a client may wait for a session slot, since the previous session takes a moment to end."""
 FAILED = 1011
-"""The WebSocket status "internal error"."""
+"""The WebSocket close code "internal error"."""
 
 
 class VoiceServer:
@@ -118,10 +118,10 @@ class VoiceServer:
 
     - `make`: creates a session.
     - `port`: 0 selects a free one.
-    - `key`: required of clients, unless empty.
+    - `key`: the key that clients must send; empty if none is required.
     - `at_once`: the maximum number of concurrent sessions.
     - `tell`: called with a status message whenever a client connects or disconnects, and for each failure.
-    - `errors`: the types of exceptions on starting a session that are reported rather than raised.
+    - `errors`: exception types that, if raised when a session starts, are reported instead of propagated.
 
     Entering the context binds the port, and raises OSError if it is in use; `start` begins accepting clients.
     """
@@ -205,7 +205,7 @@ class VoiceServer:
             self._places.release()
 
     async def _hold_talk(self, socket: Any) -> None:
-        """Runs a new session with a client until the client will no longer reconnect."""
+        """Runs a new session for a client, and keeps the session alive while the client may reconnect."""
         self._tell("A client has come.")
         talk = ServedTalk(self._make, self._tell)
         try:
