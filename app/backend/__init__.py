@@ -11,7 +11,7 @@ In reading order:
 - `embedded`, `embedded_models`, `embedded_server`: a small model in a child process, accessed via an OpenAI-compatible
   API.
 - `attempts`, `deadlines`, `faults`, `thinking_tags`: code shared by the adapters.
-- `tool_calls`: runs the tools that a model requests mid-answer.
+- `tool_calls`: executes the tool calls that a model makes mid-answer.
 - `router`: a back-end that delegates each question to another one. `prices`: the cost of a request.
 - `scripted`: a back-end for tests and demos.
 

@@ -1,4 +1,4 @@
-"""The base class of answer requests, which implements retries and user-facing errors."""
+"""The base class for answer requests, which implements retries and converts errors to user-facing messages."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.backend.base import BackendError, ChatRequest, StreamItem, ToolCall
 
 RETRIES = 2
 RETRY_SECONDS = 0.4
-"""The delay before the first retry, which doubles with each further one."""
+"""Delay before the first retry; it doubles with each further retry."""
 MORE_ROOM = 8
-"""The factor by which the token limit is raised if thinking has used it up."""
+"""Factor by which the token limit is raised if the model used it up by thinking."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The last item of an attempt, with the server's finish reason ("stop", "length", …)."""
+    """The last item of an attempt, which carries the server's finish reason ("stop", "length", …)."""
 
     reason: str
 
@@ -27,7 +27,7 @@ class Finish:
 class AnswerAttempts(ABC):
     """The request attempts for a single answer. Subclasses implement a server's protocol.
 
-    `who`: the name of the model in user-facing messages.
+    `who`: the model's name in user-facing messages.
     """
 
     def __init__(self, request: ChatRequest, who: str) -> None:
@@ -63,7 +63,7 @@ class AnswerAttempts(ABC):
                 await asyncio.sleep(wait)
                 continue
             self.check_finish(reason, answered)
-            if answered or self.request.max_tokens <= 1:  # with one token, only the prompt had to be processed
+            if answered or self.request.max_tokens <= 1:  # a limit of one token is used only to process the prompt
                 return
             if reason != "length" or not self.allow_more():
                 raise BackendError(f"{self._who} gave an empty answer. Ask again, or choose another model.", "empty")
@@ -74,7 +74,7 @@ class AnswerAttempts(ABC):
 
     @abstractmethod
     def retry_wait(self, error: Exception, usual: float) -> float | None:
-        """Returns how many seconds to wait before retrying (usually `usual`), or None not to retry."""
+        """Returns the delay in seconds before the next retry (`usual` by default), or None if a retry is pointless."""
 
     @abstractmethod
     def explain(self, error: Exception, *, mid_answer: bool) -> BackendError:
@@ -82,10 +82,10 @@ class AnswerAttempts(ABC):
 
     @abstractmethod
     def allow_more(self) -> bool:
-        """Raises the token limit, once, after the model used it up without any text; returns whether it did."""
+        """Raises the token limit once, after the model used it up without producing text; returns whether it did."""
 
     def learn(self, error: Exception) -> bool:
-        """Adapts later requests by omitting what the server rejected; returns whether to retry immediately."""
+        """Adapts further requests by omitting what the server rejected; returns whether to retry immediately."""
         return False
 
     def check_finish(self, reason: str, answered: bool) -> None:

@@ -37,7 +37,7 @@ def split_address(url: str) -> SplitResult:
 
 
 def on_this_machine(url: str) -> bool:
-    """Returns whether a server is on the loopback interface, in which case proxies must be bypassed."""
+    """Returns whether a server is on the loopback interface, so that proxies must be bypassed."""
     host = split_address(url if "://" in url else f"//{url}").hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -57,7 +57,7 @@ def in_own_network(url: str) -> bool:
 def without_secrets(url: str) -> str:
     """Strips the user name, password, query and fragment from a URL, since any of them may contain keys.
 
-    Everything before the last “@” counts as user name and password, so that no part of a password remains.
+    Everything before the last “@” is treated as user name and password, so that no part of a password remains.
     """
     scheme, separator, rest = url.rpartition("://") if url.count("://") == 1 else ("", "", url)
     return scheme + separator + re.split(r"[?#]", rest.rpartition("@")[2], maxsplit=1)[0]
@@ -72,7 +72,7 @@ FaultKind = Literal[
 - `key`: the API key is missing or was rejected.
 - `quota`: too many requests, or no credit left.
 - `model`: the server doesn't have the model.
-- `request`: the server rejected the request in every form.
+- `request`: the server rejected the request in every form that was tried.
 - `content`: a content filter blocked the answer.
 - `empty`: the answer contained no text.
 - `network`: no connection to the server.
@@ -82,11 +82,11 @@ FaultKind = Literal[
 """
 
 USER_FIXABLE: tuple[FaultKind, ...] = ("key", "setup", "model", "quota", "network")
-"""Failures that the user may be able to fix in a back-end's key and server settings."""
+"""Failures that the user may be able to fix by changing a back-end's key or server settings."""
 
 
 class BackendError(Exception):
-    """A back-end failure. `str(error)` is a user-facing message saying what happened, what it means and what to do.
+    """A back-end failure. `str(error)` is a user-facing message: what happened, what it means and what to do.
 
     `retry_after`: the number of seconds that the server asked to wait; 0 if unspecified.
     """
@@ -99,7 +99,7 @@ class BackendError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call by the model. `arguments`: unvalidated JSON from the model; `id`: matches the result to the call."""
+    """A tool call by the model. `arguments`: unvalidated JSON from the model; `id`: links the result to the call."""
 
     id: str
     name: str
@@ -108,7 +108,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallMessage:
-    """A request message: the assistant's tool calls, with any text that accompanied them."""
+    """A request message: the assistant's tool calls, and any text that came with them."""
 
     calls: tuple[ToolCall, ...]
     content: str = ""
@@ -125,9 +125,9 @@ class ToolMessage:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The token usage of one request. `tokens_cached`: how many of the `tokens_in` were read from the server's cache.
+    """The token usage of one request. `tokens_cached`: how many of `tokens_in` were served from the prompt cache.
 
-    `counted`: whether the server reported the numbers; otherwise they are estimates.
+    `counted`: whether the server reported these counts; otherwise they are estimates.
     """
 
     tokens_in: int
@@ -167,10 +167,10 @@ Message = ChatMessage | ToolCallMessage | ToolMessage
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A request for an answer. `max_tokens` limits its length, at about 1.4 tokens per word.
+    """A request for an answer. `max_tokens` limits the answer's length (about 1.4 tokens per word).
 
-    `final`: whether tools with side effects are allowed, because the user's turn is complete, this answer will be
-    spoken, and no such tool has been called for it yet.
+    `final`: whether tools with side effects are allowed, which requires that the user's turn is complete, that this
+    answer will be spoken, and that no such tool has been called for it yet.
     """
 
     messages: tuple[Message, ...]
@@ -189,11 +189,11 @@ class Traits:
     - `history_words`: the maximum number of words of earlier turns to send.
     - `document_bytes`: the maximum size of the user's documents to send, in UTF-8 bytes.
     - `persona`: the system prompt.
-    - `enough_words`: an answer is cut at the first end of a sentence after this many words; 0 for no limit.
+    - `enough_words`: an answer is cut at the end of the sentence that reaches this many words; 0 for no limit.
     - `partial_words`: an answer to a partial transcript is cut after this many words; 0 for no limit.
-    - `least_interval`: the minimum number of seconds between two requests on partial transcripts, for a local model.
+    - `least_interval`: the minimum time in seconds between requests on partial transcripts; longer for a local model.
     - `free`: whether requests are free of charge.
-    - `first_seconds`, `words_per_second`: the time to the first word and the speed measured on this machine, or None.
+    - `first_seconds`, `words_per_second`: the measured time to the first word and speed; None if not measured.
     """
 
     concurrent: bool = True
@@ -210,15 +210,15 @@ class Traits:
     words_per_second: float | None = None
 
     def at_speed(self, first_seconds: float, words_per_second: float) -> Traits:
-        """Returns a copy with a measured speed."""
+        """Returns a copy with the speed measured on this machine."""
         return replace(self, first_seconds=first_seconds, words_per_second=words_per_second)
 
     def for_context(self, tokens: int) -> Traits:
-        """Returns a copy for a model with a context of `tokens`, with room left for the prompt and the answer."""
+        """Returns a copy for a context window of `tokens` tokens, leaving room for the prompt and the answer."""
         return replace(
             self,
             history_words=max(60, min(LONG_HISTORY_WORDS, int(tokens * 0.4))),
-            # 40 % of the tokens, at three or more bytes each; documents also take half of the history's share.
+            # 40 % of the tokens, at three or more bytes each; documents may also use half of the history's share.
             document_bytes=max(300, min(LONG_DOCUMENT_BYTES, int(tokens * 1.2))),
         )
 
@@ -228,7 +228,7 @@ class Traits:
 
 
 class Backend(Protocol):
-    """The protocol of a language model that answers requests. `name` and `model` are shown to the user."""
+    """The protocol for language models that answer requests. `name` and `model` are shown to the user."""
 
     name: str
 
@@ -239,7 +239,7 @@ class Backend(Protocol):
 
     @property
     def traits(self) -> Traits:
-        """The capabilities and request parameters, which may change when the context size becomes known."""
+        """The capabilities and request parameters; they may change once the context size is known."""
         ...
 
     async def open(self) -> None:
@@ -258,7 +258,7 @@ class Backend(Protocol):
         ...
 
     async def prime(self, request: ChatRequest) -> None:
-        """Makes the model process the start of the next prompt in advance, if that saves time. Never raises."""
+        """Has the model process the start of the next prompt in advance, if that saves time. Never raises."""
         ...
 
     async def close(self) -> None:
@@ -267,7 +267,7 @@ class Backend(Protocol):
 
 
 async def text_of(items: AsyncIterator[StreamItem]) -> AsyncGenerator[str, None]:
-    """Yields only the text of a stream."""
+    """Yields only the text items of a stream."""
     async for item in items:
         if isinstance(item, str):
             yield item

@@ -1,4 +1,4 @@
-"""Limits applied to every answer stream: deadlines, a maximum length, and removal of control characters."""
+"""Safeguards for every answer stream: deadlines, a maximum length, and the removal of control characters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME_CHARS = 256
 
 
 async def harmless_items(items: AsyncIterator[StreamItem]) -> AsyncGenerator[StreamItem, None]:
-    """Removes control characters from the items. The end of a text may be buffered until the next item."""
+    """Removes control characters from the items. The end of a text item may be buffered until the next one."""
     text = HarmlessStream()
     async for item in items:
         if isinstance(item, str):
@@ -37,7 +37,7 @@ def _call(call: ToolCall) -> ToolCall:
 
 
 FIRST_TOKEN_SECONDS = 20.0
-"""The timeout for the first item. Ollama may have to load the model first, but users won't wait longer than this."""
+"""Timeout for the first item. Ollama may have to load the model first, but users won't wait longer than this."""
 NEXT_TOKEN_SECONDS = 10.0
 YIELD_SECONDS = 0.01
 """How often to yield to other tasks while tokens arrive without a pause."""
@@ -51,9 +51,9 @@ LEAST_CHARS = 2_000
 async def limited(
     items: AsyncGenerator[StreamItem, None], who: str, request: ChatRequest
 ) -> AsyncIterator[AsyncIterator[StreamItem]]:
-    """Applies deadlines and a length limit to `items`; a context manager that closes them on exit.
+    """A context manager that applies deadlines and a length limit to `items`, and closes `items` on exit.
 
-    `who`: the name of the model in error messages. The length limit is needed because some servers ignore `max_tokens`.
+    `who`: the model's name in error messages. The length limit is needed because some servers ignore `max_tokens`.
     """
     most_chars = max(LEAST_CHARS, request.max_tokens * MOST_CHARS_PER_TOKEN)
     async with (

@@ -17,7 +17,7 @@ from app.conversation.prompt import ChatMessage
 
 _REASONING = re.compile(r"(^|/)(o[1-9]|gpt-[5-9])")
 _LEAST_EFFORTS = {"openai": ("none", "minimal", "low"), "google": ("none", "low")}
-"""Names of the lowest reasoning effort, in order of preference. Reasoning costs time and money."""
+"""The lowest reasoning efforts, keyed by provider, in order of preference. Reasoning costs time and money."""
 _LIMITS = ("max_completion_tokens", "max_tokens")
 
 
@@ -85,7 +85,7 @@ class Dialect:
         return True
 
     def allow_more(self) -> bool:
-        """Raises the token limit once; returns whether it was raised."""
+        """Raises the token limit, which is possible only once; returns whether it was raised."""
         if self._limit_factor > 1 or not self._limit:
             return False
         self._limit_factor = MORE_ROOM
@@ -127,7 +127,7 @@ def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:
 
 
 def without_older_half(request: ChatRequest) -> ChatRequest | None:
-    """Returns the request without the older half of the conversation, or None if it can't be shortened."""
+    """Returns `request` without the older half of the conversation, or None if it can't be shortened further."""
     first, rest = request.messages[:1], request.messages[1:]
     for cut in range(len(rest) // 2, len(rest)):
         message = rest[cut]

@@ -34,13 +34,13 @@ _log = logging.getLogger(__name__)
 
 
 def spare_threads(cores: int | None = None) -> int:
-    """Returns the number of threads to use for a model, leaving one core for speech recognition and the voice."""
+    """Returns the number of threads for the model, which leaves one core for speech recognition and the voice."""
     return max(1, min(8, (cores or os.cpu_count() or 1) - 1))
 
 
 @dataclass(slots=True)
 class _Server:
-    """A child process and its address. `works`: whether its model is loaded and no request has failed so far."""
+    """A child process and its address. `works`: whether the model is loaded and no request has failed so far."""
 
     child: ChildWorker
     url: str = ""
@@ -56,7 +56,7 @@ class _Server:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A running server, for direct access: its address without a path, its API key and its process ID."""
+    """Connection details for direct access to a running server: its URL without a path, API key and process ID."""
 
     url: str
     key: str = field(repr=False)
@@ -85,11 +85,11 @@ class EmbeddedBackend:
         self._starting: asyncio.Task[OpenAICompatibleBackend] | None = None
 
     def answer_together(self, at_once: int) -> None:
-        """Allows `at_once` concurrent requests on all cores, for use outside conversations. Must precede `open`."""
+        """Allows `at_once` concurrent requests on all cores, for use outside conversations. Call it before `open`."""
         self._threads, self._at_once = os.cpu_count() or 1, at_once
 
     async def open(self) -> None:
-        """Reuses the child process of an earlier conversation, or starts one and waits until its model is warmed up.
+        """Reuses the child process of an earlier conversation, or starts one and waits until the model is warmed up.
 
         Raises BackendError.
         """
@@ -108,7 +108,7 @@ class EmbeddedBackend:
             raise
 
     async def _running(self, server: _Server) -> OpenAICompatibleBackend:
-        """Returns a client of the child process, which is started if it isn't running. Raises BackendError."""
+        """Returns a client for the child process, starting the process if it isn't running. Raises BackendError."""
         starting = self._starting
         if starting is None or (starting.done() and (self._client is None or not server.child.alive())):
             starting = self._starting = asyncio.create_task(self._start(server), name="start the embedded model")
@@ -161,7 +161,7 @@ class EmbeddedBackend:
             yield items
 
     async def _items(self, request: ChatRequest) -> AsyncGenerator[StreamItem, None]:
-        """Yields the answer. If the child process dies before the first item, retries once with a new one."""
+        """Yields the answer. If the child process dies before the first item, retries once with a new process."""
         server = self._server
         if server is None:
             raise BackendError("The built-in model is not running. Choose it again, or choose another model.")
@@ -194,7 +194,7 @@ class EmbeddedBackend:
                     ) from None
 
     async def prime(self, request: ChatRequest) -> None:
-        """Makes the model process the conversation so far. Ignores failures, which the next request would report."""
+        """Has the model process the conversation so far. Ignores failures, since the next request will report them."""
         with contextlib.suppress(Exception):
             async with self.stream(replace(request, max_tokens=1)) as items:
                 async for _ in items:
@@ -223,7 +223,7 @@ class EmbeddedBackend:
             await asyncio.to_thread(MODELS.release, self._key, server, alive=_Server.alive, close=_Server.close)
 
     async def _warm_up(self, server: _Server, client: OpenAICompatibleBackend) -> None:
-        """Makes the model process its system prompt, so that the first request is as fast as later ones."""
+        """Has the model process its system prompt, so that the first request is as fast as later ones."""
         request = ChatRequest((ChatMessage("system", self.traits.persona), ChatMessage("user", "Hello.")), max_tokens=1)
         for attempt in range(1, WARM_UP_ATTEMPTS + 1):
             try:

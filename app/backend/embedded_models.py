@@ -24,11 +24,11 @@ SMALL = Traits(
     least_interval=2.0,
     free=True,
 )
-"""The traits of the smallest model, which processes some 200 words/s on one core and can't make much use of a long
-conversation. Its persona was chosen from three candidates in listening tests; small models parrot longer ones. Without
-`enough_words`, it would never stop. Requests on partial transcripts are rare and ask only for a first clause: the last
-words, which determine the answer, are mostly recognised only after the user has paused. Documents get what the
-2,048-token context has left after history, question and the longest answer."""
+"""The traits of the smallest model, which processes some 200 words/s on one core and benefits little from a long
+history. Its persona was chosen from three candidates in listening tests; small models parrot longer ones. Without
+`enough_words`, it would never stop generating. Requests on partial transcripts are rare and ask only for a first
+clause: the last words, which determine the answer, are mostly recognised only after the user has paused. Documents get
+the rest of the 2,048-token context after the history, the question and the longest answer."""
 
 LARGER = replace(SMALL, history_words=300, max_tokens=140, enough_words=40)
 """The traits of models with 0.5B parameters or more, which can follow a longer conversation and stop on their own."""
@@ -40,16 +40,16 @@ SMALL_SAMPLING: Mapping[str, Any] = {
     "dry_penalty_last_n": 96,
     "stop": ["\n1", "\n-", "\n*", "\n#", "1.1"],
 }
-"""Sampling parameters of the smallest model. DRY sampling keeps it from repeating phrases. The start of a list ends the
-answer, since lists don't suit speech and a small model never finishes one."""
+"""Sampling parameters for the smallest model. DRY sampling keeps it from repeating phrases. The stop strings end the
+answer where a list begins, since lists don't suit speech and a small model never finishes one."""
 
 LARGER_SAMPLING: Mapping[str, Any] = {
     "cache_prompt": True,
     "stop": ["\n1", "\n-", "\n*", "\n#", "```"],
     "chat_template_kwargs": {"enable_thinking": False},
 }
-"""Sampling parameters of larger models, which need no repetition penalty. Thinking (Qwen 3) is disabled, since the user
-would have to wait for tokens that are never spoken."""
+"""Sampling parameters for larger models, which need no repetition penalty. Thinking (Qwen 3) is disabled, since the
+user would have to wait for tokens that are never spoken."""
 
 
 @dataclass(frozen=True, slots=True)

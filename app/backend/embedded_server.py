@@ -1,7 +1,8 @@
 """The child process that runs the embedded language model: llama.cpp's server from the `xllamacpp` wheel.
 
-It listens on a free port of the loopback interface and requires a random API key. It reports both to its parent process
-as one line of JSON on standard output, and exits when its standard input closes, so it never outlives its parent.
+It listens on a free port of the loopback interface and requires a random API key. It reports its URL and the key to
+its parent as one line of JSON on standard output. It exits when its standard input closes, so it never outlives its
+parent.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ def main(argv: list[str]) -> int:
 
     `argv[3]`, if given, replaces the file's chat template.
     """
-    # A slightly lower priority than that of the frame loop and the voice. With a niceness of 15, the app's other work
-    # took both cores while an answer was due, and the first word took 0.30 s instead of 0.18 s on an idle machine.
+    # Slightly lower priority than the frame loop and the voice. With a niceness of 15, the app's other work occupied
+    # both cores while an answer was due, and the first word took 0.30 s instead of 0.18 s on an idle machine.
     answers = answers_of_child(3)
     import xllamacpp
 

@@ -23,8 +23,8 @@ class Failure:
     - `complaint`: the server's error message.
     - `mid_answer`: whether part of the answer had already been received.
     - `has_key`: whether an API key was sent.
-    - `known`: whether the server belongs to one of the providers, whose behaviour is documented.
-    - `listing`: whether the request was for the list of models, before one was chosen.
+    - `known`: whether the server is a provider's own, whose behaviour is documented.
+    - `listing`: whether the request asked for the list of models, before one was chosen.
     """
 
     error: Exception
@@ -37,7 +37,7 @@ class Failure:
 
 
 Rule = tuple[Callable[[Failure], bool], FaultKind, str]
-"""A condition, the category of the failure, and a message template, whose placeholders are {status}, {soon} and the
+"""A condition, the category of the failure, and a message template. Its placeholders are {status}, {soon} and the
 `names` passed to `match_rules`."""
 
 
@@ -56,7 +56,7 @@ def match_rules(
 
 
 def refused_answer(error: BaseException, where: str) -> BackendError | None:
-    """Returns the error for a response that exceeds the app's limits or redirects to another server, otherwise None."""
+    """Returns the error if a response exceeds the app's limits or redirects to another server, otherwise None."""
     refusal = refusal_in(error)
     if isinstance(refusal, RedirectRefused):
         return BackendError(
@@ -90,7 +90,7 @@ def without_cause() -> Iterator[None]:
 
 
 def chain_of(error: BaseException | None) -> list[BaseException]:
-    """Returns an exception followed by its causes and contexts, at most 12 in all."""
+    """Returns an exception followed by its chain of causes and contexts, at most 12 exceptions in all."""
     out: list[BaseException] = []
     while error is not None and len(out) < 12:
         out.append(error)
@@ -113,7 +113,7 @@ def is_connect_timeout(error: BaseException) -> bool:
 
 
 def no_connection(error: BaseException, where: str, start: str = "Start it") -> BackendError:
-    """Returns the error for a failed connection attempt. `start`: the instruction for starting the server."""
+    """Returns the error for a failed connection attempt. `start`: an instruction for starting the server."""
     chain = chain_of(error)
     text = " ".join(str(e) for e in chain).lower()
     if any(isinstance(e, ssl.SSLError) for e in chain) or "certificate" in text:

@@ -1,6 +1,6 @@
 """The back-end for Ollama, based on the `ollama` package.
 
-The model is loaded before the first question and stays loaded during the conversation.
+The model is loaded before the first question and stays in memory during the conversation.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from app.untrusted.workers import read_json_aside
 
 CONNECT_SECONDS = 5.0
 KEEP_WARM_SECONDS = 20 * 60.0
-"""How often the model's keep-alive is renewed. Reloading it mid-conversation would take seconds."""
+"""How often the model's keep-alive is renewed. Reloading the model mid-conversation would take seconds."""
 AFTERWARDS = "5m"
-"""How long the model stays loaded after the conversation, which is Ollama's default."""
+"""How long the model stays loaded after the conversation (Ollama's default)."""
 LOAD_SECONDS = 180.0
 
 
@@ -82,7 +82,7 @@ class OllamaBackend:
                 await self.close()
 
     async def pull(self, model: str) -> AsyncGenerator[tuple[str, float], None]:
-        """Makes the server download a model; yields a status text and the fraction done. Raises BackendError.
+        """Has the server download a model; yields (status text, fraction completed). Raises BackendError.
 
         Closing the generator early stops the download; the server keeps the partial download for the next attempt.
         """
@@ -117,7 +117,7 @@ class OllamaBackend:
             yield items
 
     async def prime(self, request: ChatRequest) -> None:
-        """A no-op: the server caches prompts itself."""
+        """No-op, since the server caches prompts itself."""
 
     async def close(self) -> None:
         """Resets the model's keep-alive to the default and closes the connections."""
@@ -203,7 +203,7 @@ class OllamaBackend:
                 raise explain(error, self._server) from None
 
     async def _read_context(self) -> None:
-        """Adapts the traits to the context size of the loaded model."""
+        """Adapts the traits to the loaded model's context size."""
         with contextlib.suppress(Exception):
             async with asyncio.timeout(MODEL_LIST.seconds):
                 running = (await self._client.ps()).models

@@ -33,7 +33,7 @@ DEFAULT_URL = "http://127.0.0.1:11434"
 
 @dataclass(frozen=True, slots=True)
 class OllamaServer:
-    """A server and the requested model, as they appear in messages."""
+    """The server and the requested model, as named in messages."""
 
     base_url: str = field(repr=False)
     model: str
@@ -168,7 +168,7 @@ _RULES: tuple[Rule, ...] = (
         "What answers at {address} does not speak as Ollama does. Check the address, or choose another model.",
     ),
 )
-"""Rules for explaining a failure; the first match wins."""
+"""Rules that map a failure to its message; the first match wins."""
 
 
 def explain_pull(error: Exception, server: OllamaServer) -> BackendError:
@@ -203,7 +203,7 @@ _TRANSIENT = {408, 429, 500, 502, 503, 504, 529}
 
 @dataclass(slots=True)
 class Abilities:
-    """A model's capabilities, as far as known; corrected when the server rejects a request."""
+    """A model's capabilities. Assumed to be present until the server reports otherwise or rejects a request."""
 
     thinks: bool = True
     uses_tools: bool = True

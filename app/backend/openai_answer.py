@@ -1,6 +1,6 @@
 """One answer from an OpenAI-compatible server: the request, its retries and the items of the answer.
 
-The request is adapted until the server accepts it. The server may stream the answer or send it all at once.
+The request is adapted until the server accepts it. The server may stream the answer or send it as a whole.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Raises UnreadableAnswer instead of the exceptions that a malformed answer causes in the block."""
+    """Converts the exceptions that a malformed answer causes in the block to UnreadableAnswer."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
@@ -135,23 +135,23 @@ def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
 
 
 def _text(content: Any) -> str:
-    """Returns a message's text; if the content is a list of parts, joins their text, excluding thinking."""
+    """Returns a message's text. If the content is a list of parts, joins their text, omitting thinking."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return str(content or "")
 
 
 LONGEST_RETRY_SECONDS = 2.5
-"""If a server asks to wait longer than this, the failure is reported to the user instead."""
+"""If a server asks for a longer delay than this, the failure is reported to the user instead of retried."""
 MOST_REFUSALS = 8
-"""How often a rejected request may be adapted before the failure is reported."""
+"""How many times a rejected request is adapted before the failure is reported."""
 
 
 class OpenAIAnswer(AnswerAttempts):
     """The request attempts for a single answer.
 
-    `create` sends a request body. `accepted` is called with the dialect and the request that the server accepted, so
-    that changes to the dialect are kept only if they led to success.
+    `create` sends a request body. `accepted` is called with the dialect and request that the server accepted, so that
+    changes to the dialect are kept only if they worked.
     """
 
     def __init__(
@@ -220,6 +220,6 @@ class OpenAIAnswer(AnswerAttempts):
 
 
 def _is_refusal(status: int, complaint: str) -> bool:
-    """Returns whether a server rejected the form of a request, so that it may accept a different form."""
+    """Returns whether a server rejected the form of a request and may therefore accept a different form."""
     other = any(pattern.search(complaint) for pattern in (KEY, CONTENT, NO_MODEL, NO_MONEY, TOO_LONG))
     return (status in (400, 422) and not other) or (status == 500 and bool(TEMPLATE.search(complaint)))

@@ -1,6 +1,6 @@
 """The back-end for any server that implements OpenAI's chat completions API, based on the `openai` package.
 
-It supports OpenAI itself, the compatible endpoints of Anthropic and Google, and, given their base URL, llama.cpp, vLLM,
+It supports OpenAI itself, the compatible endpoints of Anthropic and Google, and, given a base URL, llama.cpp, vLLM,
 LM Studio, OpenRouter and others.
 """
 
@@ -44,13 +44,13 @@ _NOT_FOR_CHAT = re.compile(
 
 
 class OpenAICompatibleBackend:
-    """A model on one server. The API key is only held in memory, and never appears in messages.
+    """A model on one server. The API key is held only in memory and never appears in messages.
 
     - `base_url`: the server's address; `open` raises if it is empty.
     - `model`: empty for the first one listed.
-    - `name`: the server's name in messages; empty for its host.
+    - `name`: the server's name in messages; empty to use its host name.
     - `extra`: additional request parameters.
-    - `key_wanted`: the environment variable of the API key, if the server requires one.
+    - `key_wanted`: the environment variable for the API key if the server requires a key, otherwise empty.
     - `provider`: a key of `PROVIDERS` if this is the provider's own server, otherwise empty.
     """
 
@@ -84,7 +84,7 @@ class OpenAICompatibleBackend:
 
     @property
     def model(self) -> str:
-        """The model's name as shown to the user, which is the bare file name if the server identifies it by path."""
+        """The model's name as shown to the user; only the file's stem if the server identifies the model by path."""
         return PurePath(self._id.replace("\\", "/")).stem if self._id.endswith(".gguf") else self._id
 
     async def open(self) -> None:
@@ -131,7 +131,7 @@ class OpenAICompatibleBackend:
             yield items
 
     async def prime(self, request: ChatRequest) -> None:
-        """A no-op: servers cache prompts themselves."""
+        """No-op, since servers cache prompts themselves."""
 
     async def close(self) -> None:
         client, self._client = self._client, None
@@ -196,7 +196,7 @@ class OpenAICompatibleBackend:
 
     def _make_client(self) -> Any:
         """Creates the client. Runs on a worker thread, since loading the certificates takes 30 ms."""
-        import httpx  # noqa: F401  # `openai` inspects it while another thread may still be importing it
+        import httpx  # noqa: F401  # `openai` inspects httpx, which another thread may still be importing
         import openai
 
         headers = {}

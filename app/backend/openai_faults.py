@@ -22,22 +22,22 @@ TOO_LONG = re.compile(
 )
 CONTENT = re.compile(r"content.?(filter|policy|management)|safety|flagged", re.I)
 TEMPLATE = re.compile(r"system role|system message|roles? must alternate", re.I)
-"""Matches errors raised by a chat template, which llama.cpp reports with status 500."""
+"""Matches chat template errors, which llama.cpp reports with status 500."""
 NO_MODEL = re.compile(
     r"model_not_found|not a valid model|(unknown|no such) model|invalid model name|model\b.{0,80}(not found|not exist)",
     re.I,
 )
 NO_MONEY = re.compile(r"insufficient.?(quota|credit|balance|funds)|credit balance", re.I)
 KEY = re.compile(r"api[ _-]?key|unauthori[sz]ed|authentication|no_db_connection|proxy server token", re.I)
-"""Matches errors about API keys. The last two alternatives are LiteLLM's, for a key that the proxy didn't issue."""
+"""Matches errors about API keys. The last two alternatives match LiteLLM's errors for keys it didn't issue."""
 _HTTP_LIBRARIES = ("httpx", "httpx2", "httpcore", "httpcore2", "h11", "anyio", "ssl")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """The server of a request. `where`: its name in messages; `known`: whether it is a provider's own server.
+    """The server that a request was sent to. `where`: its name in messages; `known`: whether a provider runs it.
 
-    `model`: empty for a request for the list of models before one has been chosen.
+    `model`: empty if the list of models was requested before one was chosen.
     """
 
     where: str
@@ -55,7 +55,7 @@ class UnreadableAnswer(Exception):
 
 
 class ErrorInAnswer(Exception):
-    """Raised if a response with a success status contains an error. `body`: as in the library's exceptions."""
+    """Raised if a response with a success status contains an error. `body`: as in the exceptions of `openai`."""
 
     def __init__(self, body: Any) -> None:
         super().__init__()
@@ -213,11 +213,11 @@ _RULES: tuple[Rule, ...] = (
     ),
     (_broken_off, "broken", "{where} broke off before it answered. Ask again, or choose another model."),
 )
-"""Rules for explaining a failure; the first match wins."""
+"""Rules that map a failure to its message; the first match wins."""
 
 
 def status_of(error: Exception) -> int:
-    """Returns the HTTP status of an error, or 0. For an error within a stream, the status is in the body."""
+    """Returns the HTTP status of an error, or 0 if it has none. For errors within a stream, reads it from the body."""
     status = getattr(error, "status_code", 0)
     body = getattr(error, "body", None)
     if not status and isinstance(body, dict):
@@ -244,7 +244,7 @@ def complaint_of(error: Exception) -> str:
 
 
 def retry_after(error: Exception) -> float:
-    """Returns how many seconds the server asked to wait; 0 if unspecified or malformed."""
+    """Returns the delay in seconds that the server asked for; 0 if unspecified or malformed."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = str(headers.get(name) or "")

@@ -1,4 +1,4 @@
-"""Price tables (US dollars per million tokens, by model name) and the cost of requests.
+"""Price tables (US dollars per million tokens, keyed by model name) and the cost of requests.
 
 The built-in table is `resources/prices.json`. A file in the same format in the user's settings folder takes precedence.
 """
@@ -18,7 +18,7 @@ from app.untrusted.files import read_versioned
 from app.untrusted.limits import PRICES, OtherVersion, Refused
 
 VERSION = 1
-"""The format version of the built-in table and the user's."""
+"""The file format version of the built-in and the user's price table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,9 @@ def _is_version_of(name: str, start: str) -> bool:
 
 
 def load_prices(own: Path, users: Path | None = None) -> tuple[Prices, str]:
-    """Returns the prices in the file `own`, overridden by those in `users`.
+    """Returns the prices in the file `own`, overridden by those in `users`, and an error message.
 
-    Also returns an error message if `users` is unusable.
+    The message is empty unless `users` is unusable.
     """
     table = read_prices(own)
     if users is None:
@@ -74,7 +74,7 @@ def read_prices(path: Path) -> dict[str, Price]:
 
 
 def read_users(path: Path) -> tuple[dict[str, Price], str]:
-    """Returns the user's own prices, and an error message if the file is unusable. A missing file means no prices."""
+    """Returns the user's prices (none if the file is missing) and an error message (empty if there was no error)."""
     if not path.exists():
         return {}, ""
     try:
@@ -87,7 +87,7 @@ def read_users(path: Path) -> tuple[dict[str, Price], str]:
 
 
 def differences(own: Mapping[str, Price], table: Mapping[str, Price]) -> dict[str, Price]:
-    """Returns the entries of `table` that are missing or different in `own`."""
+    """Returns the entries of `table` that are missing from `own` or have another price there."""
     return {name: price for name, price in table.items() if own.get(name) != price}
 
 
@@ -96,7 +96,7 @@ def write_prices(path: Path, prices: Mapping[str, Price]) -> None:
 
     Unknown fields in the file are preserved. An unusable file is renamed to `*.broken` or `*.version-N`.
     """
-    path = Path(os.path.realpath(path))  # resolve symbolic links, so that a backup is placed next to the file itself
+    path = Path(os.path.realpath(path))  # resolve symbolic links, so that the backup is created next to the actual file
     value: dict[str, Any] = {}
     unusable = ""
     try:

@@ -17,7 +17,7 @@ from app.platform.installation import packages_command
 class BackendSpec:
     """A language model provider.
 
-    - `module`: the module of the adapter; `needs`: the package that it requires.
+    - `module`: the adapter's module; `needs`: the package that it requires.
     - `default_url`: the server's default address; None if there is no server.
     - `own_url`: whether the user can change the address.
     - `key_variables`: environment variables that may hold the API key; the first is also its name in the keyring.
@@ -76,12 +76,12 @@ PROVIDERS = {
     ),
     "compatible": BackendSpec("Another server", "app.backend.openai_compatible", "openai", "", own_url=True),
 }
-"""All providers by name. `compatible`: any server with an OpenAI-compatible API, such as llama.cpp, vLLM, LM Studio or
-OpenRouter."""
+"""All providers, keyed by name. `compatible`: any server with an OpenAI-compatible API, such as llama.cpp, vLLM, LM
+Studio or OpenRouter."""
 
 
 KEY_PREFIX = "KAME_KEY_"
-"""Prefix for the names of API keys for the user's own servers, as in KAME_KEY_127_0_0_1_8080."""
+"""Name prefix of API keys for the user's own servers, as in KAME_KEY_127_0_0_1_8080."""
 
 
 def find_spec(name: str) -> BackendSpec:
@@ -101,8 +101,8 @@ def find_spec(name: str) -> BackendSpec:
 def key_names(name: str, base_url: str = "") -> tuple[str, ...]:
     """Returns the names under which an API key may be stored, in order of preference; the keyring uses the first.
 
-    A provider's key is only sent to that provider's own host, and only over TLS. Any other server has a separate key,
-    which is named after its host (“.” and “:” become “_”, “-” becomes “__”).
+    A provider's key is sent only to that provider's own host, and only over TLS. Any other server has a separate key,
+    named after its host (“.” and “:” become “_”, “-” becomes “__”).
     """
     spec = PROVIDERS.get(name)
     if spec is None:
@@ -125,7 +125,7 @@ def make_backend(
 
     - `name`: a key of `PROVIDERS`.
     - `model`, `base_url`: empty for the provider's defaults.
-    - `key`: looks up an API key by its names.
+    - `key`: returns the API key stored under one of these names, or an empty string.
     """
     spec = find_spec(name)
     module: Any = importlib.import_module(spec.module)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from app.backend.base import Backend, BackendError, ChatRequest, Traits
 
 RESTS_SECONDS = 60.0
-"""The minimum time for which a back-end is skipped after a failure."""
+"""Minimum time for which a back-end is skipped after a failure."""
 LONGEST_REST_SECONDS = 600.0
 
 
@@ -42,8 +42,8 @@ class Choice:
 class RouterBackend:
     """A back-end that delegates each request to the back-end last selected by `choose`.
 
-    - `table`: the back-end for each kind of question. Several kinds may share one.
-    - `decide`: classifies a turn, given its number and its text so far.
+    - `table`: maps each kind of question to a back-end. Several kinds may share one.
+    - `decide`: classifies a turn, given its number and its transcript so far.
     - `now`: a monotonic clock, in seconds.
     """
 
@@ -67,7 +67,7 @@ class RouterBackend:
 
     @property
     def model(self) -> str:
-        """The names of all models in the table, separated by commas."""
+        """The names of all models in the table, comma-separated."""
         return ", ".join(filter(None, dict.fromkeys(backend.model for backend in self._table.values())))
 
     @property
@@ -96,7 +96,7 @@ class RouterBackend:
         rests = {k: self._rests_until.get(backend, 0.0) for k, backend in self._table.items()}
         working = [k for k in (kind, "everyday", *self._table) if rests.get(k, math.inf) < math.inf]
         candidates = [k for k in working if allowed(self._table[k])]
-        # If all of them are being skipped, the one that becomes available first is tried.
+        # If all candidates are being skipped, try the one that becomes available first.
         chosen = next((k for k in candidates if rests[k] <= self._now()), None)
         chosen = chosen or min(candidates or working, key=rests.__getitem__)
         if chosen != kind:
@@ -109,7 +109,7 @@ class RouterBackend:
         return Choice(self._table[chosen], kind, decision.share, reason)
 
     def failed(self, backend: Backend, rest: float = 0.0) -> bool:
-        """Skips a failed back-end for `rest` seconds (60 to 600); returns whether another one is available."""
+        """Skips a failed back-end for `rest` seconds, clamped to [60, 600]; returns whether another is available."""
         rest = max(RESTS_SECONDS, min(rest, LONGEST_REST_SECONDS))
         now = self._now()
         self._rests_until[backend] = max(self._rests_until.get(backend, 0.0), now + rest)

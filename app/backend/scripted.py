@@ -1,4 +1,4 @@
-"""A back-end for tests and demos that streams scripted answers, timed by the event loop's clock."""
+"""A back-end for tests and demos that streams scripted answers, with delays timed by the event loop."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def answer(text: str, *, first: float = 0.1, every: float = 0.02, error: str = "
 class ScriptedBackend:
     """A back-end whose `script` returns the answer to each request.
 
-    `requests` records all requests; `open_streams` is the number of currently open streams.
+    `requests` records all requests; `open_streams` counts the streams that are currently open.
     """
 
     def __init__(

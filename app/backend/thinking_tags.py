@@ -1,6 +1,6 @@
 """A streaming filter that removes a model's thinking, the text between `<think>` and `</think>`, from an answer.
 
-Some servers send thinking as part of the text. Chunk boundaries may be anywhere, even inside a tag.
+Some servers send thinking as part of the text. A chunk may end anywhere, even inside a tag.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class ThinkingTagFilter:
         self._state = "start"
 
     def push(self, delta: str) -> str:
-        """Adds a delta; returns the text that is certain not to be thinking."""
+        """Adds a delta; returns any text that is known not to be thinking."""
         if self._state == "words":
             return delta
         if self._state == "after":

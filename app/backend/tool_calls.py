@@ -1,4 +1,4 @@
-"""Tool use during an answer: the model's calls are executed, and the answer continues with their results.
+"""Executes the tool calls that a model makes during an answer, and continues the answer with their results.
 
 If a tool is slow, a short filler sentence is spoken. If a tool fails, the model receives an error message.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 4
 MOST_CALLS = 6
-"""The maximum number of calls per round, since a small model may keep calling the same tool."""
+"""Maximum number of calls per round, since a small model may keep calling the same tool."""
 PATIENCE_SECONDS = 1.2
 BRIDGE = "One moment, I'm looking that up."
 """Spoken if a tool takes longer than `PATIENCE_SECONDS` and the model has produced no text yet."""
@@ -64,7 +64,7 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
                     continue
                 if isinstance(item, str):
                     if item.strip() and spoke and not words:
-                        yield " "  # separates this text from what was said before the tool ran
+                        yield " "  # separates this text from the text before the tool call
                     words += item
                     spoke = spoke or bool(item.strip())
                 yield item
@@ -89,4 +89,4 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
         answers = tuple(ToolMessage(c.id, c.name, r.text) for c, r in zip(calls, results, strict=True))
         request = replace(request, messages=(*request.messages, ToolCallMessage(tuple(calls), words), *answers))
         if number == MOST_ROUNDS - 1:
-            request = replace(request, tools=())  # the model must answer with what it has
+            request = replace(request, tools=())  # the model must answer with the results so far
