@@ -6,15 +6,15 @@ Suggested reading order:
 - `silero.py`: voice activity detection, window by window.
 - `streaming.py`: the transcriber, which decodes a growing turn repeatedly; `loudness.py`: loudness measurement;
   `stable_words.py`: the words on which successive passes agree.
-- `endpointing.py`: estimates whether a turn is finished; `text_endpointing.py` (with `text_endpointing_worker.py`): the
-  same from the words alone; `endpointing_weights.py`: the fitted weights.
+- `endpointing.py`: estimates whether a turn is finished; `text_endpointing.py` (with `text_endpointing_worker.py`):
+  does so from the words alone; `endpointing_weights.py`: the fitted weights.
 - `whisper_decoder.py` (with `whisper_library.py`), `moonshine.py` (with `moonshine_worker.py`): the decoders;
   `transcript_cleanup.py`: removes hallucinations from their text.
 - `selection.py`: chooses the recogniser; `pooled.py`: builds a transcriber from pooled models, including Smart Turn,
   which estimates from the audio whether a turn is finished.
 
 A session pushes every frame and calls `begin`, `pause` and `end` for each turn. Each pass over the turn's audio yields
-words, reported as `TranscriptUpdate`s. The functions below import a recogniser's module only when it is used.
+words, reported as a `TranscriptUpdate`. The functions below import a recogniser's module only when it is used.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from app.stt.base import Decoder, Transcriber, TranscriberError
 
 @dataclass(frozen=True, slots=True)
 class RecogniserSpec:
-    """A recognition engine. `module` provides `open_decoder`, `lend_decoder` and `name_of`.
+    """A speech recognition engine. `module` provides `open_decoder`, `lend_decoder` and `name_of`.
 
-    `needs`: the optional package that the engine imports, if any.
+    `needs`: the optional package that the engine requires, if any.
     """
 
     label: str
@@ -50,9 +50,9 @@ ENGINES = {
 
 
 def make_transcriber(key: str, language: str, call_soon: Callable[[Callable[[], None]], object]) -> Transcriber:
-    """Creates a transcriber with the recogniser `key` (empty: chosen automatically) for a language code or "auto".
+    """Creates a transcriber. `key`: the recogniser, or empty to choose one; `language`: a language code or "auto".
 
-    Raises TranscriberError if no recogniser fits or its engine isn't installed.
+    Raises TranscriberError if there is no suitable recogniser or its engine isn't installed.
     """
     from app.models.locations import model_path
     from app.stt.pooled import make_streaming

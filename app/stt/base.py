@@ -1,6 +1,6 @@
-"""The protocols of speech recognition: voice activity, decoder, endpointing, and the streaming transcriber.
+"""The protocols of speech recognition: voice activity detection, decoding, endpointing and streaming transcription.
 
-A transcriber's methods are called on the event loop's thread and don't block; the work happens on its own threads.
+A transcriber's methods are called on the event loop's thread and must not block; it does its work on other threads.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from app.conversation.frame import Frame
 from app.conversation.voice import VoiceWindow
 
 RATE = 16_000
-"""Sample rate, in Hz, of the audio for recognisers and endpointing."""
+"""Sample rate in Hz of the audio passed to recognisers and endpointing models."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptUpdate:
     """The words recognised in a turn so far, covering its audio up to the session time `heard_until`.
 
-    - `stable`, `unstable`: the words that only a pause may still correct, and the ones that follow them.
-    - `settled`: the update includes everything up to a pause.
-    - `final`: the result of `Transcriber.end`, and the turn's last update unless it is resumed.
+    - `stable`: words that only the pass at a pause may still correct.
+    - `unstable`: the words after them, which any further pass may change.
+    - `settled`: whether the words cover all audio up to a pause.
+    - `final`: whether this is the result of `Transcriber.end`, the turn's last update unless the turn is resumed.
     - `language`: a two-letter code, empty until the language is detected.
     """
 
@@ -38,7 +39,7 @@ class TranscriptUpdate:
 
 
 class TranscriberError(Exception):
-    """Speech recognition failed; `str(error)` is a user-facing message."""
+    """A speech recognition error; `str(error)` is a user-facing message."""
 
 
 class VoiceActivity(Protocol):
@@ -54,7 +55,7 @@ class VoiceActivity(Protocol):
 
 
 class EndOfTurn(Protocol):
-    """Estimates from the audio whether a speaker has finished."""
+    """Estimates from the audio whether the speaker's turn is finished."""
 
     def probability(self, samples: np.ndarray) -> float:
         """Returns the probability in [0, 1] that the turn ends here. `samples`: float32, 16 kHz, at most 8 s."""
@@ -63,7 +64,10 @@ class EndOfTurn(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WordOdds:
-    """Log-odds that a closing mark or the end follows the words (`close`), and that the turn ends after it (`over`)."""
+    """Log-odds of what follows the words.
+
+    `close`: a closing punctuation mark or the end of the turn follows; `over`: the turn ends after that mark.
+    """
 
     close: float
     over: float
@@ -82,7 +86,7 @@ class Decoder(Protocol):
 
     @property
     def language(self) -> str:
-        """The language of the words as a two-letter code, empty until it is detected."""
+        """The two-letter code of the language of the words; empty until the language is detected."""
         ...
 
     def decode(self, samples: np.ndarray) -> str:
@@ -99,7 +103,7 @@ class Transcriber(Protocol):
 
     on_update: Callable[[TranscriptUpdate], None]
     on_finished: Callable[[int, float, float], None]
-    """Called with (turn, probability that it is finished, speech_end) for each pause, and when the estimate changes."""
+    """Called with (turn, probability that it is finished, speech_end) at each pause and when the estimate changes."""
     on_failure: Callable[[str], None]
 
     @property
@@ -122,14 +126,14 @@ class Transcriber(Protocol):
         ...
 
     def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
-        """Starts a turn in which voice was first detected at session time `at`.
+        """Starts a turn in which speech was first detected at session time `at`.
 
-        `silent_since`: when the assistant last stopped speaking; audio after that is the user's alone.
+        `silent_since`: when the assistant last stopped speaking; later audio contains only the user.
         """
         ...
 
     def pause(self, turn: int, speech_end: float) -> None:
-        """Finalizes the words so far, since the user has paused, and estimates whether the turn is finished."""
+        """Called when the user pauses. Finalises the words so far and estimates whether the turn is finished."""
         ...
 
     def resume(self, turn: int) -> None:
@@ -137,7 +141,7 @@ class Transcriber(Protocol):
         ...
 
     def end(self, turn: int, speech_end: float) -> None:
-        """Ends the turn. A later update reports its final words."""
+        """Ends the turn. Its final words are reported by a later update."""
         ...
 
     def discard(self, turn: int) -> None:

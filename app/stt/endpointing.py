@@ -1,4 +1,4 @@
-"""Estimates at a pause how likely the turn is finished, from its audio and, in English, from its words."""
+"""Estimates, at a pause, the probability that the turn is finished, from its audio and, in English, its words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.stt.base import EndOfTurn, WordsJudge
 from app.stt.text_endpointing import WordOdds, probability, probability_by_sound
 
 COVERED_SECONDS = 0.16
-"""Words that lag behind the audio by up to this much are still evaluated: only the last one's decay is missing."""
+"""Words may lag behind the audio by this much and still be evaluated, as only the decay of the last one is missing."""
 
 
 class Endpointing:
-    """Evaluates one turn at a time on two worker threads. Calls `on_finished` like `Transcriber.on_finished`.
+    """Evaluates one turn at a time on two worker threads. `on_finished`: see `Transcriber.on_finished`.
 
     The owner sets `turn`, `pause` (the speech_end of the current pause) and `language` (that of the latest words).
     """
@@ -32,7 +32,7 @@ class Endpointing:
         self._sound_judge: EndOfTurn | None = None
         self._words_judge: WordsJudge | None = None
         self._sound_jobs = 0
-        self._text, self._text_until = "", -1e9  # the turn's words, and the time up to which they cover the audio
+        self._text, self._text_until = "", -1e9  # the turn's words, and the end of the audio they cover
         self._judged_words: tuple[str, WordOdds | None] = ("", None)
         self._judging_words = ""  # the latest words are evaluated after these
         self.judged_sound: tuple[float, float] | None = None
@@ -42,7 +42,7 @@ class Endpointing:
     # -- lifecycle ---------------------------------------------------------------------------------
 
     def start(self, load_words: Callable[[], WordsJudge | None]) -> Future[WordsJudge | None]:
-        """Starts the workers and loads the words judge on one of them."""
+        """Starts the worker threads and loads the words judge on one of them; the returned future provides it."""
         self.sound_worker = ThreadPoolExecutor(1, "end-of-turn")
         self.words_worker = ThreadPoolExecutor(1, "end-of-words")
         return self.words_worker.submit(load_words)
@@ -73,7 +73,7 @@ class Endpointing:
         self._text, self._text_until, self.judged_sound, self._reported = "", -1e9, None, None
 
     def set_words(self, text: str, until: float) -> None:
-        """Sets the turn's words, which cover its audio up to `until`. They are evaluated even before a pause."""
+        """Sets the turn's words, which cover its audio up to `until`. Evaluation doesn't wait for a pause."""
         self._text, self._text_until = text, until
         self._judge_words()
         self.report()
@@ -89,7 +89,7 @@ class Endpointing:
         return self._sound_jobs > 0
 
     def set_sound(self, samples: np.ndarray) -> None:
-        """Evaluates the end of the turn's audio at the current pause. No-op if there is none."""
+        """Evaluates `samples`, the end of the turn's audio, for the current pause. No-op if there is no pause."""
         if self.pause is not None:
             self._sound_jobs += 1
             self.sound_worker.submit(self._run_sound, self.turn, self.pause, samples)
@@ -129,7 +129,7 @@ class Endpointing:
     # -- the result --------------------------------------------------------------------------------
 
     def report(self) -> None:
-        """Reports the probability once the words and audio of this pause are evaluated, and whenever it changes."""
+        """Reports the probability once the words and audio of the pause are evaluated, and whenever it changes."""
         pause = self.pause
         if pause is None or self.judged_sound is None or self.judged_sound[0] != pause:
             return
@@ -155,5 +155,5 @@ class Endpointing:
 
     @property
     def _english(self) -> bool:
-        """Whether the words can be evaluated, which only works in English."""
+        """Whether the words can be evaluated, which is only possible in English."""
         return self.language == "en"

@@ -11,7 +11,7 @@ from app.platform.installation import resource
 
 @cache
 def word_weights(kind: str) -> dict[str, float]:
-    """Returns the weights for words and audio, keyed by name.
+    """Returns the regression weights for words and audio, keyed by name.
 
     `kind`: "words"; "words alone" without a language model; "sound alone" if the words aren't evaluated.
     """

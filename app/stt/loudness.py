@@ -1,7 +1,7 @@
-"""Measures the loudness of 16 kHz audio to find quiet places for cuts, and normalises it for the recogniser.
+"""Measures the loudness of 16 kHz audio to find quiet cut points, and normalises audio for the recogniser.
 
-Whisper's features depend on the absolute level: a caller who is 16 dB quieter gets a word error rate that is 2 points
-higher.
+Whisper's features depend on the absolute level: the word error rate of a caller who is 16 dB quieter is 2 percentage
+points higher.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ import numpy as np
 BLOCK = 320
 """Samples per loudness measurement: 20 ms at 16 kHz."""
 SILENCE_BLOCKS = 15
-"""Silence that separates sentences: 0.3 s. Pauses between the words of one sentence are rarely longer."""
+"""Minimum silence between sentences, in blocks: 0.3 s. Pauses within a sentence are rarely longer."""
 SOFT_DB = 12.0
-"""Level relative to the quietest parts above which audio counts as voice. Breaths stay below it."""
+"""Level above the quietest parts at which audio counts as voice. Breaths stay below this level."""
 
 LOUD_QUANTILE = 0.95
-"""The loud parts are the 5 % of the blocks with the most energy. Clicks are too short to matter."""
+"""Quantile that defines the loud parts: the 5 % of blocks with the most energy. Clicks are too short to matter."""
 TARGET = 0.12
 """Target RMS of the loud parts (-18 dBFS). Word error rate on 101 recordings of 52 callers by target: 21.3 % at 0.05,
 20.2 % at 0.1, 19.9 % at 0.15, 21.3 % at 0.2, 22.2 % at 0.3; 21.1 % without normalisation."""
 MOST_GAIN = 40.0
-"""32 dB: enough to raise a speaker whose loud parts are at -50 dBFS to the target."""
+"""Maximum gain: 32 dB, enough to raise loud parts at -50 dBFS to the target."""
 LEAST_CONTRAST = 2.0
-"""The loud parts must be 6 dB above the quiet ones; otherwise there is only room noise, which isn't amplified."""
+"""Minimum ratio of loud to quiet parts: 6 dB. Below it, there is only room noise, which isn't amplified."""
 QUIET_QUANTILE = 0.1
 
 
 def loudness(samples: np.ndarray) -> np.ndarray:
-    """Returns the loudness of each whole block of `samples`, in dB."""
+    """Returns the loudness of each complete block of `samples`, in dB."""
     return 10 * np.log10(np.square(_blocks(samples)).mean(axis=1) + 1e-10)
 
 
 def voiced_seconds(samples: np.ndarray) -> float:
-    """Returns how many seconds of `samples` are `SOFT_DB` louder than the quietest tenth."""
+    """Returns how many seconds of `samples` are more than `SOFT_DB` above the level of the quietest tenth."""
     db = loudness(samples)
     return float((db > np.quantile(db, 0.1) + SOFT_DB).sum()) * BLOCK / 16_000 if len(db) else 0.0
 
@@ -48,7 +48,7 @@ def quietest(samples: np.ndarray) -> int:
 
 
 def quiet_before(samples: np.ndarray, at: int) -> int:
-    """Returns a sample offset within the last silence before sample `at`, or 0 if there is no silence."""
+    """Returns a sample offset in the middle of the last silence before sample `at`, or 0 if there is none."""
     db = loudness(samples)
     silent = db <= np.quantile(db, 0.1) + SOFT_DB if len(db) else db > 0
     run = 0
@@ -60,7 +60,7 @@ def quiet_before(samples: np.ndarray, at: int) -> int:
 
 
 def levelled(samples: np.ndarray) -> np.ndarray:
-    """Returns `samples` (float32) scaled so that the loud parts reach `TARGET`; unchanged if no voice stands out.
+    """Returns `samples` (float32) scaled so that the loud parts reach `TARGET`; unchanged if there is only noise.
 
     Peaks beyond full scale are clipped, as on a telephone line.
     """

@@ -1,6 +1,6 @@
 """Local Moonshine speech recognition, English only, in a child process (`moonshine_worker`).
 
-The encoder accepts audio of any length, so the cost of a pass is proportional to its length, without Whisper's padding.
+Unlike Whisper's encoder, Moonshine's needs no padding, so the cost of a pass is proportional to the audio's length.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import CHILD_LINE
 
 LEAST_SECONDS = 0.1
-"""Shorter audio can't contain a word, and the model fails on nearly empty input."""
+"""Minimum length of audio to decode. Shorter audio can't contain a word, and the model fails on nearly empty input."""
 OF_NOISE = ("you",)
 """The model's output for audio without speech: noise at -70 and -40 dBFS, keystrokes, a thump, a breath. The model
-provides no no-speech probability, and users hardly ever say this word on its own."""
+outputs no no-speech probability, and users hardly ever say this word on its own."""
 FAILED = (
     "Moonshine, the speech recognition, could not be started, so nothing can be heard. Get it again: “models remove "
     "moonshine-tiny.en”, then “models get moonshine-tiny.en”. Or choose another one."
@@ -36,8 +36,8 @@ STOPPED = "Moonshine, the speech recognition, has stopped: {cause}. Choose anoth
 class MoonshineDecoder:
     """A `Decoder` that runs Moonshine in a child process. `weights`: a folder inside the library's package.
 
-    `child_seconds`: the CPU time of all passes so far; `child_bytes`: the child's memory. Not thread-safe. Raises
-    TranscriberError if the child can't be started.
+    `child_seconds`: the CPU time of all passes so far; `child_bytes`: the child's memory use. Not thread-safe. The
+    constructor raises TranscriberError if the child can't be started.
     """
 
     language = "en"
@@ -54,7 +54,7 @@ class MoonshineDecoder:
         self.child_bytes = read_json(ready, CHILD_LINE)["memory"]
 
     def decode(self, samples: np.ndarray) -> str:
-        """Returns the words in `samples` (float32, 16 kHz). Restarts the child once if it has died.
+        """Returns the words in `samples` (float32, 16 kHz). If the child has died, restarts it once.
 
         Raises TranscriberError if the child stops, and RuntimeError if it reports an error.
         """

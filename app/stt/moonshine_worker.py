@@ -1,7 +1,7 @@
-"""The child process that recognises speech with Moonshine's own library, until its input ends.
+"""The child process that recognises speech with Moonshine's own library, until its standard input closes.
 
 The library and its weights come as one downloaded package that includes its own ONNX Runtime. Running it in a separate
-process keeps it from conflicting with the app's. When ready, the child writes `{"memory": …}`. Each request on standard
+process prevents a conflict with the app's own. When ready, the child writes `{"memory": …}`. Each request on standard
 input is a four-byte little-endian length followed by that many bytes of float32 audio at 16 kHz. The reply is a line
 `{"text": …, "seconds": …}` with the words and the CPU time, or `{"error": …}`.
 """

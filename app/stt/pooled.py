@@ -1,8 +1,9 @@
 """Builds a session's transcriber from pooled models, which are returned to the pool when the session ends.
 
-One of them is Smart Turn v3 (BSD-2-Clause), which estimates on the CPU, from the last 8 s of audio, whether a turn is
-finished. The model file is read from the wheel that contains it; none of that package's code is run. Its input is an
-80 x 800 log-mel spectrogram, computed as for Whisper. As in training, the audio is padded at the front and normalised.
+One of them is Smart Turn v3 (BSD-2-Clause), which runs on the CPU and estimates from the last 8 s of audio whether a
+turn is finished. The model file is read from the wheel that contains it; none of that package's code is run. Its input
+is an 80 x 800 log-mel spectrogram, computed as for Whisper. As in training, the audio is normalised and padded in
+front.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def make_streaming(
     """Creates a transcriber that uses the decoder returned by `lend_decoder`.
 
     - `name`: the recogniser's name.
-    - `lend_decoder`: borrows the decoder and registers its return on the exit stack it receives.
-    - `call_soon`: passes callbacks to the event loop.
-    - `english`: whether the words may be English, in which case the bundled language model evaluates them too.
+    - `lend_decoder`: borrows a decoder from the pool and registers its return on the exit stack passed to it.
+    - `call_soon`: schedules a callback on the event loop.
+    - `english`: whether the words may be English, in which case the bundled language model also evaluates them.
 
     If Smart Turn isn't installed, only the length of the silence decides when a turn is over.
     """

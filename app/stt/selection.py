@@ -13,10 +13,10 @@ from app.stt.base import TranscriberError
 from app.stt.whisper_decoder import runs_on_card
 
 SLOWEST_PASS = 0.35
-"""A recogniser is only chosen automatically if a pass over 5 s of audio takes at most this many seconds. Audio of up to
+"""Maximum time in seconds for a pass over 5 s of audio if a recogniser is to be chosen automatically. Audio of up to
 that length is decoded every 0.4 s, and at a pause the app waits for the words."""
 WORKING_BYTES = 600_000_000
-"""Allowance for CTranslate2's context, kernels and activations on the graphics card. Not measured."""
+"""Allowance for CTranslate2's context, kernels and activations in GPU memory. An estimate, not a measurement."""
 CHOSEN_ENGINE = "whisper"
 """The automatic choice is limited to one engine, because larger models are only known to be better within an engine."""
 
@@ -30,10 +30,10 @@ def choose_recogniser(
 ) -> Model:
     """Returns the recogniser `key`, or if that is empty, the best one for `language` (a two-letter code or "auto").
 
-    - `here`: whether a model is installed.
+    - `here`: returns whether a model is installed.
     - `speeds`: the speeds measured on this machine, loaded from disk by default.
 
-    Raises TranscriberError, with a user-facing message, if no recogniser fits.
+    Raises TranscriberError if there is no suitable recogniser.
     """
     if key:
         return _named(key, language, here)
@@ -43,7 +43,7 @@ def choose_recogniser(
     default = [m for m in models if m.key == DEFAULTS["stt"]]
     if quick or default:
         return max(quick or default, key=lambda m: m.bytes)
-    if models:  # none is known to be fast enough, and the smallest is the most likely to be
+    if models:  # none is known to be fast enough; the smallest is the most likely to be
         return min(models, key=lambda m: m.bytes)
     if language == "en":
         raise TranscriberError(
@@ -58,9 +58,9 @@ def choose_recogniser(
 
 
 def recogniser_card_bytes(key: str, language: str) -> int:
-    """Returns how many bytes of graphics memory a session's recogniser needs, based on its float16 weights on disk.
+    """Returns how many bytes of GPU memory a session's recogniser needs, estimated from its float16 weights on disk.
 
-    Returns 0 if it runs on the CPU, or if no recogniser fits, which the session itself reports. `key` and
+    Returns 0 if the recogniser runs on the CPU or none is suitable, which the session itself reports. `key` and
     `language` are as in `choose_recogniser`.
     """
     try:

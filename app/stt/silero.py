@@ -1,7 +1,7 @@
 """Streaming voice activity detection with the copy of Silero VAD v6 that ships with faster-whisper.
 
-Also distinguishes a closed-mouth hum ("mhm") from speech by its spectrum, and measures how periodic each window is.
-Runs on the frame thread and takes 0.4 ms per frame.
+The detector also distinguishes a closed-mouth hum ("mhm") from speech by its spectrum, and measures how periodic each
+window is. It runs on the frame thread and takes 0.4 ms per frame.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ CONTEXT = 64
 """Samples of the previous window that are prepended to each window."""
 
 HUM_SHARE = 0.005
-"""A hum has less than this share of its energy above 1 kHz (-23 dB), because a closed mouth blocks higher frequencies.
-The hums in the tests measure -28 dB or less, and 90 % of the first windows of spoken words more than -25 dB."""
+"""Maximum share of energy above 1 kHz in a hum (-23 dB), since a closed mouth blocks higher frequencies. The hums in
+the tests measure -28 dB or less, and 90 % of the first windows of spoken words more than -25 dB."""
 
 QUIET = 0.15
 """Voice probability below which a window counts as room noise."""
 
 RESTED = 31
-"""Consecutive quiet windows (1 s) after which the last speech no longer affects the model's state. It is then saved."""
+"""Consecutive quiet windows (1 s) after which speech no longer affects the model's state, which is then saved."""
 REFRESH = 8
 """The saved state is restored each time this many further quiet windows (0.26 s) have passed.
 
@@ -41,24 +41,24 @@ of the next word. Over 294 speech onsets, with room noise at -65 and -50 dBFS, t
 is 81 ms after 1 s of silence, 98 ms after 4 s and 139 ms after 20 s. With the state restored it is 65 to 69 ms."""
 
 PITCH_HZ = (60, 400)
-"""The pitch range of speech, from low male to lively female voices."""
+"""The pitch range of speech, from low male voices to animated female ones."""
 VOICING_BAND_HZ = 1000
 """Voicing is measured below this frequency, where the first harmonics stand out most from room noise and breath. 90 %
-of the windows that are clearly speech reach 0.6 there and half reach 0.94; hiss and breath reach 0.2 to 0.4, vocal fry
-0.3 to 0.6."""
+of the windows that are clearly speech reach 0.6 and half reach 0.94; hiss and breath reach 0.2 to 0.4, vocal fry 0.3 to
+0.6."""
 LOW_PASS = 65
 """Taps of the low-pass filter at that frequency (4 ms, for a transition band of 500 Hz)."""
 
 
 @cache
 def _load() -> Any:
-    """Loads the model shared by all sessions. It is small and stateless, and threads may run it concurrently."""
+    """Loads the model shared by all sessions. It is small, stateless and thread-safe."""
     assets = faster_whisper("utils").get_assets_path()
     return open_onnx(Path(assets, "silero_vad_v6.onnx"), errors_only=True)
 
 
 class SileroVoiceActivity:
-    """The voice activity detector of one session, which carries the model's state between frames."""
+    """The voice activity detector of one session, which keeps the model's state between frames."""
 
     def __init__(self) -> None:
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, VAD_RATE, 1, dtype="float32", quality="LQ")
@@ -80,7 +80,7 @@ class SileroVoiceActivity:
         self._lags = np.arange(shortest, longest + 1)
 
     def load(self) -> None:
-        """Loads the model in advance, since loading takes half a second and would delay the first `hear`."""
+        """Loads the model in advance. Loading takes half a second and would otherwise delay the first `hear`."""
         _load()
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
@@ -102,7 +102,7 @@ class SileroVoiceActivity:
         return out
 
     def _rest_state(self, voice: float) -> None:
-        """Keeps the model's state from drifting in a long silence."""
+        """Prevents the model's state from drifting during a long silence."""
         self._quiet = self._quiet + 1 if voice < QUIET else 0
         if self._quiet == RESTED:
             self._rested = (self._h, self._c)
@@ -110,7 +110,7 @@ class SileroVoiceActivity:
             self._h, self._c = self._rested
 
     def _voicing(self, window: np.ndarray) -> float:
-        """Returns how periodic the window is: its highest normalised correlation with the audio a pitch period ago."""
+        """Returns the window's periodicity: the peak normalised correlation with the audio a pitch period earlier."""
         both = np.concatenate([self._before, window])
         self._before = window
         low = np.convolve(both - both.mean(), self._low_pass, "valid")[::-2][::-1]  # at 8 kHz
@@ -126,9 +126,9 @@ class SileroVoiceActivity:
         power = np.abs(np.fft.rfft(window * self._taper)) ** 2
         high, all_of_it = float(power[self._high].sum()), float(power.sum())
         if voice < QUIET and all_of_it > 0.0:  # a muted microphone delivers no room noise
-            # Falls immediately, but rises by only 10 % per window (3 dB in a quarter of a second).
+            # The estimate falls immediately, but rises by only 10 % per window (3 dB in a quarter of a second).
             self._room = (min(high, 1.1 * self._room[0] + 1e-12), min(all_of_it, 1.1 * self._room[1] + 1e-12))
         if all_of_it < 4 * self._room[1]:
-            return self._hummed  # no louder than the room, so keep the previous result
+            return self._hummed  # not louder than the room noise, so keep the previous result
         self._hummed = high - 1.2 * self._room[0] < HUM_SHARE * (all_of_it - self._room[1])
         return self._hummed

@@ -1,8 +1,8 @@
 """Stable words: a word is stable once two successive hypotheses agree on it and on every word before it.
 
 This is LocalAgreement-2 (Macháček, Dabre, Bojar: Turning Whisper into Real-Time Transcription System, 2023). A
-hypothesis that contradicts the stable words is aligned with them by the words they share, and so are the words of two
-overlapping windows of audio.
+hypothesis that contradicts the stable words is aligned with them at the words that both share. The words of two
+overlapping windows of audio are aligned in the same way.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class StableWords:
         count = len(self._stable)
         if _shared(self._stable, words) < min(count, len(words)):
             self.contradicted += 1
-            # Aligned by shared words, so that none is lost or duplicated if the word counts differ.
+            # Align by shared words, so that no word is lost or duplicated if the word counts differ.
             words = joined(" ".join(self._stable), hypothesis, min(1.0, count / len(words))).split()
             words = [*self._stable, *words[count:]]
         agreed = _shared(self._last, words)
@@ -45,7 +45,7 @@ class StableWords:
         return " ".join(self._stable), " ".join(words[len(self._stable) :])
 
     def settle(self, hypothesis: str) -> str:
-        """Makes a hypothesis stable at a pause, adding back any stable words that it skips. Returns all the words."""
+        """Makes a hypothesis stable at a pause, restoring any stable words that it skips. Returns all words."""
         words = with_skipped(self._stable, hypothesis.split())
         self._agreed = max(_shared(self._stable[: self._agreed], words), _shared(self._last, words))
         self._stable = words
@@ -53,23 +53,23 @@ class StableWords:
         return " ".join(self._stable)
 
     def reopen(self) -> None:
-        """Undoes `settle` for words that only the last hypothesis contained, because the user continues."""
+        """Undoes `settle` for words that only the last hypothesis contained, since the user is speaking again."""
         self._stable = self._stable[: self._agreed]
 
 
 SKIPPED_WORDS = 2
-"""Minimum run of missing stable words that counts as skipped; a single one was probably a recognition error."""
+"""Minimum number of consecutive missing stable words that count as skipped; a single one was likely misrecognised."""
 
 
 def with_skipped(stable: list[str], words: list[str]) -> list[str]:
-    """Returns `words` with any skipped stable words added back.
+    """Returns `words` with any skipped stable words restored.
 
     Whisper sometimes stops early, mostly at a pause, and omits words that earlier passes contained.
     """
     out: list[str] = []
     blocks = SequenceMatcher(None, [fold(word) for word in stable], [fold(word) for word in words], autojunk=False)
     for what, a, b, c, d in blocks.get_opcodes():
-        # A long stretch replaced by one or two words was mostly skipped too.
+        # A long passage replaced by one or two words was mostly skipped, too.
         skipped = what != "insert" and b - a >= SKIPPED_WORDS and (d - c) * 3 <= b - a
         out += stable[a:b] if skipped else words[c:d]
     return out
@@ -86,7 +86,7 @@ def _shared(a: list[str], b: list[str]) -> int:
 
 
 def joined(before: str, after: str, overlap: float) -> str:
-    """Joins the words of two windows of audio. `overlap`: the share (0 to 1) of `after`'s audio also in `before`.
+    """Joins the words of two overlapping windows. `overlap`: the share (0 to 1) of `after`'s audio covered by `before`.
 
     The windows are joined at their longest common run of words. Words after that run in `before`, or before it in
     `after`, are dropped, because a word at the edge of a window may be cut off. Without a common run, the words of
@@ -101,7 +101,7 @@ def joined(before: str, after: str, overlap: float) -> str:
     keys = [" ".join(fold(word)) for word in old[first:]]
     heads = [" ".join(fold(word)) for word in new[:reach]]
     match = SequenceMatcher(None, keys, heads, autojunk=False).find_longest_match()
-    # One short word may be in both by chance, but two in a row or a long one rarely are.
+    # Both may contain the same short word by chance, but rarely the same long word or two words in a row.
     if match.size >= 2 or (match.size == 1 and len(keys[match.a]) >= 5):
         return " ".join([*old[: first + match.a], *new[match.b :]])
     return " ".join([*old, *new[round(common) :]])

@@ -1,9 +1,9 @@
-"""Streaming recognition, which decodes a growing utterance repeatedly and settles its words at pauses.
+"""Streaming recognition: decodes a growing utterance repeatedly and settles its words at pauses.
 
-A pass decodes the whole turn. In a turn longer than `WINDOW_SECONDS` it decodes a window that overlaps the previous one
-and is joined to it by their common words, so the cost of a pass doesn't grow with the turn. There is one worker thread,
-and the newest audio takes precedence: a pass that is superseded before it starts is skipped and counted. `SoundBuffer`
-keeps the user's latest audio at 16 kHz and finds the start of a turn in it.
+A pass decodes the whole turn. If the turn is longer than `WINDOW_SECONDS`, the pass decodes a window that overlaps the
+previous one, and joins the two at their common words, so that its cost doesn't grow with the turn. There is one worker
+thread, and the newest audio takes precedence: a pass that is superseded before it starts is skipped and counted.
+`SoundBuffer` buffers the user's latest audio at 16 kHz and finds the start of a turn in it.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from app.stt.stable_words import StableWords, joined
 from app.stt.transcript_cleanup import without_masked_end
 
 PASS_SECONDS = ((0.0, 0.24), (1.5, 0.4), (5.0, 0.64))
-"""Pairs of (length of the window, new audio after which it is decoded again), in seconds. The first words are decoded
-early, because they distinguish speech from laughter. A long window takes twice as long to decode as a short one, and
-its end is decoded in the pause anyway. With 0.24 s up to 5 s and 0.4 s beyond, decoding used most of the app's CPU
-time."""
+"""Pairs of (window length from which the entry applies, amount of new audio that triggers the next pass), in seconds.
+The first words are decoded early, because they distinguish speech from laughter. A long window takes twice as long to
+decode as a short one, and its end is decoded at the pause anyway. With 0.24 s up to 5 s and 0.4 s beyond, decoding used
+most of the app's CPU time."""
 PAUSE_PASS_SECONDS = 0.28
-"""Length at which a pause is decoded once more, to include the decay of the last word or a soft word after it."""
+"""Length of a pause at which it is decoded once more, to include the last word's decay or a soft word after it."""
 SILENT_SECONDS = 0.03
-"""A pass already running when a pause is detected counts as the pause's first one if it reaches this far into it."""
+"""A pass already running when a pause is detected counts as the pause's first one if it extends this far into it."""
 WINDOW_SECONDS = 10.0
-"""Length at which a window is replaced by a new one."""
+"""Window length at which a new window is started."""
 OVERLAP_SECONDS = (3.0, 6.0)
-"""Shortest and longest overlap of a window with the previous one. The window starts at the quietest point there."""
+"""Minimum and maximum overlap of consecutive windows. The new window starts at the quietest point in this range."""
 LONGEST_SECONDS = 20.0
-"""Maximum length of audio decoded in one pass, reached when passes are late. Whisper accepts 22 s."""
+"""Maximum length of audio decoded in one pass, reached only if passes are late. Whisper accepts 22 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
     """The turn's audio from sample `start` on (16 kHz, session time).
 
-    `before`: the words up to sample `until`, some of which lie in the window.
+    `before`: the words up to sample `until`, some of which lie in this window.
     """
 
     start: int
@@ -57,7 +57,8 @@ class Window:
 class Pass:
     """A pass over `window` up to sample `end`, started at session time `at`.
 
-    `settles`: it settles the words of the pause that began at `pause`; `more`: there is audio after `end`.
+    `settles`: whether it settles the words of the pause that began at `pause`; `more`: whether more audio follows
+    `end`.
     """
 
     turn: int
@@ -71,41 +72,41 @@ class Pass:
 
     @property
     def overlap(self) -> float:
-        """The share of the pass's audio whose words are already in `window.before`."""
+        """The share of the pass's audio whose words are already part of `window.before`."""
         return (self.window.until - self.window.start) / max(1, self.end - self.window.start)
 
     def covers(self, pause: float) -> bool:
-        """Whether the pass was started in this pause, or reaches far enough into it."""
+        """Whether the pass was started during this pause or extends far enough into it."""
         return self.pause == pause or reaches_into(self.end, pause)
 
 
 def next_due(length: int) -> float:
-    """Returns after how many seconds of new audio a window of `length` samples is decoded again."""
+    """Returns how many seconds of new audio trigger the next pass over a window of `length` samples."""
     return next(seconds for least, seconds in reversed(PASS_SECONDS) if length >= least * RATE)
 
 
 def reaches_into(sample: int, pause: float) -> bool:
-    """Whether a pass that ends at `sample` covers enough of the pause starting at `pause` to be its first one."""
+    """Whether a pass that ends at `sample` covers enough of the pause starting at `pause` to be its first pass."""
     return sample >= (pause + SILENT_SECONDS) * RATE
 
 
 PREROLL_SECONDS = 0.4
-"""How much audio before the detection of voice is kept, even if the app was speaking: detecting an onset takes 64 to
-100 ms, and a consonant may precede it."""
+"""Audio kept from before the detection of speech, even if the app was speaking. Detecting an onset takes 64 to 100 ms,
+and a consonant may precede it."""
 LONGEST_PREROLL_SECONDS = 2.5
-"""If the app was silent, the audio starts in the last silence before the onset, at most this far back, because the
-detector may have missed a soft first word."""
+"""If the app was silent, the turn's audio starts in the last silence before the onset, at most this far back, because
+the detector may have missed a soft first word."""
 
 
 class SoundBuffer:
-    """Audio from sample `first` up to but excluding `last`, counted at 16 kHz from the start of the session."""
+    """A buffer of audio from sample `first` up to but excluding `last`, counted at 16 kHz from the session's start."""
 
     def __init__(self) -> None:
         self.first = 0
         self.last = 0
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
         self._blocks: deque[np.ndarray] = deque()
-        self._started = False  # the first push may come mid-session
+        self._started = False  # the first frame may arrive mid-session
 
     def push(self, frame: Frame) -> None:
         """Appends a frame (24 kHz)."""
@@ -128,7 +129,7 @@ class SoundBuffer:
         return np.concatenate(self._blocks)[max(0, start - self.first) : max(0, end - self.first)]
 
     def onset(self, at: float, silent_since: float, not_before: int) -> int:
-        """Returns the sample at which a turn starts if its voice was detected at session time `at`.
+        """Returns the first sample of a turn in which speech was detected at session time `at`.
 
         `silent_since`: when the app last stopped speaking; `not_before`: the sample at which the previous turn ends.
         """
@@ -143,15 +144,15 @@ class SoundBuffer:
 LINGER_SECONDS = 2.0
 """How long the audio of an ended turn is kept in case the user resumes it."""
 JUDGED_SECONDS = 8
-"""Seconds of audio at the end of a turn that endpointing evaluates."""
+"""Length of the audio at the end of a turn that endpointing evaluates, in seconds."""
 
 
 class StreamingTranscriber:
     """A `Transcriber` that uses a `Decoder`.
 
     - `name`: the name shown to the user.
-    - `load`: loads the decoder and the end-of-turn judge when the transcriber is entered.
-    - `call_soon`: passes a callback from a worker thread to the event loop (`loop.call_soon_threadsafe`).
+    - `load`: loads the decoder and the end-of-turn judge; called on entering the context.
+    - `call_soon`: schedules a callback on the event loop from a worker thread (`loop.call_soon_threadsafe`).
     - `load_words`: loads the words judge.
     - `unload`: frees the models.
     """
@@ -199,7 +200,7 @@ class StreamingTranscriber:
     def __enter__(self) -> StreamingTranscriber:
         """Loads the models and waits until they are ready. Raises TranscriberError."""
         self._worker = ThreadPoolExecutor(1, "transcriber")
-        words = self.endpointing.start(self._load_words)  # first, as it may start a child that loads in parallel
+        words = self.endpointing.start(self._load_words)  # first, since it may start a child that loads in parallel
         try:
             self._decoder, judge = self._load()
             self.endpointing.set_judges(judge, words.result())
@@ -214,7 +215,7 @@ class StreamingTranscriber:
         self._turn = self.endpointing.turn = -1
         self._open, self._next = False, None
         self._end_workers()
-        del self._decoder  # so that the transcriber of an ended session doesn't keep the model in memory
+        del self._decoder  # so that a transcriber whose session has ended doesn't keep the model in memory
 
     def _end_workers(self) -> None:
         self._worker.shutdown(wait=True, cancel_futures=True)
@@ -305,7 +306,7 @@ class StreamingTranscriber:
         self._words.reopen()
 
     def _decode_pause_again(self) -> None:
-        """Decodes once more when a pause has lasted long enough."""
+        """Decodes the pause once more when it has lasted long enough."""
         assert self._pause is not None
         if self._decoded_again or self._now - self._pause < PAUSE_PASS_SECONDS or self._settled_at != self._pause:
             return
@@ -314,7 +315,7 @@ class StreamingTranscriber:
             self._decode(settle=True)
 
     def _move_window(self, done: Pass) -> None:
-        """Advances the start of the window after a long pass, once the words up to the end of that pass are known."""
+        """Starts a new window after a long pass, once the words up to the end of that pass are known."""
         window, end = done.window, done.end
         if window is not self._window or end - window.start < WINDOW_SECONDS * RATE:
             return
@@ -326,7 +327,7 @@ class StreamingTranscriber:
     # -- decoding ----------------------------------------------------------------------------------
 
     def _decode(self, *, settle: bool = False) -> None:
-        """Decodes the current window up to now, after the pass in progress if there is one."""
+        """Decodes the current window up to the newest audio, after the pass in progress, if any."""
         window, last = self._window, self._buffer.last
         end = min(last, window.start + int(LONGEST_SECONDS * RATE))
         samples = self._buffer.sound(window.start, end)
@@ -345,7 +346,7 @@ class StreamingTranscriber:
         self._worker.submit(self._run, planned)
 
     def _run(self, running: Pass) -> None:
-        """Decodes on the worker thread and passes the words to the event loop."""
+        """Decodes the audio of a pass on the worker thread and passes the words to the event loop."""
         words, language, problem = "", self.endpointing.language, ""
         try:
             words = self._decoder.decode(running.samples)

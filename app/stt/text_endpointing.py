@@ -1,9 +1,9 @@
 """Estimates whether English words form a complete turn, using the predictions of a small language model.
 
-A chat model has learned where a user's turn ends. Its next-token probabilities give the likelihood of a closing mark or
-the end of the turn after the words, and of the end of the turn after that mark. The model that ships with the app is
-used without fine-tuning. Punctuation is removed from the text first, because recognisers insert it at every pause, and
-the estimate is more accurate without it.
+A chat model has learned where a user's turn ends. Its next-token probabilities give the likelihood that the words are
+followed by closing punctuation or the end of the turn, and that the turn ends after that punctuation. The model that
+ships with the app is used without fine-tuning. Punctuation is first removed from the text, because recognisers insert
+it at every pause and the estimate is more accurate without it.
 
 The model runs in a child process (`text_endpointing_worker`), which ends with the app.
 """
@@ -30,7 +30,7 @@ _MARKS = ".?!…,;:- "
 
 
 def without_marks(text: str) -> str:
-    """Returns `text` as the model receives it: no punctuation between words, and a capital only at the start."""
+    """Returns `text` as passed to the model: without punctuation between words, and capitalised only at the start."""
     out: list[str] = []
     for word in text.split():
         if out and out[-1][-1] in ".?!…,-":
@@ -46,7 +46,7 @@ def without_marks(text: str) -> str:
 
 
 def probability(text: str, odds: WordOdds | None, sound: float) -> float:
-    """Returns the probability that a turn ends with `text`: a logistic regression on the words and audio at a pause.
+    """Returns the probability that a turn ends with `text`, from a logistic regression on the words and the audio.
 
     `odds`: the language model's odds, or None to use only the type of utterance (`completeness`). `sound`: the
     probability from the audio. The weights are fitted by `app.research.training.endpointing`.
@@ -90,12 +90,11 @@ def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
 
 
 _OFTEN_MISHEARD = (("it",), ("you",), ("that",))
-"""Words that recognisers often produce for a trailing "a", "the" or "to": "what's the best way to | get from the"
-becomes "… from it"."""
+"""Words that recognisers often output for a trailing "a", "the" or "to": "get from the" becomes "get from it"."""
 
 
 def load(model: Path | None = None) -> TextEndpointing | None:
-    """Starts the judge with `model` (by default the bundled one), or returns None if it can't be run."""
+    """Starts a judge that uses `model` (default: the bundled one); returns None if it can't be started."""
     model = model or default_model("llm")
     if not model.is_file() or importlib.util.find_spec("xllamacpp") is None:
         return None
@@ -116,7 +115,7 @@ class TextEndpointing:
 
     KEPT = 32
     STUCK_SECONDS = 1.0
-    """A child that hasn't replied within this time is considered stuck."""
+    """A child that hasn't replied within this time is considered hung."""
 
     def __init__(self, model: Path) -> None:
         self._child = ChildWorker("app.stt.text_endpointing_worker", str(model))
@@ -132,7 +131,7 @@ class TextEndpointing:
             raise
 
     def odds(self, text: str) -> WordOdds | None:
-        """Returns the odds for `text`, or None if it has no words or the child has failed and can't be restarted."""
+        """Returns the odds for `text`; None if it contains no words, or if the child failed and can't be restarted."""
         said = without_marks(text)
 
         def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> WordOdds:
@@ -153,7 +152,7 @@ class TextEndpointing:
             return self._known.get(said)
 
     def alive(self) -> bool:
-        """Whether the child is running. May wait for a pending reply, up to `STUCK_SECONDS`."""
+        """Whether the child is running. May wait up to `STUCK_SECONDS` for a pending reply."""
         if not self._lock.acquire(timeout=self.STUCK_SECONDS):
             return False
         self._lock.release()

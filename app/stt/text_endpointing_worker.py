@@ -1,8 +1,8 @@
-"""The child process that computes what a language model predicts after a user's words.
+"""The child process that computes a language model's predictions of what follows a user's words.
 
-Writes a line when it is ready, then reads texts from standard input, one JSON line each, and replies on standard output
-with two log-odds (see `WordOdds`). Ends when its standard input closes. The model runs on `xllamacpp`, as in the
-embedded back-end, and the system keeps only one copy of the model file in memory for both.
+It writes a line when it is ready. It then reads texts from standard input, one JSON line each, and replies to each with
+two log-odds (see `WordOdds`) on standard output, until its standard input closes. The model runs on `xllamacpp`, as in
+the embedded back-end, and the OS keeps only one copy of the model file in memory for both.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ EXAMPLES = (
     ("What's the capital of Norway", "Oslo."),
     ("So, um, my brother is coming on Friday, what should I cook for him?", "A roast."),
 )
-"""Few-shot turns that precede the one being scored. They show the model how people ask questions aloud, that statements
+"""Few-shot turns that precede the turn to score. They show the model how people ask questions aloud, that statements
 may come first, and that a statement or an answer can be a complete turn. With questions only, the ROC AUC of the sum of
 both odds was 0.73 on the pauses in 200 sentences by real callers and 0.967 on synthetic questions; with these examples
-it is 0.775 and 0.972. They are evaluated only once."""
+it is 0.775 and 0.972. The model processes them only once."""
 ASKED = (
     "".join(
         f"<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n{reply}<|im_end|>\n" for user, reply in EXAMPLES
@@ -41,18 +41,19 @@ END_TOKEN = 2
 QUESTION_MARKS = ("?", "?\n", '?"', "?'", " ?")
 STOPS = (".", "!", ".\n", '."')
 BREAKS = ("\n", "\n\n")
-"""A newline counts as the end too, since many of the model's training texts continue with one."""
+"""A newline also counts as the end, since many of the model's training texts continue with one."""
 LOOKED_AT = 100
-"""How many of the most likely tokens are taken into account; 400 would take 10 ms longer."""
+"""Number of most likely tokens considered; 400 would take 10 ms longer."""
 LEAST_CLOSE, LEAST_OVER = -8.0, -6.0
 LONGEST, STEP = 400, 200
-"""At most `LONGEST` characters at the end of the text are evaluated, and their start moves in steps of `STEP`. Texts
-with the same start can reuse the previous evaluation, which would be impossible if the start moved with every word."""
+"""At most `LONGEST` characters at the end of the text are evaluated, and the start of this range moves in steps of
+`STEP`. Texts with the same start can reuse the prompt cache, which would be impossible if the start moved with every
+word."""
 
 
 def main(argv: list[str]) -> int:
     """Serves requests with the GGUF model `argv[0]` until standard input closes."""
-    answers = answers_of_child(5)  # gives way to the frame loop, the voice and the answer
+    answers = answers_of_child(5)  # lower priority than the frame loop, the voice and the answer
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -60,19 +61,19 @@ def main(argv: list[str]) -> int:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.n_parallel = 1
     params.n_ctx = 896  # the examples (230), and at worst one token per character
-    params.cache_ram_mib = 0  # otherwise the state of every text is kept, up to 8 GB
+    params.cache_ram_mib = 0  # by default, the state of every text is cached, up to 8 GB
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [secrets.token_urlsafe(16)]
     server = xllamacpp.Server(params)
-    send_line(answers, {"ready": odds(server, "Hello")})  # the first request evaluates the examples
+    send_line(answers, {"ready": odds(server, "Hello")})  # the first request processes the examples
     for line in sys.stdin.buffer:
         send_line(answers, odds(server, str(json.loads(line))))
-    os._exit(0)  # the engine's threads need not be joined; nothing is on disk
+    os._exit(0)  # skips joining the engine's threads; nothing needs saving
 
 
 def odds(server: Any, text: str) -> tuple[float, float]:
-    """Returns the log-odds of a closing mark or the end after `text`, and of the end after the more likely mark."""
+    """Returns the log-odds that `text` is followed by a closing mark or the end, and that the end follows that mark."""
     text = last_part(text)
     asks, stops, ends = _next(server, text)
     after = _next(server, text + ("?" if asks >= stops else "."))[2]
@@ -80,7 +81,7 @@ def odds(server: Any, text: str) -> tuple[float, float]:
 
 
 def last_part(text: str) -> str:
-    """Returns the end of `text` that is evaluated: whole words, at most `LONGEST` characters."""
+    """Returns the part of `text` to evaluate: whole words at its end, at most `LONGEST` characters."""
     skipped = -(-max(0, len(text) - LONGEST) // STEP) * STEP
     return text[skipped:].partition(" ")[2] if skipped else text
 

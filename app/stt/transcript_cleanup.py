@@ -1,4 +1,4 @@
-"""Removes hallucinated words, loops, and labels of non-speech sounds from a recogniser's text.
+"""Removes hallucinated words, loops, and labels of non-speech sounds from a recogniser's output.
 
 Trained on subtitles, Whisper turns noise into captions that often accompany scenes without speech: "Thank you.", "you".
 It also transcribes human sounds the way subtitles do: "(laughs)", "[coughing]" or "ha ha ha". By default, opening
@@ -12,16 +12,16 @@ import re
 from app.conversation.words import fold
 
 NO_SPEECH, NO_SPEECH_ALONE = 0.5, 0.9
-"""No-speech probabilities of Whisper above which unlikely words, or all words, are dropped. On 40 recordings of real
-callers, whole and cut to 1.5 s, it is at most 0.47, and on short synthetic words 0.35. On 50 clips of room noise,
-coughs, laughter and hiss the median is 0.9."""
+"""No-speech probabilities of Whisper above which unlikely words, or all words, are dropped. The probability is at most
+0.47 on 40 recordings of real callers, whole and cut to 1.5 s, and at most 0.35 on short synthetic words. On 50 clips of
+room noise, coughs, laughter and hiss, the median is 0.9."""
 LEAST_LOG_PROBABILITY = -1.0
-"""Mean log-probability per token below which words are unlikely (OpenAI's threshold). On the same speech it is at least
--1.2, combined with a no-speech probability below 0.2; in noise it is mostly below -1.5."""
+"""Mean log-probability per token below which words count as unlikely (OpenAI's threshold). On the same speech it is at
+least -1.2, with a no-speech probability below 0.2; on noise it is mostly below -1.5."""
 FASTEST_SPEECH = 3.6
 """Words per second above which repetitions are attributed to the model, not the speaker. Fast speech has 3 to 3.5."""
 MOST_REPEATS = 3
-"""A word or phrase repeated more often than this is a loop, however slow it is."""
+"""A word or phrase repeated more often than this is a loop at any speaking rate."""
 
 _OFTEN = {
     ("thank", "you"),
@@ -39,14 +39,14 @@ _OFTEN = {
     ("all", "right"),
     ("i'm", "sorry"),
 }
-"""English words that the model hallucinates so often that it rates them as likely."""
+"""English words that the model hallucinates so often that it assigns them a high probability."""
 
 OPENINGS = (" (", " [", " *")
-"""Tokens that open a sound label. They include a space, so that brackets as in "f(x)" stay suppressed."""
+"""Tokens that open a sound label. They include a space, so that brackets within words ("f(x)") stay suppressed."""
 CLOSINGS = (")", "]", "*")
 
 _MARK = re.compile(r"(?<!\S)(?:\([^()]*\)|\[[^\[\]]*\]|\*\w[^*]*\*)[.,!?]*|^\s*(?:\([^()]*|\[[^\[\]]*|\*[^*]*)$")
-"""Also matches a label that is never closed, if no text precedes it."""
+"""Matches sound labels, including an unclosed one if no text precedes it."""
 _SPEECH_MARK = re.compile(r"speak|speech|talk|voice|word|foreign|whisper|un\w*int|inaud|indistinct|crosstalk", re.I)
 _LAUGHTER = re.compile(r"\w{0,4}?(?:(?:ha+){2,}|(?:he+){2,}|(?:hi+){2,}|(?:ho+){2,})h?|hah?|heh")
 _EXCLAIMED = re.compile(r"e?u+r?gh+|a+r*gh+|e+w+|a+h*choo+|ahem|phew+|hmph|oo+f")
@@ -60,7 +60,7 @@ def spoken_words(text: str, seconds: float, no_speech: float, log_probability: f
     - `text`: the words decoded from `seconds` of audio.
     - `no_speech`: Whisper's no-speech probability.
     - `log_probability`: the mean log-probability per token.
-    - `english`: also drop words that are typically hallucinated, which are only known for English.
+    - `english`: whether to drop typical hallucinations as well, which are only known for English.
     """
     words = fold(text)
     if not words or no_speech > NO_SPEECH_ALONE:
@@ -98,7 +98,7 @@ def without_loops(text: str, seconds: float) -> str:
 
 
 def names_speech(text: str) -> bool:
-    """Whether a label in `text` stands for speech ("[inaudible]", "(speaking in foreign language)")."""
+    """Whether a label in `text` describes speech ("[inaudible]", "(speaking in foreign language)")."""
     return any(_SPEECH_MARK.search(mark) for mark in _MARK.findall(text))
 
 

@@ -1,14 +1,14 @@
 """Decodes audio with a Whisper model through faster-whisper, fast enough for repeated passes.
 
 Whisper expects 30 s of audio, but CTranslate2 accepts less. Audio plus 8 s of silence is as accurate as 30 s; with less
-silence the model starts to repeat itself. Only the first second of the silence is encoded with the audio, and the rest
-comes from an encoding of silence that is computed once. On 119 telephone sentences and 24 synthetic questions, this
-gives tiny.en a word error rate of 22.3 % and 2.1 %, compared with 21.9 % and 2.1 % when all 8 s are encoded, in 0.66
-of the CPU time (0.61 if the audio breaks off in mid-speech). With one second of silence alone: 27.7 % and 6.6 %.
+silence the model starts to repeat itself. Only the first second of the silence is encoded with the audio; the rest
+comes from an encoding of silence that is computed once. On 119 telephone sentences and 24 synthetic questions, the word
+error rate of tiny.en is then 22.3 % and 2.1 %, compared with 21.9 % and 2.1 % if all 8 s are encoded, at 0.66 times the
+CPU time (0.61 if the audio breaks off mid-speech). With only one second of silence, it is 27.7 % and 6.6 %.
 
-In English, Whisper may write laughter and other sounds the way subtitles do. On 302 sentences by 78 telephone callers
-this changes no words, and laughter is no longer decoded as words. The labels are only known for English, so in other
-languages they stay suppressed, which is Whisper's default.
+In English, Whisper may output laughter and other sounds as labels, the way subtitles do. On 302 sentences by 78
+telephone callers, this changes no words, and laughter is no longer decoded as words. The labels are only known for
+English, so in other languages they stay suppressed, which is Whisper's default.
 
 The language of a session is detected from the recogniser's probabilities over successive passes.
 """
@@ -31,23 +31,23 @@ from app.stt.transcript_cleanup import CLOSINGS, OPENINGS, names_speech, spoken_
 from app.stt.whisper_library import faster_whisper
 
 FIRST, CLEARLY = 0.8, 0.9
-"""Probability at which a language is adopted for the session, and at which another one replaces it. With Whisper base
-on the first 2 s of 34 human English sentences, and of 16 German and 22 Spanish synthetic ones, English gets 0.89 or
-more and no other language reaches 0.06 there. Three of the others are mistaken for a third language with 0.8 or more,
-but none on the first 3 s."""
+"""Probability at which a language is adopted for the session, and at which another one replaces it. Measured with
+Whisper base on the first 2 s of 34 human English sentences and of 16 German and 22 Spanish synthetic ones: on the
+English ones, English gets 0.89 or more and no other language reaches 0.06; three of the others are mistaken for a third
+language with 0.8 or more, but none on the first 3 s."""
 LEAST_SECONDS = 1.4
 """Seconds of voice required to adopt a language, about as much as 2 s of speech contain. On the first second alone, one
 in three Spanish sentences and two in three German ones are misidentified, so until then the most likely language is
-used for the words but not kept."""
+used for transcription but not adopted."""
 
 
 def answerable() -> frozenset[str]:
-    """Returns the languages supported by both the app and a voice in the catalogue; others can't be answered aloud."""
+    """Returns the languages that both the app and a voice in the catalogue support; others can't be answered aloud."""
     return frozenset(language for model in models_of("tts") for language in model.languages).intersection(CODES)
 
 
 class LanguageDetection:
-    """Tracks which of `languages` is spoken. `known` is empty until one is detected."""
+    """Tracks which of `languages` is being spoken. `known` is empty until a language is detected."""
 
     def __init__(self, languages: frozenset[str]) -> None:
         self.known = ""
@@ -66,38 +66,39 @@ class LanguageDetection:
 
 
 PADDING_SECONDS = 1
-"""Silence that is encoded together with the audio."""
+"""Length of the silence that is encoded together with the audio."""
 SILENCE_SECONDS = 7
-"""Precomputed encoding of silence that is appended."""
+"""Length of the precomputed silence encoding that is appended."""
 ENCODED_PER_SECOND = 50
 """Whisper's encoder outputs one vector per 20 ms."""
 LONGEST_SECONDS = 22
-"""Maximum length of audio that leaves room for the silence within Whisper's 30 s."""
+"""Maximum length of the audio, which leaves room for the silence within Whisper's 30 s."""
 LARGE_BYTES = 200_000_000
-"""Models larger than Whisper base (145 MB) run on a graphics card if there is one."""
+"""Size above which a model runs on a GPU, if there is one. Whisper base has 145 MB."""
 TOKENS_PER_SECOND = {"en": 8}
-"""People speak at most about 6 tokens of English per second; longer output is repetition."""
+"""Maximum output, keyed by language. English speech has at most about 6 tokens per second; more is repetition."""
 TOKENS_PER_SECOND_ELSEWHERE = 12
-"""Other languages have shorter tokens."""
+"""The same for other languages, whose tokens are shorter."""
 
 
 class LoadedWhisper(NamedTuple):
-    """A loaded model without state, which decoders can share."""
+    """A loaded, stateless model that several decoders can share."""
 
     whisper: Any
     silence: np.ndarray
     """The encoder's output for 30 s of silence."""
 
     def close(self) -> None:
-        """Frees the model."""
+        """Unloads the model."""
         self.whisper.model.unload_model()
 
 
 class WhisperDecoder:
     """A `Decoder` that runs `model`, a CTranslate2 Whisper model (its folder, or already loaded). Not thread-safe.
 
-    `language`: a two-letter code, or "auto" to detect it. The attribute then holds the detected language, or an empty
-    string. An English-only model always decodes English. Raises ValueError if Whisper doesn't know the language.
+    `language`: a two-letter code, or "auto" to detect the language. The attribute then holds the detected language, or
+    an empty string. An English-only model always decodes English. Raises ValueError if Whisper doesn't support the
+    language.
     """
 
     def __init__(self, model: Path | LoadedWhisper, *, language: str = "en", threads: int = 1) -> None:
@@ -115,7 +116,7 @@ class WhisperDecoder:
     def decode(self, samples: np.ndarray) -> str:
         """Returns the words in the last `LONGEST_SECONDS` of `samples` (float32, 16 kHz).
 
-        Earlier words aren't used as a prompt, because that makes small models repeat themselves more.
+        Previous words aren't used as a prompt, because that makes small models repeat themselves more.
         """
         samples = samples[-RATE * LONGEST_SECONDS :]
         seconds = len(samples) / RATE
@@ -130,13 +131,13 @@ class WhisperDecoder:
         else:
             text = self._generate(encoded, language, seconds, "sounds")
             if names_speech(text):
-                text = self._generate(encoded, language, seconds, "words")  # without labels it decodes that speech
+                text = self._generate(encoded, language, seconds, "words")  # without labels, it decodes that speech
             text = without_sounds(text)
         self.language = language if self._detection is None else self._detection.known
         return text
 
     def close(self) -> None:
-        """Frees the model."""
+        """Unloads the model."""
         self._loaded.close()
 
     def _make_tokenizer(self, language: str) -> Any:
@@ -151,14 +152,14 @@ class WhisperDecoder:
         return self._prompts[language]
 
     def _encode(self, samples: np.ndarray) -> Any:
-        """Encodes `samples` and appends the encoded silence for the positions that follow them."""
+        """Encodes `samples` and appends the encoding of silence for the positions after them."""
         encoded = _encoded(self._whisper, np.pad(samples, (0, RATE * PADDING_SECONDS)))
         count = encoded.shape[1]
         silence = self._silence[:, count : count + SILENCE_SECONDS * ENCODED_PER_SECOND]
         return _stored(np.concatenate([encoded, silence], axis=1))
 
     def _generate(self, encoded: Any, language: str, seconds: float, what: Literal["words", "sounds"]) -> str:
-        """Returns the text of the encoded audio. `what`: "sounds" also allows labels of non-speech sounds."""
+        """Returns the text of the encoded audio. `what`: "sounds" also permits labels of non-speech sounds."""
         prompt = self._prompt(language)
         result = self._whisper.model.generate(
             encoded,
@@ -178,7 +179,7 @@ class WhisperDecoder:
 def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> WhisperDecoder:
     """Creates a decoder for `model`, a CTranslate2 folder or a loaded model.
 
-    Raises TranscriberError if Whisper doesn't know the language.
+    Raises TranscriberError if Whisper doesn't support the language.
     """
     try:
         return WhisperDecoder(model, language=language)
@@ -202,14 +203,14 @@ def name_of(model: Path) -> str:
 
 
 def runs_on_card(model: Path) -> bool:
-    """Whether to try running the model in the folder `model` on a graphics card first."""
+    """Whether to try a GPU first for the model in the folder `model`."""
     import ctranslate2
 
     return (model / "model.bin").stat().st_size > LARGE_BYTES and ctranslate2.get_cuda_device_count() > 0
 
 
 def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
-    """Loads the model in the folder `model`, on a graphics card if it is large and CTranslate2 can use one.
+    """Loads the model in the folder `model`, on a GPU if the model is large and CTranslate2 can use one.
 
     Otherwise the model runs on the CPU, with `threads` threads.
     """
@@ -223,7 +224,7 @@ def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
                 str(model), device=device, compute_type=precision, cpu_threads=threads
             )
             return LoadedWhisper(whisper, _encoded(whisper, np.zeros(RATE * 30, np.float32)))
-        # Also raised on first use if CUDA's libraries are missing, and for cards without float16.
+        # Also raised on first use if CUDA's libraries are missing, and for GPUs without float16.
         except (RuntimeError, ValueError):
             if device == "cpu":
                 raise

@@ -1,4 +1,4 @@
-"""Imports faster-whisper without PyAV, which it needs only for opening audio files.
+"""Imports faster-whisper without PyAV, which it only needs to open audio files.
 
 Importing faster-whisper imports PyAV, whose wheels bundle FFmpeg with the GPL-licensed x264 and x265. The app only
 passes samples to faster-whisper, never files, so it doesn't install PyAV, and doesn't load it even if it is installed.
@@ -15,7 +15,7 @@ _importing = threading.Lock()
 
 
 class _Absent(ModuleType):
-    """A stub for PyAV."""
+    """A stub that stands in for PyAV."""
 
     def __getattr__(self, name: str) -> object:
         raise AttributeError(f"PyAV is left out of this app, so faster-whisper can't open files (av.{name}).")
