@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_EVENTS = 2_000
 """Maximum number of buffered events: about a hundred per second for as long as a session waits for its client."""
 MOST_CHARS = 1_000_000
-"""Maximum total length of the buffered events in serialized form, in characters."""
+"""Maximum total length of the buffered events in serialised form, in characters."""
 
 
 class EventLog:
@@ -33,7 +33,7 @@ class EventLog:
     def __init__(self) -> None:
         self.count = 0
         """The number of events added so far."""
-        self._kept: deque[tuple[e.Event, int]] = deque()  # each with its serialized length
+        self._kept: deque[tuple[e.Event, int]] = deque()  # each with its serialised length
         self._chars = 0
 
     def add(self, event: e.Event) -> None:
