@@ -1,8 +1,8 @@
 """Audio input and output: microphones, loudspeakers and audio files, all as 24 kHz mono float32.
 
-The only package that imports sounddevice. See README.md in this folder for a detailed description.
+This is the only package that imports sounddevice. See README.md in this folder for a detailed description.
 
-- `io`: the source and sink protocols, the ring buffer, resampling, audio files
+- `io`: the source and sink protocols, the ring buffer, resampling and audio files
 - `echo`: removes the app's own voice from the microphone signal
 - `devices`: lists, opens, watches and replaces devices; `devices.duplex` combines all of these
 

@@ -1,6 +1,6 @@
-"""The open device of a slot: opens it, finds where the sound server has routed it, and checks whether it still works.
+"""Manages the open device of a slot: opens it, finds where the sound server has routed it, and checks that it works.
 
-Used only by the device thread.
+For use on the device thread only.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from app.audio.devices.pulse import PulseDevice, PulseState
 from app.conversation.sound_processing import DeviceKind
 
 OBSERVED_SECONDS = 0.3
-"""Maximum time counted between two checks, so that devices get their full timeout after the computer was asleep."""
+"""Maximum time counted between two checks, so that devices get their full timeout after the computer wakes up."""
 
 CLOSE_WAIT_SECONDS = 0.3
-"""How long opening the next device waits for a lost one to close; closing continues in the background."""
+"""How long to wait for a lost device to close before opening the next one; closing continues in the background."""
 
 SLOW_XRUNS, SLOW_SECONDS = 4, 10.0
-"""A device with this many underruns or overruns within this time gets longer blocks."""
+"""A device with this many underruns or overruns within this time is reopened with longer blocks."""
 
 Condition = Literal["works", "lost", "stalled", "slow"]
 """`stalled`: the device neither delivers nor requests samples; `slow`: it must be reopened with longer blocks."""
 
 
 class ActiveDevice:
-    """The device behind `managed`, if one is open."""
+    """The open device behind `managed`, if any."""
 
     def __init__(self, kind: DeviceKind, managed: ManagedSource | ManagedSink) -> None:
         self._kind = kind
         self._managed = managed
         self._opened: Microphone | Loudspeaker | None = None
         self.device: Device | None = None
-        """The open device, or the last one that was open."""
+        """The device that is open or was open last."""
         self.suspended = False
         """Whether the system has suspended the device."""
         self._had_stream = False
@@ -94,7 +94,7 @@ class ActiveDevice:
         return self._find_stream(state)[1]
 
     def set_placed(self, placed: PulseDevice, *, moved: bool) -> None:
-        """Adopts the properties of the device returned by `placed`. `moved`: whether the stream was moved there."""
+        """Adopts the properties of the device returned by `placed`. `moved`: whether the stream was moved to it."""
         assert self.device is not None
         if self.device.pulse_name:
             self.device = dataclasses.replace(
@@ -135,11 +135,11 @@ class ActiveDevice:
             # A brief absence is normal: ALSA's plugin opens a new stream after an underrun.
             return self._had_stream and self._idle > OBSERVED_SECONDS, False
         self._had_stream = True
-        # If it is on no listed device and none is left, the server has moved it to its dummy device.
+        # If the stream is on no listed device and none is left, the server has moved it to its dummy device.
         return placed is None and not state.of(self._kind), placed is not None and placed.suspended
 
     def _find_stream(self, state: PulseState) -> tuple[bool, PulseDevice | None]:
-        """Returns whether our stream exists (the process may have others), and the device it is connected to."""
+        """Returns whether our stream exists (the process may have others), and the device that it is connected to."""
         if self._opened is None:
             return False, None
         stream = state.stream(self._kind, self._opened.tag, self._stream_number)

@@ -14,13 +14,14 @@ from app.audio.io.clock_loop import ClockLoop
 from app.conversation.frame import SAMPLE_RATE
 
 HEADROOM = 1.002
-"""Maximum ratio for which soxr's variable-rate mode is set up: twice `MOST_PPM`."""
+"""Maximum ratio for soxr's variable-rate mode: allows twice `MOST_PPM`."""
 
 
 class FineResampler:
     """Speeds up or slows down 24 kHz mono float32 audio by a few parts per million.
 
-    In this mode, soxr buffers `HELD` samples and delays its output by 1.77 samples (`SHIFT`, rounded); both measured.
+    In its variable-rate mode, soxr buffers `HELD` samples and shifts its output by 1.77 samples (`SHIFT`, rounded).
+    Both values are measured.
     """
 
     HELD, SHIFT = 240, 2
@@ -32,7 +33,7 @@ class FineResampler:
         self.set_rate(0.0)
 
     def set_rate(self, ppm: float) -> None:
-        """Sets the rate: 24,000 samples, increased by `ppm` parts per million, become one second of output."""
+        """Sets the rate so that 24,000 * (1 + `ppm` / 1e6) input samples become one second of output."""
         if ppm != self._ppm:
             self._ppm = ppm
             self._stream.set_io_ratio(SAMPLE_RATE * (1.0 + ppm * 1e-6), SAMPLE_RATE)
@@ -46,12 +47,12 @@ class DriftCompensatingSink:
     """An `AudioSink` that keeps the queue of `sink` at a constant level while frames are written steadily.
 
     Samples pass through unchanged until the queue has drifted by more than half a device block from its initial level.
-    After that they are resampled by a few ppm, so that the queue neither runs empty nor grows. Silence, a flush, a
+    From then on they are resampled by a few ppm, so that the queue neither runs empty nor grows. Silence, a flush, a
     pause or an empty queue restarts the measurement.
     """
 
     SETTLING_FRAMES, LEVELLING_FRAMES = 25, 125
-    """The first 2 s are uneven and ignored; the mean of the next 10 s becomes the target level."""
+    """The first 2 s are ignored, as the level is still uneven. The mean of the next 10 s becomes the target level."""
     MOVED_FRAMES = 62
     MOVED_SAMPLES = 250.0
     """Window of the level's running mean (5 s), and the deviation of this mean that counts as drift. Jitter averages
@@ -63,7 +64,7 @@ class DriftCompensatingSink:
         self._sink = sink
         self._written = 0
         self._removed = 0  # samples removed (negative: added) by resampling
-        self._discarded = 0  # samples flushed that the sink never received
+        self._discarded = 0  # flushed samples that the sink never received
         self._most_played = 0
         self._resampler: FineResampler | None = None
         self._held = 0
@@ -83,7 +84,7 @@ class DriftCompensatingSink:
         """Whether samples are currently resampled."""
         return self._resampler is not None
 
-    # All counters are in samples as written to this sink.
+    # All counters refer to samples as written to this sink.
 
     @property
     def written(self) -> int:
@@ -163,7 +164,7 @@ class DriftCompensatingSink:
         self._history = self._history[:0]
 
     def _measure(self, waiting: int) -> None:
-        """Updates the measurement with the number of samples queued before a write; controls the resampler."""
+        """Updates the measurement with the number of samples queued before a write, and controls the resampler."""
         n = self._frames - self.SETTLING_FRAMES
         self._frames += 1
         if n < 0:

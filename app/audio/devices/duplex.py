@@ -20,7 +20,10 @@ from app.conversation.sound_processing import DeviceNotice, Processing, SoundHea
 
 
 class MutedSource(WrappedSource):
-    """Replaces the audio of `source` with zeros while `muted()`, as processing upstream may delay it or add noise."""
+    """Replaces the audio of `source` with zeros while `muted()` returns True.
+
+    Muting further upstream isn't enough, since the processing in between may delay the effect or add noise.
+    """
 
     def __init__(self, source: AudioSource, muted: Callable[[], bool]) -> None:
         super().__init__(source)
@@ -46,13 +49,13 @@ class MutedSource(WrappedSource):
 
 
 class DeviceDuplexAudio:
-    """A `DuplexAudio` on the machine's devices.
+    """A `DuplexAudio` that uses the machine's devices.
 
     - `microphone`, `loudspeaker`: device names; empty for the system's defaults.
     - `processing`: the audio processing, `Processing()` by default.
-    - `muted`: start with the microphone muted.
-    - `required`: entering raises `DeviceError` if a device is missing; otherwise the session starts without it.
-    - `echoes`: stores the echo path of these devices between sessions.
+    - `muted`: whether to start with the microphone muted.
+    - `required`: whether entering raises `DeviceError` if a device is missing; if not, the session starts without it.
+    - `echoes`: stores the devices' echo paths between sessions.
     """
 
     def __init__(

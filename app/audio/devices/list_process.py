@@ -20,13 +20,13 @@ PROCESS_SECONDS = 15.0
 POLL_SECONDS = 0.02
 
 READER_SECONDS = 2.0
-"""How long to wait for a stopped child's pipe to close; another process, such as Wine's desktop, may hold it open."""
+"""How long to wait for a stopped child's pipe to close. Another process, such as Wine's desktop, may keep it open."""
 
 
 def list_current_devices() -> list[Device]:
     """Returns the current devices, even while streams are open. Takes up to a second. Raises `DeviceError`.
 
-    If a child process had to list them, their `index` is -1, as PortAudio's indexes differ between processes.
+    If a child process had to list them, `index` is -1, since PortAudio's indexes differ between processes.
     """
     state = pulse.query()
     if (state is not None and listing.pulse_gateway(listing.own_devices())) or portaudio_library.restart():
@@ -41,7 +41,7 @@ def list_current_devices() -> list[Device]:
 
 
 class ListProcess:
-    """A child process that lists the devices with a newly started PortAudio. Only `stop` blocks."""
+    """A child process that lists the devices using a freshly initialised PortAudio. Only `stop` blocks."""
 
     def __init__(self) -> None:
         """Starts the process. Raises `DeviceError`."""
@@ -65,7 +65,7 @@ class ListProcess:
             self._output = pipe.read(CHILD_LINE.bytes + 1)
 
     def poll(self) -> list[Device] | None:
-        """Returns the list, or None while the process runs; call it until it returns a list or raises `DeviceError`."""
+        """Returns the list, or None while the process is running. Raises `DeviceError` if the process failed."""
         if self._reader.is_alive():
             return None
         try:

@@ -1,4 +1,4 @@
-"""Lists microphones and loudspeakers and finds the one that a name refers to.
+"""Lists microphones and loudspeakers, and finds the device that a name refers to.
 
 Devices are identified by name, because PortAudio's indexes change whenever a device is plugged in. If a PulseAudio or
 PipeWire server responds, its devices are listed under the names shown in the system settings, and PortAudio reaches all
@@ -19,10 +19,10 @@ from app.audio.io.base import DeviceError
 from app.conversation.sound_processing import DeviceKind
 
 WASAPI = "Windows WASAPI"
-"""Windows lists the same hardware under four host APIs. This one has full names and the lowest latency."""
+"""Windows lists the same hardware under four host APIs. WASAPI has full names and the lowest latency."""
 
 PULSE = "PulseAudio"
-"""The host API name given to the devices of a PulseAudio or PipeWire server."""
+"""The host API name used for devices of a PulseAudio or PipeWire server."""
 
 _PULSE_PCMS = ("pulse", "default", "pipewire")
 """ALSA's names for the sound server, most reliable first."""
@@ -56,14 +56,14 @@ class Device:
 
     @property
     def is_default(self) -> bool:
-        """Whether it is the system's default microphone or loudspeaker."""
+        """Whether this is the system's default microphone or loudspeaker."""
         return self.is_default_input or self.is_default_output
 
     def is_default_for(self, kind: DeviceKind) -> bool:
         return self.is_default_input if kind == "microphone" else self.is_default_output
 
     def channels(self, kind: DeviceKind) -> int:
-        """Returns the number of channels as a microphone or loudspeaker, or 0 if it isn't one."""
+        """Returns the number of input or output channels; 0 if the device isn't of this kind."""
         return self.inputs if kind == "microphone" else self.outputs
 
 
@@ -71,7 +71,7 @@ _Either = TypeVar("_Either", Device, PulseDevice)
 
 
 def list_devices(state: PulseState | None = None) -> list[Device]:
-    """Lists all devices: the sound server's current ones, or else those that PortAudio found when it started.
+    """Lists all devices: the sound server's current ones, or without a server, those PortAudio found when it started.
 
     On Windows only WASAPI devices are listed, if there are any. `state`: the sound server's state, if already queried.
     Raises `DeviceError` if PortAudio is missing.
@@ -144,12 +144,12 @@ def find_output(name: str | None = None) -> Device:
 
 
 def same_device(name: str, other: str) -> bool:
-    """Whether two names refer to the same device. Ignores ALSA's card number suffix, which changes on replugging."""
+    """Whether two names refer to the same device, ignoring ALSA's card number, which changes when it is replugged."""
     return _without_card(name) == _without_card(other)
 
 
 def identity(device: Device | PulseDevice) -> str:
-    """Returns an identifier of the device that is stable between listings."""
+    """Returns an identifier for the device that is stable across listings."""
     return device.pulse_name or _without_card(device.name)
 
 
@@ -159,7 +159,7 @@ def match_name(name: str, devices: Sequence[_Either]) -> _Either | None:
     exact = [device for device in devices if device.name.casefold() == key]
     exact = exact or [device for device in devices if same_device(device.name, name)]
     if exact:
-        # The same name under two host APIs, or two devices of the same model: prefer the default.
+        # One device under two host APIs, or two devices of the same model: prefer the default.
         return next((device for device in exact if device.is_default), exact[0])
     partial = _containing(name, devices)
     return partial[0] if len({device.name for device in partial}) == 1 else None

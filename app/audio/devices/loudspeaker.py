@@ -1,7 +1,7 @@
-"""The loudspeaker: plays samples in PortAudio's short blocks, with a small adaptive buffer at the start of speech.
+"""The loudspeaker, which plays samples in PortAudio's short blocks and prebuffers adaptively at the start of speech.
 
 The callback runs on PortAudio's thread and only copies from a ring buffer into its block. It never locks, signals, logs
-or computes (apart from the fades of a pause), because a late callback is audible. `StereoClip` has its own stream.
+or computes (apart from the fades of a pause), because a late callback is audible. `StereoClip` uses its own stream.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
 class StereoClip(StreamOwner):
     """A stereo sound that plays while its context is open.
 
-    Entering opens the loudspeaker and starts playing `samples`, float32 (n, 2) at 24 kHz; leaving stops the
-    playback. Raises `DeviceError` on opening. A loudspeaker with one channel plays the mean of both.
+    Entering opens the loudspeaker and starts playing `samples`, float32 (n, 2) at 24 kHz; leaving stops playback.
+    Entering raises `DeviceError`. A mono loudspeaker plays the mean of both channels.
     """
 
     kind = "loudspeaker"
@@ -55,46 +55,46 @@ class StereoClip(StreamOwner):
 
 
 PLAYBACK_SECONDS = 60.0
-"""Capacity of the playback buffer. A synthesiser may return a whole paragraph much faster than it is played."""
+"""Capacity of the playback buffer. A synthesiser may deliver a whole paragraph much faster than it is played."""
 
 PREBUFFER_SECONDS = 0.02
-"""Initial prebuffering delay at the start of speech. A front-end writes 80 ms every 80 ms, and without this delay a
-step that is only 1 ms late would be audible. Two blocks cover the frame thread's measured jitter (at most 10 ms under
+"""Initial prebuffering delay at the start of speech. A front-end writes 80 ms of audio every 80 ms, and without this
+delay a write only 1 ms late would be audible. Two blocks cover the frame thread's measured jitter (at most 10 ms under
 load); more would delay every answer."""
 
 PREBUFFER_STEP_SECONDS = 0.01
 """How much a device's prebuffering delay increases after an underrun."""
 
 PREBUFFER_MOST_SECONDS = 0.08
-"""Maximum prebuffering delay. A longer gap isn't jitter, and prebuffering wouldn't have prevented it."""
+"""Maximum prebuffering delay. A longer gap isn't jitter, and prebuffering wouldn't prevent it."""
 
 TAP_SECONDS = 2.0
-"""How much played audio is kept for the echo canceller."""
+"""How much played audio is buffered for the echo canceller."""
 
 RESAMPLER_SECONDS = 0.04
-"""Additional prebuffering if samples are resampled, because soxr buffers this much and delivers in bursts."""
+"""Additional prebuffering if samples are resampled, because soxr buffers this much and outputs it in bursts."""
 
 UNDERRUN_WITHIN_SECONDS = 0.5
-"""An empty queue normally means the end of speech. If speech continues sooner than this, the synthesiser or model was
-late and it counts as an underrun. (So does new speech that starts this soon, which is rare and harmless.)"""
+"""An empty queue normally means the end of speech. If speech continues within this time, the synthesiser or model was
+late, and the gap counts as an underrun. (So does new speech that starts this soon, which is rare and harmless.)"""
 
 FADE_SECONDS = 0.005
-"""Length of the fades around a pause, which prevent clicks. Half a block."""
+"""Length of the fades around a pause, which prevent clicks: half a block."""
 
 _prebuffer_seconds: dict[str, float] = {}
-"""Prebuffering delay in seconds that each device has needed so far, keyed by name; kept until the process ends."""
+"""Prebuffering delay (in seconds) that each device has needed so far, keyed by name; kept for the process lifetime."""
 
 
 class Loudspeaker(StreamOwner, PlaybackCounters):
     """An `AudioSink` for a loudspeaker. Raises `DeviceError` on opening, like `Microphone`.
 
-    Speech is prebuffered for `prebuffer_seconds`. Leaving the context discards queued samples; wait for
-    `queued == 0` first if they should be played.
+    Speech is prebuffered for `prebuffer_seconds`. Leaving the context discards queued samples; to play them, wait for
+    `queued == 0` first.
 
-    If the device doesn't support 24 kHz, samples are resampled on the writer's thread. The resampler buffers the
-    last 40 ms, which count as queued until an empty `write` flushes them.
+    If the device doesn't support 24 kHz, samples are resampled on the writer's thread. The resampler buffers the last
+    40 ms, which count as queued until an empty `write` plays them.
 
-    Implements `PausesPlayback`: faded samples count as played, and the silence between the fades isn't counted.
+    Implements `PausesPlayback`. Faded samples count as played; the silence between the fades isn't counted.
     """
 
     kind = "loudspeaker"
@@ -105,9 +105,9 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         self.xruns = 0
         """How often PortAudio reported an underrun of the device's buffer during speech."""
         self.position = 0
-        """Samples requested by the device, at its own rate; advances as long as the device works."""
+        """Samples requested by the device, at its own rate. The count increases as long as the device works."""
         self.tap = Ring(1)
-        """The last `TAP_SECONDS` sent to the device at its `rate`, including silence."""
+        """The last `TAP_SECONDS` of audio sent to the device, at its `rate`, including silence."""
         self.rate = SAMPLE_RATE
         self._gaps = self._gaps_seen = 0
         self._gap = 0  # length of the last gap
@@ -212,7 +212,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
                 block[got:, 0] = 0.0
                 self._playing = False
                 counts = self._ring.counts()
-                # Silence after a flush is intended.
+                # Silence after a flush is intentional.
                 self._empty_since = self.position if counts.flushed == self._flushed_seen else None
                 self._flushed_seen = counts.flushed
             if self._faded_out:
@@ -225,7 +225,7 @@ class Loudspeaker(StreamOwner, PlaybackCounters):
         self.tap.write(block[:, 0])
 
     def _play_pause(self, block: np.ndarray) -> None:
-        """Plays silence, with a fade-out in the first block. Keeps the queued samples."""
+        """Plays silence, preceded by a fade-out in the first block. Keeps the queued samples."""
         block.fill(0.0)
         if self._faded_out or not self._playing:
             return

@@ -1,7 +1,7 @@
-"""A sink that outlives the loudspeakers behind it, and a tap on what they play.
+"""A sink that outlives the loudspeakers behind it, and a tap on the audio that they play.
 
-Another thread opens and closes the devices and attaches them here; nothing here waits for that. If no loudspeaker
-becomes available, a null device consumes the samples in real time.
+Another thread opens, attaches and closes the devices; no method in this module waits for it. If no loudspeaker becomes
+available, a null device consumes the samples in real time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class SilentLoudspeaker:
     def playback(self) -> Playback:
         now = self._now()
         waiting = round(max(0.0, self._dry_at - now) * SAMPLE_RATE)
-        self._played = max(self._played, self._written - self._flushed - waiting)  # rounding must not decrease it
+        self._played = max(self._played, self._written - self._flushed - waiting)  # must not decrease due to rounding
         queued = self._written - self._flushed - self._played
         return Playback(self._written, self._played, queued, self._flushed, 0)
 
@@ -65,7 +65,7 @@ class SilentLoudspeaker:
 
 
 class ManagedSink(PlaybackCounters):
-    """An `AudioSink` for the current loudspeaker. Without one it drops samples, unless `play_unheard` was called.
+    """An `AudioSink` for the current loudspeaker. Without one, it drops samples unless `play_unheard` was called.
 
     `written == played + queued + flushed + overruns` holds across all devices. Samples written while there is no
     device, or still queued when it was lost, count as flushed. A pause (see `PausesPlayback`) ends with its device.
@@ -96,7 +96,7 @@ class ManagedSink(PlaybackCounters):
     # The device thread
 
     def attach(self, loudspeaker: Loudspeaker | None) -> None:
-        """Sets the device to play on, if any. The caller must close the previous one and then call `closed`."""
+        """Sets the device to play on, if any. The caller must close the previous device and then call `closed`."""
         with self._lock:
             before, self._loudspeaker = self._loudspeaker, loudspeaker
             if before is not None:
@@ -110,7 +110,7 @@ class ManagedSink(PlaybackCounters):
                 self._suspended = False
 
     def play_unheard(self) -> None:
-        """Plays on a null device until a real one is attached. No-op if there is a device."""
+        """Plays on a null device until a real one is attached. No-op if a device is attached."""
         with self._lock:
             if self._loudspeaker is None:
                 self._loudspeaker = SilentLoudspeaker()
@@ -122,7 +122,7 @@ class ManagedSink(PlaybackCounters):
         self.moves += 1
 
     def closed(self, loudspeaker: Loudspeaker) -> None:
-        """Records that a previously attached device is closed, so that its counters are final."""
+        """Records that a previously attached device has been closed, so its counters are final."""
         with self._lock:
             if loudspeaker in self._closing:
                 self._closing.remove(loudspeaker)
@@ -130,7 +130,7 @@ class ManagedSink(PlaybackCounters):
                 self._earlier_underruns += loudspeaker.underruns
 
     def set_suspended(self, suspended: bool) -> None:
-        """Sets whether the system has suspended the device. Samples are then dropped, so that none are played late."""
+        """Sets whether the system has suspended the device. If so, samples are dropped, so that none play late."""
         with self._lock:
             if suspended and not self._suspended and self._loudspeaker is not None:
                 self._loudspeaker.flush()
@@ -140,13 +140,13 @@ class ManagedSink(PlaybackCounters):
 
     @property
     def loudspeaker(self) -> Loudspeaker | None:
-        """The device in use."""
+        """The loudspeaker in use; None if there is none or only a null device."""
         loudspeaker = self._loudspeaker
         return loudspeaker if isinstance(loudspeaker, Loudspeaker) else None
 
     @property
     def ready(self) -> bool:
-        """Whether there is a working loudspeaker or a null device, and it isn't suspended."""
+        """Whether a working loudspeaker or a null device is attached and not suspended."""
         loudspeaker = self._loudspeaker
         return loudspeaker is not None and not loudspeaker.finished and not self._suspended
 
@@ -158,7 +158,7 @@ class ManagedSink(PlaybackCounters):
 
     @property
     def prebuffer_seconds(self) -> float:
-        """Current prebuffering delay of the device in use, in seconds; 0 if there is none."""
+        """Current prebuffering delay of the device in use, in seconds; 0 without a device."""
         loudspeaker = self._loudspeaker
         return loudspeaker.prebuffer_seconds if loudspeaker is not None else 0.0
 

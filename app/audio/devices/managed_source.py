@@ -1,6 +1,6 @@
 """A source that outlives the microphones behind it and, without one, delivers silence in real time.
 
-Another thread opens and closes the devices and attaches them here; nothing here waits for that.
+Another thread opens, attaches and closes the devices; no method in this module waits for it.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from app.audio.devices.microphone import POLL_SECONDS, Microphone
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, silence
 
 QUIET_SECONDS = 0.3
-"""A microphone that has delivered nothing for this long is replaced by silence until it delivers again. Working
-ones deliver every 10 ms, with tens of milliseconds of jitter."""
+"""After a microphone has delivered nothing for this long, the source delivers silence until the microphone resumes.
+Working microphones deliver every 10 ms, with tens of milliseconds of jitter."""
 
 CATCH_UP_SECONDS = 0.8
-"""Maximum silence delivered in a burst to catch up with the clock. After a longer gap (when the computer was asleep),
-the source continues from the current time, because a long burst would be useless."""
+"""Maximum silence delivered in a burst to catch up with real time. After a longer gap (the computer was asleep), the
+source continues from the current time, because a long burst would be useless."""
 
 SILENT_POLL_SECONDS = 0.02
 """How often a silent microphone is polled."""
 
 OBSERVED_SECONDS = 0.1
-"""Maximum time that a single wait adds to the quiet time, since a delayed thread doesn't mean a stalled device."""
+"""Maximum time that one wait adds to the quiet time, since a delayed thread doesn't mean that the device stalled."""
 
 
 class ManagedSource:
@@ -38,7 +38,7 @@ class ManagedSource:
         self._enter, self._leave = enter, leave
         self._microphone: Microphone | None = None
         self._muted = False
-        # Held only for microseconds, so that muting and attaching can't undo each other.
+        # Held only for microseconds. Keeps muting and attaching from undoing each other.
         self._lock = threading.Lock()
         self._earlier_overruns = 0
         self._moves = 0
@@ -90,7 +90,7 @@ class ManagedSource:
 
     @property
     def muted(self) -> bool:
-        """Whether only zeros are delivered. The callback then discards the device's samples."""
+        """Whether only zeros are delivered. The device's samples are then discarded in the callback."""
         return self._muted
 
     @muted.setter
@@ -168,7 +168,7 @@ class ManagedSource:
         if self._silent:
             if now < self._frame_ended + FRAME_SECONDS or microphone.waiting < FRAME_SAMPLES:
                 return self._silence(now)
-            # Drop audio from the time covered by silence, as it would delay everything that follows.
+            # Drop the audio recorded while silence was delivered, as it would delay everything that follows.
             microphone.drop_to_now()
             self._set_silent(False)
         frame = microphone.take()

@@ -1,9 +1,9 @@
 """Keeps a session's microphone and loudspeaker working while devices appear and disappear.
 
 `DeviceManager` provides a source and a sink for the whole session. A single thread, the device thread, opens and closes
-all devices: it detects lost ones, opens substitutes, and returns to the preferred ones when they are back. Reading and
-writing happen on other threads and never wait for it. For each slot, the device thread tries the preferred device, then
-the default, then any other, and finally those that failed to open before.
+all devices: it detects lost devices, opens substitutes, and switches back to the preferred devices when they return.
+Reading and writing happen on other threads and never wait for it. For each slot, the device thread tries the preferred
+device, then the default, then any other, and finally those that failed to open before.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def open_best(slot: DeviceSlot, server: ServerMonitor, *, listed_now: bool = Tru
 
     - `slot`: the slot to open a device for.
     - `server`: the sound server.
-    - `listed_now`: the device list is current. Otherwise a device that can't be opened may just be gone, and isn't
-      recorded as refused.
-    - `refused_only`: try only devices that failed to open before.
+    - `listed_now`: whether the device list is current. If not, a device that can't be opened may simply be gone, and
+      isn't recorded as refused.
+    - `refused_only`: whether to try only devices that failed to open before.
     """
     if server.state is None and server.expected:
         return  # don't block the hardware while the sound server restarts
@@ -74,7 +74,7 @@ def _open(slot: DeviceSlot, server: ServerMonitor, device: Device, by_name: bool
 
 
 def _candidates(slot: DeviceSlot, server: ServerMonitor) -> Iterator[tuple[Device, bool]]:
-    """Yields (device, by_name), best first. The sound server may move a stream that isn't opened by name."""
+    """Yields (device, by_name) pairs, best first. The sound server may move a stream that isn't opened by name."""
     if slot.preferred:
         with contextlib.suppress(DeviceError):
             yield slot.find(slot.preferred, server.state), True
@@ -87,11 +87,11 @@ def _candidates(slot: DeviceSlot, server: ServerMonitor) -> Iterator[tuple[Devic
 
 
 ABSENT_SECONDS = 20.0
-"""A sound server that has been gone for this long isn't expected back, and PortAudio's own devices are used instead."""
+"""A sound server gone for this long isn't expected to return, and PortAudio's own devices are used instead."""
 
 
 class ServerMonitor:
-    """Queries the sound server, if PortAudio can reach one. For use on one thread."""
+    """Queries the sound server, if PortAudio can reach one. Not thread-safe."""
 
     def __init__(self) -> None:
         self._server = PulseServer()
@@ -99,7 +99,7 @@ class ServerMonitor:
         self.state: PulseState | None = None
         """The result of the last query; None if there is no server."""
         self.expected = False
-        """Whether there is a server, or was until recently."""
+        """Whether there is a server, or there was one until recently."""
         self.queried_at = 0.0
         self._answered_at = 0.0
 
@@ -128,26 +128,26 @@ TICK_SECONDS = 0.1
 """How often the device thread checks that the devices still work."""
 
 QUERY_SECONDS = 0.5
-"""How often the sound server is queried in the absence of events, to track mute states and moved streams."""
+"""How often the sound server is polled in the absence of events, to track mute states and moved streams."""
 
 FIRST_RETRY_SECONDS, RETRY_SECONDS = 0.5, 1.0
-"""Delay before the first retry if no device could be opened, and before each further one."""
+"""Delays before the first and each further retry if no device could be opened."""
 
 ABSENT_RETRY_SECONDS = 3.0
-"""Retry delay if there was no device from the start, because PortAudio has to be restarted to find one. A device
+"""Retry delay if the session started without a device, because PortAudio must be restarted to find one. A device
 announced by the system is tried immediately."""
 
 GRACE_SECONDS = 0.5
-"""Grace period for the sound server to move a stream itself, to a new default or back to a returning device."""
+"""Grace period for the sound server to move a stream itself, to a new default or back to a device that returned."""
 
 PORTAUDIO_RETRY_SECONDS = 10.0
-"""How often PortAudio's frozen list is refreshed in the absence of events. Each refresh needs a child process."""
+"""How often PortAudio's frozen list is refreshed in the absence of events. Each refresh starts a child process."""
 
 UNHEARD_SECONDS = 10.0
-"""How long an answer waits for a lost loudspeaker to be replaced before it continues silently, as text."""
+"""How long an answer waits for a lost loudspeaker to be replaced before it continues as text, without sound."""
 
 UNLISTED_SECONDS = 3.0
-"""How long to wait for a PortAudio restart when replacing a lost device, before falling back to the old list."""
+"""How long to wait for a PortAudio restart to replace a lost device before falling back to the old list."""
 
 _log = logging.getLogger(__name__)
 
@@ -155,8 +155,8 @@ _log = logging.getLogger(__name__)
 class DeviceManager:
     """The microphone and loudspeaker of a session, chosen by name (empty: the system's defaults).
 
-    Enter `sink` and `source` in any order. If devices are `required`, entering raises `DeviceError`, as in
-    `Microphone`; otherwise a missing device is reported and used once it appears. Later changes are reported by
+    `sink` and `source` may be entered in any order. If devices are `required`, entering raises `DeviceError`, as with
+    `Microphone`; otherwise a missing device is reported, and used once it appears. Later changes are reported by
     `notices` and never raise. `tap` provides the audio that the loudspeaker actually plays.
     """
 
@@ -180,7 +180,7 @@ class DeviceManager:
         self._recheck_at = math.inf
 
     def notices(self) -> Sequence[DeviceNotice]:
-        """Returns the notices since the last call, oldest first. For use on one thread."""
+        """Returns the notices since the last call, oldest first. Not thread-safe."""
         notices = []
         while self._notices:
             notices.append(self._notices.popleft())
@@ -192,7 +192,7 @@ class DeviceManager:
         def apply() -> None:
             names = {self._microphone: microphone, self._loudspeaker: loudspeaker}
             changed = {slot: name for slot, name in names.items() if name != slot.preferred}
-            for slot, name in (changed or names).items():  # choosing the same names again retries failed devices
+            for slot, name in (changed or names).items():  # choosing the same devices again retries failed ones
                 slot.choose(name)
             self._changed.set()
 
@@ -297,7 +297,7 @@ class DeviceManager:
         """Opens the chosen device. Raises `DeviceError`."""
         self._server.query()
         if self._server.state is None:
-            portaudio_library.restart()  # its list may be outdated; does nothing while a stream is open
+            portaudio_library.restart()  # its list may be outdated; a no-op while a stream is open
             self._server.query()
         name = slot.preferred or None
         with portaudio_library.LOCK:  # PortAudio must not be restarted between finding and opening
@@ -309,7 +309,7 @@ class DeviceManager:
             else:
                 slot.open(found, name is not None)
         if not slot.active.is_open:
-            # It may have been plugged in after the other device was opened, which froze the list.
+            # The device may have been plugged in after the other one was opened, which froze the list.
             with self._portaudio_restarted({}):
                 slot.open(slot.find(name, self._server.state), name is not None)
         self._server.query()
@@ -341,7 +341,7 @@ class DeviceManager:
         if other_open and slot.tries > 0 and not available:
             if now - self._listing.started_at >= PORTAUDIO_RETRY_SECONDS:
                 self._start_listing()
-            open_best(slot, self._server, refused_only=True)  # those are on the old list
+            open_best(slot, self._server, refused_only=True)  # these are in the old list
             return
         with self._portaudio_restarted({}) as restarted:
             if restarted or now - slot.lost_at > UNLISTED_SECONDS:
@@ -355,7 +355,7 @@ class DeviceManager:
             self._listing.start()
 
     def _apply_list(self, listed: list[Device]) -> None:
-        """Switches to devices on a new list that the user prefers or that are new defaults."""
+        """Switches to devices in a new list that are preferred by the user or are new defaults."""
         causes: dict[DeviceSlot, Cause] = {}
         for slot in self._slots:
             fitting = [device for device in listed if device.channels(slot.kind)]
@@ -369,21 +369,21 @@ class DeviceManager:
         with self._portaudio_restarted(causes) as restarted:
             pass
         for slot in [slot for slot, cause in causes.items() if cause == "chosen" and not restarted]:
-            # The user is waiting for it, and it may be on the old list.
+            # The user is waiting for this device, and it may be in the old list.
             with contextlib.suppress(DeviceError):
                 slot.find(slot.preferred or None, None)
                 slot.active.close()
                 open_best(slot, self._server, listed_now=False)
 
     def _has_foreign_streams(self) -> bool:
-        """Whether other streams, such as a device test or a slow close, prevent a restart of PortAudio."""
+        """Whether other streams, such as a device test or one that is slow to close, prevent a restart of PortAudio."""
         return portaudio_library.open_streams() > sum(slot.active.is_open for slot in self._slots)
 
     @contextlib.contextmanager
     def _portaudio_restarted(self, causes: dict[DeviceSlot, Cause]) -> Iterator[bool]:
-        """Closes the devices, restarts PortAudio, and reopens devices after the block. Yields whether it restarted.
+        """Closes the devices, restarts PortAudio and, after the block, reopens devices. Yields whether it restarted.
 
-        If other streams prevent a restart, nothing is closed and a recheck is scheduled. `causes`: why slots switch.
+        If other streams prevent a restart, closes nothing and schedules a recheck. `causes`: why each slot switches.
         """
         if self._has_foreign_streams():
             self._recheck_at = time.monotonic()

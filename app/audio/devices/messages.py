@@ -1,6 +1,6 @@
 """User-facing messages about device changes: what happened, what it means, and what to do.
 
-`DeviceNotifier` reports each change once, after it has persisted for some time, and limits the rate of notices.
+`DeviceNotifier` reports each change once, after it has lasted for some time, and limits the rate of notices.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from app.audio.devices.listing import Device, same_device
 from app.conversation.sound_processing import DeviceKind, DeviceNotice
 
 SETTLE_SECONDS, LOST_SECONDS = 0.3, 1.0
-"""How long a change to another device, or to no device, must last before it is reported."""
+"""How long a switch to another device, or the loss of the last one, must last before it is reported."""
 
 SUSPENDED_SECONDS = 2.0
 """How long a device must be suspended before it is reported."""
 
 STORM_NOTICES, STORM_SECONDS, STORM_SETTLE_SECONDS = 4, 30.0, 5.0
-"""After this many notices within this time (a loose plug), a change must persist longer before it is reported."""
+"""After this many notices within this time (e.g. from a loose plug), changes must last longer to be reported."""
 
 
 @dataclass(slots=True)
 class DeviceStatus:
     """The device that the user prefers, and why another one may be in use.
 
-    - `preferred`: the device's name, empty for the default.
+    - `preferred`: the name of the preferred device, empty for the default.
     - `cause`: why another device is in use.
-    - `refused`: the preferred device can't be opened.
-    - `problem`: the message explaining why it, or any device, can't be opened; cleared once reported.
-    - `absent`: the preferred device has just been chosen but isn't connected.
+    - `refused`: whether the preferred device can't be opened.
+    - `problem`: a message explaining why the preferred or another device can't be opened; cleared once reported.
+    - `absent`: whether the preferred device has just been chosen but isn't connected.
     """
 
     preferred: str
@@ -48,11 +48,11 @@ class DeviceNotifier:
     def __init__(self, kind: DeviceKind, notify: Callable[[DeviceNotice], None]) -> None:
         self._kind, self._notify = kind, notify
         self.reported: str | None = ""
-        """The device in use according to the last notice; None until the first device, or its absence, is reported."""
-        self._pending: tuple[str, float] | None = None  # another device, and since when it has been in use
+        """The device in use as last reported; None until the first device, or the lack of one, is reported."""
+        self._pending: tuple[str, float] | None = None  # another device, and the time since which it has been in use
         self._notified_at: deque[float] = deque(maxlen=STORM_NOTICES)
         self._lost = ""
-        self._absent = False  # its absence was reported
+        self._absent = False  # whether the lack of a device was reported
         self._narrowband = ""
         self._muted = self._suspended = False
         self._suspended_since: float | None = None
@@ -67,7 +67,7 @@ class DeviceNotifier:
         self._notified_at.clear()
 
     def update(self, now: float, name: str, status: DeviceStatus) -> None:
-        """Reports the device in use, `name` (empty: none), if it has changed, and clears reported parts of `status`."""
+        """Reports the device in use, `name` (empty: none), if it has changed. Clears reported fields of `status`."""
         if name == self.reported:
             self._pending = None
             if name and status.absent:
@@ -100,7 +100,7 @@ class DeviceNotifier:
         status.absent, status.problem, status.cause = False, "", "gone"
 
     def update_quality(self, device: Device, muted: bool) -> None:
-        """Reports a microphone with telephone quality, and one that was muted or unmuted at the system level."""
+        """Reports that a microphone has telephone quality, or was muted or unmuted at the system level."""
         if device.default_rate <= messages.NARROWBAND_RATE and self._narrowband != device.name:
             self._narrowband = device.name
             self._notify(messages.narrowband(device.name, device.default_rate))
@@ -142,17 +142,17 @@ class DeviceNotifier:
         return messages.changed(self._kind, before, name, cause, preferred, status.problem, status.refused)
 
     def _is_refused(self, name: str, status: DeviceStatus) -> bool:
-        """Whether a substitute is in use because the preferred device can't be opened, which is yet to be reported."""
+        """Whether a substitute is in use because the preferred device can't be opened, and this isn't reported yet."""
         return status.refused and bool(status.problem) and not same_device(status.preferred, name)
 
 
 Cause = Literal["gone", "default", "mixer", "chosen", "returned", "absent", "refused", "slow"]
-"""Why another device is in use. In this order: the old one is gone; the system's default changed; the app was moved in
-the system's sound settings; the user chose it; the preferred one is back, wasn't connected, or couldn't be opened; the
-same device was reopened (not reported)."""
+"""Why another device is in use. In this order: the previous device is gone; the system's default changed; the app's
+stream was moved in the system's sound settings; the user chose the device; the preferred device is back, wasn't
+connected, or couldn't be opened; the same device was reopened (not reported)."""
 
 NARROWBAND_RATE = 16_000
-"""Microphones at this rate (Hz) or below have telephone quality, typically Bluetooth headsets in a call."""
+"""Microphones with at most this rate (Hz) have telephone quality; typically Bluetooth headsets in a call."""
 
 _REMEDY = {
     "microphone": "Plug one in, or allow the app to use it in the system's privacy settings",
@@ -167,7 +167,7 @@ _EFFECT = {
 def absent(kind: DeviceKind, problem: str = "") -> DeviceNotice:
     """Returns the notice that the session starts without a device of this kind.
 
-    `problem`: the message explaining why none can be opened; empty if none was found.
+    `problem`: a message explaining why none can be opened; empty if none was found.
     """
     without = {"microphone": "You can type", "loudspeaker": "You can read the answers"}[kind]
     if problem:
@@ -177,7 +177,7 @@ def absent(kind: DeviceKind, problem: str = "") -> DeviceNotice:
 
 
 def found(kind: DeviceKind, name: str) -> DeviceNotice:
-    """Returns the notice that a device has become available in a session that started without one of its kind."""
+    """Returns the notice that a device is now available in a session that started without one of its kind."""
     return DeviceNotice(kind, "back", name, f"The {kind} “{name}” is there now, and in use.")
 
 
@@ -197,10 +197,10 @@ def changed(
 
     - `kind`: the kind of device.
     - `old`, `new`: the previous device (empty: none) and the one now in use.
-    - `cause`: why it changed.
+    - `cause`: why the device changed.
     - `preferred`: the user's choice; empty for the default.
-    - `problem`: the message explaining why the preferred device can't be opened, if that is the cause.
-    - `refused`: the preferred device can't be opened, so the message doesn't promise to return to it.
+    - `problem`: a message explaining why the preferred device can't be opened, if that is the cause.
+    - `refused`: whether the preferred device can't be opened, so that the notice must not promise a return to it.
     """
     is_substitute = bool(preferred) and preferred != new
     later = f" “{preferred}” is taken when it is there." if is_substitute and not refused else ""
@@ -239,7 +239,7 @@ def back(kind: DeviceKind, name: str) -> DeviceNotice:
 
 
 def silent(kind: DeviceKind, name: str) -> str:
-    """Returns the message for a device that can be opened but then delivers or requests nothing."""
+    """Returns the message for a device that opens but then neither delivers nor requests samples."""
     what = "gives no sound" if kind == "microphone" else "takes no sound"
     return f"The {kind} “{name}” {what}. See that it is switched on, and that no other program has it for itself."
 

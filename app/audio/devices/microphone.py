@@ -1,4 +1,4 @@
-"""The microphone: turns PortAudio's short blocks into frames.
+"""The microphone, which assembles PortAudio's short blocks into frames.
 
 The callback runs on PortAudio's thread and only copies its block into a ring buffer. It never locks, signals, logs or
 computes, because a late callback is audible.
@@ -20,14 +20,15 @@ from app.audio.io.ring import Ring
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 CAPTURE_SECONDS = 4.0
-"""Capacity of the capture buffer, longer than the frame thread should ever be delayed."""
+"""Capacity of the capture buffer: longer than the frame thread should ever be delayed."""
 
 STALLED_SECONDS = 2.0
-"""A device that has delivered or requested nothing for this long is considered lost, because unloading a source in a
-sound server doesn't end its streams. Working devices pause for some tens of ms; Bluetooth may start a second late."""
+"""A device that has neither delivered nor requested samples for this long is considered lost, because unloading a
+source in a sound server doesn't end its streams. Working devices pause for tens of ms; Bluetooth may start a second
+late."""
 
 POLL_SECONDS = 0.0015
-"""Polling interval of a reader when a block is due: 1/50 of a frame."""
+"""Polling interval while a block is due: 1/50 of a frame."""
 
 
 class Microphone(StreamOwner):
@@ -48,12 +49,12 @@ class Microphone(StreamOwner):
 
     @property
     def position(self) -> int:
-        """Samples delivered since the device was opened; advances as long as the device works."""
+        """Samples delivered since the device was opened. The count increases as long as the device works."""
         return self._ring.counts().written
 
     @property
     def muted(self) -> bool:
-        """Whether the callback writes zeros. Samples already buffered become zeros too. Any thread may set it."""
+        """Whether the callback writes zeros. Muting also zeroes the samples already buffered. Any thread may set it."""
         return self._muted
 
     @muted.setter
@@ -75,7 +76,7 @@ class Microphone(StreamOwner):
 
     @property
     def waiting(self) -> int:
-        """The number of buffered samples at 24 kHz, whether converted yet or not."""
+        """The number of buffered samples at 24 kHz, including those not converted yet."""
         waiting = len(self._early) + self._converted.queued
         if self._converted is not self._ring:
             waiting += self._to_24_khz(self._ring.queued)
@@ -128,7 +129,7 @@ class Microphone(StreamOwner):
         return dropped
 
     def drop_to_now(self) -> None:
-        """Drops buffered samples except for the last frame's worth, so that the next frame ends with the newest one."""
+        """Drops all buffered samples but the last 1,920, so that the next frame ends with the newest sample."""
         self._convert()
         self._skip(max(0, self.waiting - FRAME_SAMPLES))
 
@@ -184,7 +185,7 @@ class Microphone(StreamOwner):
     def _check_stalled(self, waited: float) -> None:
         """Raises `DeviceGone` if the device has stopped delivering without ending its stream."""
         position = self.position
-        # Capped, since the first wait after the computer was asleep is very long.
+        # Capped, since the first wait after the computer wakes up appears very long.
         self._silent_for = self._silent_for + min(waited, 0.2) if position == self._last_position else 0.0
         self._last_position = position
         if self._silent_for > STALLED_SECONDS:

@@ -17,11 +17,11 @@ from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 
 LEAD_SECONDS = 0.6
-"""Silence before each question, so that it doesn't overlap the last word of the answer."""
+"""Silence before each question, so that the question doesn't overlap the last word of the answer."""
 
 
 class Spoken(Protocol):
-    """Anything with speech samples."""
+    """An object with speech samples."""
 
     @property
     def samples(self) -> np.ndarray:
@@ -30,9 +30,9 @@ class Spoken(Protocol):
 
 
 class PacedAsker:
-    """A microphone that delivers silence, and a question whenever `ask` is called.
+    """A scripted microphone that delivers silence, and a question whenever `ask` is called.
 
-    `paced`: deliver frames in real time; turn it off for sessions in simulated time.
+    `paced`: whether to deliver frames in real time; False for sessions in simulated time.
     """
 
     name = "bench"
@@ -46,7 +46,7 @@ class PacedAsker:
         self._lock = threading.Lock()
 
     def ask(self, question: Spoken) -> float:
-        """Queues a question, starting with the next frame. Returns the session time at which its audio begins."""
+        """Queues a question, starting with the next frame. Returns the session time at which its speech begins."""
         lead = np.zeros(round(LEAD_SECONDS * SAMPLE_RATE), np.float32)
         sound = np.concatenate([lead, question.samples])
         sound = np.pad(sound, (0, -len(sound) % FRAME_SAMPLES))
@@ -88,7 +88,7 @@ class PacedAsker:
 
 
 class PacedListener:
-    """A null loudspeaker that consumes samples in real time, measured by the clock `now`, and counts underruns."""
+    """A null loudspeaker that consumes samples in real time, as measured by the clock `now`, and counts underruns."""
 
     name = "bench"
     keeps_time = False
@@ -108,7 +108,7 @@ class PacedListener:
         return self.written - self.queued - self.flushed
 
     def write(self, samples: np.ndarray) -> None:
-        """Queues samples. Playback starts after the same prebuffer as in `Loudspeaker`."""
+        """Queues samples. Playback starts after the same initial prebuffering delay as in `Loudspeaker`."""
         if not len(samples):
             return
         now = self._now()

@@ -1,6 +1,6 @@
-"""Loads and restarts PortAudio, silences its output, and turns its error codes into messages.
+"""Loads and restarts PortAudio, silences its output, and converts its error codes to messages.
 
-The only module that imports sounddevice.
+This is the only module that imports sounddevice.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from app.audio.io.base import DeviceError
 from app.conversation.sound_processing import DeviceKind
 
 LOCK = threading.RLock()
-"""Held while streams open and PortAudio restarts, which aren't thread-safe. Never acquired in a callback."""
+"""Held while a stream is opened or PortAudio restarts, as neither is thread-safe. Never acquired in a callback."""
 
 _open_streams = 0
 _initialised = True
-"""Whether PortAudio is initialised, which importing sounddevice does."""
+"""Whether PortAudio is initialised. Importing sounddevice initialises it."""
 
 # PortAudio's error codes (portaudio.h), defined here so that messages can be built without the library.
 INVALID_DEVICE = -9996
@@ -39,7 +39,7 @@ class DeviceGone(DeviceError):
 def use_com() -> None:
     """Initialises COM on Windows, as required on every thread that starts PortAudio or opens a stream.
 
-    COM is never uninitialised, because PortAudio's objects outlive the thread. Calling this twice is harmless.
+    COM is never uninitialised, because PortAudio's objects outlive the thread. Repeated calls are harmless.
     """
     windows = getattr(ctypes, "windll", None)
     if windows is not None:
@@ -64,7 +64,7 @@ def load() -> ModuleType:
             "The Python package sounddevice is missing, so the app can neither hear nor speak. Install the app "
             "again, or run: pip install sounddevice"
         ) from error
-    except Exception as error:  # sounddevice.PortAudioError: can't be named before the import has worked
+    except Exception as error:  # sounddevice.PortAudioError, which can't be referenced before the import has succeeded
         raise DeviceError(
             f"The sound system couldn't be started ({error}), so the app can neither hear nor speak. Check "
             f"that sound works in other programs, then start the app again."
@@ -73,7 +73,7 @@ def load() -> ModuleType:
 
 @functools.cache
 def _silence_alsa() -> None:
-    """Keeps ALSA on Linux from printing to stderr at each underrun, which the loudspeaker counts anyway."""
+    """Keeps ALSA on Linux from printing to stderr at each underrun; the loudspeaker counts underruns anyway."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             # ALSA calls the handler on the audio thread, where Python code would have to wait for the GIL. A C library
@@ -83,9 +83,9 @@ def _silence_alsa() -> None:
 
 
 def restart() -> bool:
-    """Restarts PortAudio to update its device list. Returns False and does nothing while a stream is open.
+    """Restarts PortAudio to update its device list. While a stream is open, does nothing and returns False.
 
-    All device indexes change. Raises `DeviceError` if PortAudio can't be initialised; another call may succeed.
+    All device indexes change. Raises `DeviceError` if PortAudio can't be initialised; a later call may succeed.
     """
     global _initialised
     sounddevice = load()
@@ -93,7 +93,7 @@ def restart() -> bool:
         if _open_streams:
             return False
         try:
-            # sounddevice has no public API for these two, and PortAudio only reads the device list here.
+            # sounddevice has no public API for these two calls, and PortAudio only reads the device list in the second.
             if _initialised:
                 sounddevice._terminate()
                 _initialised = False
@@ -117,9 +117,9 @@ def count_stream(change: int) -> None:
 
 
 def _set_fine_timers(enabled: bool) -> None:
-    """Sets the timer resolution on Windows to 1 ms while a stream is open; the default is 15.6 ms.
+    """Sets the Windows timer resolution to 1 ms (`enabled`) or back to the default of 15.6 ms.
 
-    Python threads rely on these timers to switch, including those that copy audio to and from the device.
+    Python's thread switching depends on these timers, including that of the threads that copy audio.
     """
     windows = getattr(ctypes, "windll", None)
     if windows is not None:
@@ -133,7 +133,7 @@ def open_streams() -> int:
 
 @contextlib.contextmanager
 def environment(values: dict[str, str]) -> Iterator[None]:
-    """Sets environment variables during the block, holding `LOCK`. Sound server clients read their target there."""
+    """Sets environment variables, which configure sound server clients, for the duration of the block. Holds `LOCK`."""
     with LOCK:
         before = {key: os.environ.get(key) for key in values}
         os.environ.update(values)
@@ -149,7 +149,7 @@ def environment(values: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet_stderr() -> Iterator[None]:
-    """Discards what C libraries print to stderr; on Linux, ALSA and JACK complain about every missing device.
+    """Discards what C libraries print to stderr. On Linux, ALSA and JACK print a warning for every missing device.
 
     Redirects file descriptor 2 of the whole process, so keep the block short.
     """
@@ -177,7 +177,7 @@ def code_of(error: Exception) -> int:
 
 
 def explain(error: Exception, kind: DeviceKind, name: str) -> DeviceError:
-    """Returns an error with a user-facing message for a `PortAudioError` raised when opening the device `name`."""
+    """Converts a `PortAudioError` raised when opening the device `name` to an error with a user-facing message."""
     code = code_of(error)
     host_text = str(error.args[2]) if len(error.args) > 2 else ""
     if str(_ACCESS_DENIED) in host_text or "denied" in host_text.lower():

@@ -1,4 +1,4 @@
-"""A PortAudio stream that opens with the first format the device accepts and closes without hanging."""
+"""A PortAudio stream that is opened with the first format the device accepts and closed without hanging."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from app.conversation.frame import SAMPLE_RATE
 from app.conversation.sound_processing import DeviceKind
 
 BLOCK_SECONDS = 0.01
-"""Through a sound server, blocks of a whole frame arrive in bursts (0 and 100 ms apart), but blocks of 10 ms evenly
-(measured: 95 % within 3 ms). The period of shared-mode WASAPI is also 10 ms."""
+"""Block length. Through a sound server, blocks of a whole frame arrive in bursts (0 and 100 ms apart), whereas blocks
+of 10 ms arrive evenly (measured: 95 % within 3 ms). The period of shared-mode WASAPI is also 10 ms."""
 
 SAFE_BLOCK_SECONDS = 0.02
 """Block length for a device that couldn't keep up with short blocks."""
 
 WASAPI_BUFFER_SECONDS = 0.5
-"""Length of the Windows buffer that holds microphone audio while Python is busy. It adds no delay compared with the
-smallest buffer of 30 ms, which silently drops everything that doesn't fit (measured: 470 of 500 ms)."""
+"""Length of the Windows buffer that holds microphone audio while Python is busy. It adds no latency compared with the
+minimum of 30 ms, but a buffer that short silently drops everything that doesn't fit (measured: 470 of 500 ms)."""
 
 _slow: set[str] = set()
-"""Names of the devices that need `SAFE_BLOCK_SECONDS`, for the lifetime of the process."""
+"""Names of the devices that need `SAFE_BLOCK_SECONDS`; kept for the process lifetime."""
 
 CLOSE_SECONDS = 2.0
-"""How long to wait for a driver to close. If its server has died it may never return, so the app continues anyway."""
+"""How long to wait for a driver to close a stream. It may never return if its server has died, so the app continues."""
 
 _tags = itertools.count(1)
 
@@ -36,8 +36,8 @@ _tags = itertools.count(1)
 class DeviceStream:
     """A started stream on a device.
 
-    `rate` (Hz) and `channels` are the ones the device accepted; `block` is the callback's block size in samples per
-    channel. `finished` becomes True if the stream ends without being closed, which means that the device is gone.
+    `rate` (Hz) and `channels` describe the format that the device accepted; `block` is the callback's block size in
+    samples per channel. `finished` becomes True if the stream ends without being closed, i.e. if the device is gone.
     """
 
     def __init__(self, kind: DeviceKind, name: str | None, device: Device | None = None) -> None:
@@ -101,7 +101,7 @@ class DeviceStream:
         raise portaudio_library.explain(refused, self.kind, self.device.name) from refused
 
     def close(self, drain: bool, wait: float | None = None) -> None:
-        """Stops and closes the stream, after the device's own buffer has been played if `drain` is set.
+        """Stops and closes the stream. If `drain` is set, the device's own buffer is played first.
 
         Waits at most `wait` seconds (default: `CLOSE_SECONDS`); closing then continues in the background.
         """
@@ -119,7 +119,7 @@ class DeviceStream:
         else:
             self._stream.abort()
         self._stream.close()
-        portaudio_library.count_stream(-1)  # one that hangs stays counted, since it prevents a restart of PortAudio
+        portaudio_library.count_stream(-1)  # a hanging stream stays counted, since it prevents a restart of PortAudio
 
     def _on_finished(self) -> None:
         # Runs on PortAudio's thread, so it only makes one assignment.
@@ -137,15 +137,15 @@ class DeviceStream:
 
 
 class StreamOwner:
-    """Base class of `Microphone`, `Loudspeaker` and `StereoClip` that finds, opens and closes a device.
+    """The base class of `Microphone`, `Loudspeaker` and `StereoClip`, which finds, opens and closes a device.
 
     `name`: see `find_device`, None for the default device; `device`: the device, if already found.
     """
 
     kind: DeviceKind
     prepared = False
-    """Whether all samples are available before playback starts. Then a higher latency is acceptable, which makes
-    interruptions less likely, and stereo is preferred.
+    """Whether all samples are available before playback starts. If so, stereo is preferred, and a higher latency is
+    used to make interruptions less likely.
     """
 
     def __init__(self, name: str | None = None, device: Device | None = None) -> None:
@@ -195,7 +195,7 @@ class StreamOwner:
 
     @property
     def latency(self) -> float:
-        """Latency in seconds between the callback and the microphone or loudspeaker, as reported by the device."""
+        """Latency between the callback and the microphone or loudspeaker in seconds, as reported by the device."""
         stream = self._stream
         return stream.latency if stream is not None else 0.0
 
@@ -207,7 +207,7 @@ class StreamOwner:
 
 
 def use_longer_blocks(name: str) -> bool:
-    """Makes the device `name` open with longer blocks from now on. Returns False if it already does."""
+    """Makes the device `name` open with longer blocks in future. Returns False if it already does."""
     if name in _slow:
         return False
     _slow.add(name)
@@ -233,7 +233,7 @@ def _find(kind: DeviceKind, name: str | None) -> Device:
     try:
         return listing.find_device(kind, name)
     except DeviceError:
-        # It may have been plugged in since PortAudio listed the devices.
+        # The device may have been plugged in after PortAudio listed the devices.
         if not portaudio_library.restart():
             raise
         return listing.find_device(kind, name)

@@ -1,6 +1,6 @@
 """Queries a PulseAudio or PipeWire server for its devices and for the streams of this process.
 
-Without a server (or libpulse, or Linux) the result is None, never an error. The audio itself goes through PortAudio.
+Without a server (or libpulse, or Linux), the result is None, not an error. The audio itself goes through PortAudio.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from typing import Any, Self
 from app.conversation.sound_processing import DeviceKind
 
 ANSWER_SECONDS = 2.0
-"""A server that doesn't respond within this time counts as absent. A working one responds in a millisecond."""
+"""A server that doesn't respond within this time is considered absent. A working one responds in a millisecond."""
 
 _NO_HARDWARE = "auto_null"
-"""The name of the server's dummy sink, which it creates if there is no loudspeaker."""
+"""The name of the dummy sink that the server creates if there is no loudspeaker."""
 
 _NO_MONITOR = 0xFFFFFFFF
 
 UNKNOWN_RATE = 48_000
 
 TAG = "kame.stream"
-"""Name of the property that links a stream of this process to its `DeviceStream`."""
+"""The name of the property that identifies the `DeviceStream` behind a stream of this process."""
 
 
 @dataclass(frozen=True, slots=True)
 class PulseDevice:
-    """A source or sink.
+    """A source or sink of the server.
 
     `pulse_name`: the server's name; `name`: the user-facing name, unique within its kind; `rate`: in Hz.
     """
@@ -51,7 +51,7 @@ class PulseDevice:
 
 @dataclass(frozen=True, slots=True)
 class PulseStream:
-    """A stream of this process: its `number`, and the number of the device it is connected to.
+    """A stream of this process: its `number`, and the number of the device that it is connected to.
 
     `tag`: the value of its `TAG` property; empty if the server doesn't report it.
     """
@@ -76,8 +76,8 @@ class PulseState:
     def stream(self, kind: DeviceKind, tag: str, number: int | None) -> PulseStream | None:
         """Returns the stream with this tag, else an untagged one, else None.
 
-        If there are several, prefers the one with this `number`, then the latest, because ALSA's plugin opens a new one
-        after an underrun.
+        If there are several, prefers the one with this `number`, then the newest, because ALSA's plugin opens a new
+        stream after an underrun.
         """
         ours = [s for s in self.streams if s.kind == kind and s.tag in ("", tag)]
         return max(ours, key=lambda s: (s.tag == tag != "", s.number == number, s.number), default=None)
@@ -88,7 +88,7 @@ class PulseState:
 
 
 class PulseServer:
-    """A connection to the server, opened on demand and reopened after the server restarts. For use on one thread."""
+    """A connection to the server, opened on demand and reopened after the server restarts. Not thread-safe."""
 
     def __init__(self) -> None:
         self._pulse: Any = None
@@ -105,7 +105,7 @@ class PulseServer:
     def query(self) -> PulseState | None:
         """Returns the current state, or None if no server responds."""
         was_connected, started = self._pulse is not None, time.monotonic()
-        with contextlib.suppress(Exception):  # third-party library, another process: any error means "no server"
+        with contextlib.suppress(Exception):  # a third-party library and another process: any error means "no server"
             return self._query()
         self._disconnect()
         # The connection may be to a server that has died while a new one is already running, so try once more.
@@ -116,7 +116,7 @@ class PulseServer:
         return None
 
     def wait(self, seconds: float) -> bool:
-        """Waits until devices or defaults have changed. Returns False if nothing changed within `seconds`.
+        """Waits until devices or defaults change. Returns False if nothing changes within `seconds`.
 
         Returns True immediately if the server is gone. If there was no server, sleeps and returns False.
         """
@@ -225,7 +225,7 @@ class PulseServer:
 
 
 def tag_environment(tag: str) -> dict[str, str]:
-    """Returns the environment variables that make ALSA's plugins tag the streams they open."""
+    """Returns the environment variables that make ALSA's plugins tag the streams that they open."""
     # PulseAudio's plugin reads the first, PipeWire's the second, which the user may have set already.
     variables = {"PULSE_PROP": f"{os.environ.get('PULSE_PROP', '')} {TAG}={tag}".strip()}
     return variables if "PIPEWIRE_PROPS" in os.environ else variables | {"PIPEWIRE_PROPS": f'{{ {TAG} = "{tag}" }}'}
@@ -236,10 +236,10 @@ _NUMBERS_LOCK = threading.Lock()
 
 
 def distinct_names(kind: DeviceKind, descriptions: dict[str, str]) -> dict[str, str]:
-    """Returns a user-facing name for each pulse name: its description, with a number if several devices share it.
+    """Maps each pulse name to a user-facing name: its description, with a number if several devices share it.
 
     A device keeps its name while it is present, even if others with the same description appear and disappear. A new
-    one gets the lowest free number, so a device keeps its name if it returns under another pulse name.
+    device gets the lowest free number, so a device that returns under another pulse name has the same name as before.
     """
     with _NUMBERS_LOCK:
         names = {}

@@ -1,6 +1,7 @@
-"""A session's microphone or loudspeaker slot: which device to use, why, and what to report about it.
+"""A session's slot for a microphone or loudspeaker: selects the device, tracks the reason, and notifies the user.
 
-Used only by the device thread. Devices that couldn't be opened are remembered until they are unplugged or chosen again.
+For use on the device thread only. Devices that couldn't be opened are remembered until they are unplugged or chosen
+again.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MAX_RETRY_SECONDS = 8.0
 
 
 class RefusedDevices:
-    """Devices that couldn't be opened, which are retried only as a last resort and not before `retry_at`."""
+    """Devices that couldn't be opened. They are retried only as a last resort, and not before `retry_at`."""
 
     def __init__(self) -> None:
         self.retry_at = 0.0
@@ -42,7 +43,7 @@ class RefusedDevices:
         self._devices[identity(device)] = (bool(device.pulse_name), is_preferred)
 
     def delay(self, now: float) -> None:
-        """Delays the next attempt, with exponential backoff, after a device opened but delivered nothing."""
+        """Delays the next attempt, with exponential backoff, after a device has opened but delivered nothing."""
         self._silent_openings += 1
         self.retry_at = now + min(2.0**self._silent_openings, MAX_RETRY_SECONDS)
 
@@ -51,16 +52,16 @@ class RefusedDevices:
         return any(is_preferred for _, is_preferred in self._devices.values())
 
     def reset_delay(self) -> None:
-        """Resets the backoff, once the device in use delivers."""
+        """Resets the backoff once the device in use delivers samples."""
         self._silent_openings = 0
 
     def keep(self, present: Iterable[Device | PulseDevice], of_server: bool) -> None:
-        """Forgets devices that aren't in `present`, the list of the sound server (`of_server`) or of PortAudio."""
+        """Forgets the sound server's devices (`of_server`) or PortAudio's devices that are not in `present`."""
         still = {identity(device) for device in present}
         self._devices = {key: one for key, one in self._devices.items() if one[0] != of_server or key in still}
 
     def clear(self) -> None:
-        """Forgets all devices, after the user has made a new choice."""
+        """Forgets all devices. Called after the user has made a new choice."""
         self._devices.clear()
         self._silent_openings = 0
         self.retry_at = 0.0
@@ -72,7 +73,7 @@ class DeviceSlot:
     - `kind`: the kind of device.
     - `preferred`: the name of the user's choice; empty for the default.
     - `managed`: the source or sink that devices are attached to.
-    - `notify`: receives the notices for the user.
+    - `notify`: called with each notice for the user.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class DeviceSlot:
 
     @property
     def cause(self) -> Cause:
-        """Why the next device is opened, as reported to the user. Setting it doesn't overwrite "chosen"."""
+        """The reason reported to the user for opening the next device. Setting it doesn't overwrite "chosen"."""
         return self._status.cause
 
     @cause.setter
@@ -130,7 +131,7 @@ class DeviceSlot:
         self._status = DeviceStatus(name, "chosen")
         self._moved_by_user = False
         self._preferred_was_there = False
-        self._default_changed = True  # even if it is the same, as the user may have chosen the default
+        self._default_changed = True  # even if unchanged, since the user may have chosen the default
         self._switch_at = 0.0
 
     # Opening and checking
@@ -141,7 +142,7 @@ class DeviceSlot:
         self._moved_by_user = False
 
     def opened(self, state: PulseState | None) -> None:
-        """Finds where the sound server has routed the stream. Call it after `open` with the latest state."""
+        """Finds where the sound server has routed the stream. Must be called after `open`, with the latest state."""
         self.tries = 0
         self._switch_at = None
         self._default_changed = False
@@ -155,7 +156,7 @@ class DeviceSlot:
                 self._default = self._own_default(listing.own_devices())
 
     def start_use(self, state: PulseState | None) -> None:
-        """Starts a session with the device that has been opened."""
+        """Starts a session with the open device."""
         self.used = True
         self.refused.reset_delay()
         self.opened(state)
@@ -209,16 +210,16 @@ class DeviceSlot:
         self.lost_at = time.monotonic()
         device = self.active.device
         if condition == "stalled" and not self.active.delivers and device is not None:
-            # It opens but delivers nothing: prefer others, and don't keep reopening it.
+            # The device opens but delivers nothing: prefer others, and don't keep reopening it.
             self.refuse(device, messages.silent(self.kind, device.name))
             self.refused.delay(self.lost_at)
 
     # Choosing the device
 
     def needs_switch(self, state: PulseState, now: float, grace: float) -> bool:
-        """Records where the sound server has moved our stream, and returns whether to open another device.
+        """Records where the sound server has moved our stream; returns whether to open another device.
 
-        `grace`: how many seconds the server has to move the stream itself.
+        `grace`: how many seconds to give the server to move the stream itself.
         """
         default = _default(state, self.kind)
         if default != self._default:
@@ -229,7 +230,7 @@ class DeviceSlot:
         self._preferred_was_there = preferred is not None
         self._note_move(state, preferred)
         if self._status.cause == "chosen" and self.preferred and preferred is None:
-            try:  # it may be configured in ALSA
+            try:  # the device may be configured in ALSA
                 return not same_device(self.find(self.preferred, state).name, self.active.name)
             except DeviceError:
                 self._status.absent = True
@@ -270,7 +271,7 @@ class DeviceSlot:
         self.active.set_placed(placed, moved=True)
 
     def cause_to_switch(self, listed: Sequence[Device]) -> Cause | None:
-        """Returns why to switch to a device on a new list, or None to keep the current one.
+        """Returns the reason to switch to a device in a new list, or None to keep the current device.
 
         Only used without a sound server.
         """
@@ -298,13 +299,13 @@ class DeviceSlot:
     # Reporting
 
     def report(self, now: float, state: PulseState | None) -> None:
-        """Notifies the user of changes that have lasted long enough."""
+        """Notifies the user of changes that have lasted long enough to report."""
         active = self.active
         if state is not None and self._status.cause == "default":
             # An unplugged device stops being the default before it disappears.
             there = any(device.name == self._notifier.reported for device in state.of(self.kind))
             self._status.cause = "default" if there else "gone"
-        if not active.is_open or active.delivers or active.suspended:  # until then it may deliver nothing
+        if not active.is_open or active.delivers or active.suspended:  # an open device may still deliver nothing
             self._notifier.update(now, active.name, self._status)
         if active.device is None or not active.name or active.name != self._notifier.reported:
             return

@@ -1,7 +1,7 @@
 """Detects when devices appear, disappear or become the default, without restarting PortAudio.
 
-PortAudio reads the device list when it is initialised, and it can only be restarted while no stream is open. So the
-system is queried directly and cheaply: the sound server, ALSA's files, or the legacy waveform audio API of Windows.
+PortAudio reads the device list only when it is initialised, and can't be restarted while a stream is open. The system
+is therefore queried directly: the sound server, ALSA's files, or the legacy waveform audio API of Windows.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ POLL_SECONDS = 0.5
 """How often a system without events is polled."""
 
 LISTEN_SECONDS = 0.2
-"""How long to wait for events from the sound server at a time, which limits how long leaving the watch takes."""
+"""How long to wait for sound server events at a time, which limits how long leaving the context takes."""
 
 SETTLE_SECONDS = 0.05
-"""Debounce time: plugging in a device changes its card, loudspeaker, microphone and defaults in quick succession."""
+"""Debounce time: plugging in a device changes the card, loudspeaker, microphone and defaults in quick succession."""
 
 ALSA_FILES = ("/proc/asound/cards", "/proc/asound/pcm")
 
@@ -30,7 +30,7 @@ Signature = tuple[Any, ...]
 
 
 def signature(state: PulseState | None) -> Signature:
-    """Returns a value that changes with the devices and defaults. `state`: that of the sound server, if any."""
+    """Returns a value that changes with the devices and defaults. `state`: the sound server's state, if any."""
     if state is not None:
         return ("pulse", *((d.kind, d.pulse_name, d.name, d.rate, d.is_default) for d in state.devices))
     if sys.platform == "win32":
@@ -39,7 +39,7 @@ def signature(state: PulseState | None) -> Signature:
 
 
 class _Caps(ctypes.Structure):
-    """WAVEOUTCAPSW, which starts with the fields of WAVEINCAPSW and has one more."""
+    """The WAVEOUTCAPSW structure, which consists of the fields of WAVEINCAPSW and one more."""
 
     _fields_ = [
         ("manufacturer", ctypes.c_ushort),
@@ -59,7 +59,7 @@ _IN_CAPS_BYTES = ctypes.sizeof(_Caps) - ctypes.sizeof(ctypes.c_uint)
 def windows_names(winmm: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the names of (microphones, loudspeakers), truncated to 31 characters, each with the default first.
 
-    This legacy API doesn't cache the list, so the result is always current.
+    The legacy API doesn't cache the list, so the result is always current.
     """
 
     def names(count: int, query: Any, size: int) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def windows_names(winmm: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 class DeviceWatch:
-    """Calls `changed()` on its own thread whenever devices or defaults change, while its context is open.
+    """Calls `changed()` on a separate thread whenever devices or defaults change, while its context is open.
 
     Survives a crash of the sound server and detects its return. `changed` must return quickly.
     """

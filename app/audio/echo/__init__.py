@@ -1,8 +1,8 @@
-"""Removes the app's own voice from the microphone signal.
+"""Removes the app's own voice, the echo, from the microphone signal.
 
-- `cancelled_source`: the entry point, an `AudioSource` with the echo removed
-- `far_end_aligner`: the loudspeaker signal, aligned with the microphone's frames
-- `echo_remover`: the processing of an aligned frame, and the clock drift estimated from the filter's weights
+- `cancelled_source`: the entry point, an `AudioSource` from which the echo has been removed
+- `far_end_aligner`: the loudspeaker signal (the far end), aligned with the microphone's frames
+- `echo_remover`: the processing of aligned frames, and the estimation of clock drift from the filter's weights
 - `adaptive_filter`: the linear filter that learns the echo path
 - `canceller`: WebRTC's echo canceller, which removes the echo left by the filter
 - `residual_gate`: detects whether there is an echo, and attenuates the residual until the filter has converged

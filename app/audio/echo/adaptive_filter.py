@@ -1,8 +1,9 @@
 """A linear adaptive filter that subtracts the echo from the microphone signal but not the user's voice.
 
-It is the partitioned-block frequency-domain Kalman filter: G. Enzner, P. Vary, "Frequency-domain adaptive Kalman filter
-for acoustic echo control in hands-free telephones", Signal Processing 86 (2006); for the partitioned form see F. Kuech,
-E. Mabande, G. Enzner, "State-space architecture of the partitioned-block-based acoustic echo controller", ICASSP 2014.
+This is the partitioned-block frequency-domain Kalman filter: G. Enzner, P. Vary, "Frequency-domain adaptive Kalman
+filter for acoustic echo control in hands-free telephones", Signal Processing 86 (2006); for the partitioned form see F.
+Kuech, E. Mabande, G. Enzner, "State-space architecture of the partitioned-block-based acoustic echo controller", ICASSP
+2014.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ BINS = HOP + 1
 
 
 class AdaptiveFilter:
-    """Learns the echo path from the loudspeaker to the microphone and subtracts the echo. For use on one thread.
+    """Learns the echo path from the loudspeaker to the microphone and subtracts the echo. Not thread-safe.
 
     No double-talk detector is needed, since the Kalman gain falls when the echo doesn't explain the microphone signal.
-    The clocks must be synchronous, though: with 100 ppm of drift (2.4 samples per second) the filter removes at most
-    7 dB of echo, compared with 20 to 30 dB without drift.
+    However, the clocks must be synchronous: with a drift of 100 ppm (2.4 samples per second), the filter attenuates the
+    echo by at most 7 dB, compared with 20 to 30 dB without drift.
     """
 
     STEADY, LEARNING = 0.9995, 0.998
-    """Share of the echo path assumed to persist over a hop (A in both papers), after and during the first hops."""
+    """Share of the echo path assumed to persist from hop to hop (A in both papers), after and during the first hops."""
     LEARNING_HOPS = 200
     SMOOTHING = 0.7
-    """Smoothing factor, per hop, for the power of the unexplained signal."""
+    """Smoothing factor per hop for the power of the unexplained signal."""
     PRIOR = 0.01
-    """Initial power of each partition's unknown weights; all 24 together correspond to an echo of -6 dB."""
+    """Initial power of each partition's unknown weights; all 24 partitions together correspond to an echo of -6 dB."""
     KNOWN_UNCERTAINTY = 0.05
-    """Assumed error of a path learned in another session, as a share of its power."""
+    """Assumed error of an echo path learned in another session, as a share of the path's power."""
     CONSTRAINED = 4
-    """How many partitions, in rotation, are constrained to 480 samples in each hop: every partition once per 0.12 s."""
+    """Number of partitions constrained to 480 samples in each hop, in rotation: each partition once per 0.12 s."""
     SILENT = 0.1
     """Total power of the far-end spectra below which the filter doesn't adapt: about -80 dBFS."""
 
@@ -59,7 +60,7 @@ class AdaptiveFilter:
         self._uncertainty = np.full((PARTITIONS, BINS), self.PRIOR, np.float32)
         self._unexplained = np.full(BINS, 1e-4, np.float32)
         self.hops = 0
-        """The number of hops learned from."""
+        """The number of hops from which the filter has learned."""
 
     @property
     def response(self) -> np.ndarray:
@@ -96,7 +97,7 @@ class AdaptiveFilter:
         echo = np.fft.irfft(np.einsum("pf,pf->f", self._far, self.weights))[HOP:]
         out = (near - echo).astype(np.float32)
         self.active = bool(self._far_power.sum() > self.SILENT)
-        if self.active and near.any():  # a muted microphone would teach it that there is no echo
+        if self.active and near.any():  # a muted microphone would teach the filter that there is no echo
             self._learn(out)
         return out
 
@@ -104,8 +105,8 @@ class AdaptiveFilter:
         error = np.fft.rfft(np.concatenate([np.zeros(HOP, np.float32), out])).astype(np.complex64)
         power = error.real**2 + error.imag**2
         self._unexplained += (1.0 - self.SMOOTHING) * (power - self._unexplained)
-        # Uses the full power instead of the half that falls into the block's second half. With the larger step, an echo
-        # across two partitions, whose blocks overlap, was not learned at all.
+        # Uses the full power, not just the part in the second half of the block. With the larger step that this part
+        # would give, an echo across two partitions, whose blocks overlap, was not learned at all.
         expected = np.einsum("pf,pf->f", self._uncertainty, self._far_power)
         step = self._uncertainty / (expected + self._unexplained + 1e-9)
         self.weights += step * self._far.conj() * error

@@ -1,6 +1,6 @@
 """An `AudioSource` that wraps another one and removes the app's own voice from it.
 
-`EchoMeter` measures how much the echo is attenuated, and whether the residual could be mistaken for the user.
+`EchoMeter` measures by how much the echo is attenuated, and whether the residual could be mistaken for the user.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.conversation.sound_processing import Processing, SoundHealth
 
 HOPS = FRAME_SAMPLES // HOP
 WINDOW = 300
-"""Hops of 20 ms per evaluation: 6 s."""
+"""Number of 20 ms hops per evaluation: 6 s."""
 
 MOST_LAG = 20
 """Longest delay of an echo, in hops: 0.4 s."""
@@ -40,9 +40,9 @@ class EchoMeter:
     `erle_db` is the echo return loss enhancement, or None if unknown. `echo_remains` is set while the residual echo is
     loud enough to be mistaken for the user.
 
-    An echo is assumed if the near end's loudness follows the far end's with a small delay (correlation of the
-    logarithms above `FOLLOWS`). Hops in which the near end is much louder than the usual echo are taken for speech and
-    ignored. The noise floor, estimated as the 10th percentile of the hops, is subtracted from the powers.
+    An echo is assumed if the near end's loudness follows the far end's with a short delay (correlation of the
+    logarithms above `FOLLOWS`). Hops in which the near end is much louder than the usual echo are assumed to contain
+    speech and are ignored. The noise floor, the 10th percentile of the hops' power, is subtracted.
     """
 
     FOLLOWS = 0.5
@@ -51,9 +51,9 @@ class EchoMeter:
     CONVERGING_SECONDS = 3.0
     SPEECH_OVER_NOISE = 10 ** (12 / 10)
     AUDIBLE = 10 ** (-55 / 10)
-    """Level above which a detector may report speech. In trials, a residual echo of -44 dBFS triggered Silero."""
+    """Power above which a voice activity detector may trigger. In trials, a residual of -44 dBFS triggered Silero."""
     RAISE_AFTER, CLEAR_AFTER = 3, 4
-    """Number of consecutive evaluations needed to set or clear `echo_remains`."""
+    """Number of consecutive evaluations needed to set and to clear `echo_remains`."""
     FORGET = 0.7
     """Decay factor of the sums per evaluation, for a memory of about 3 s."""
 
@@ -61,7 +61,7 @@ class EchoMeter:
         self.reset()
 
     def reset(self) -> None:
-        """Resets all measurements. Must be called when the alignment of the two signals has changed."""
+        """Resets all measurements. Must be called when the alignment of the signals has changed."""
         self.erle_db: float | None = None
         self.echo_remains = False
         self._near, self._far, self._out = (np.full(WINDOW, TINY) for _ in range(3))
@@ -117,7 +117,7 @@ class EchoMeter:
 
 
 def _lag_of(near: np.ndarray, far: np.ndarray) -> tuple[int, float]:
-    """Returns the lag in hops at which near's loudness best follows far's, and the correlation in [-1, 1]."""
+    """Returns the lag in hops at which the loudness of `near` best follows that of `far`, and their correlation."""
     correlations = [_correlation(near[lag:], far[: len(far) - lag]) for lag in range(MOST_LAG + 1)]
     best = int(np.argmax(correlations))
     return best, correlations[best]
@@ -132,18 +132,18 @@ def _correlation(one: np.ndarray, other: np.ndarray) -> float:
 
 
 POLL_SECONDS = 0.004
-"""Polling interval for the incomplete frame when a hop is due. Each check takes 0.1 ms."""
+"""Interval for polling the incomplete frame when a hop is due. Each poll takes 0.1 ms."""
 
 
 class EchoCancelledSource(WrappedSource):
     """An `AudioSource` that removes the echo of `tap` from `source`. Also implements `EarlySampleSource`.
 
-    Entering loads the canceller, which takes 0.6 s and must not happen on an event loop, and then opens `source`. The
+    Entering loads the canceller, which takes 0.6 s and must not be done on an event loop, and then opens `source`. The
     processing runs in `read_frame` on the frame thread, takes about 2 ms per frame and blocks only on `source`. If
     `source` has a `generation` attribute, it must have the same meaning as `Tap.generation`.
 
     If `source` is a `PeekableSource` and `on_early_samples` is set, hops of 20 ms are processed and delivered before
-    their frame is complete. The complete frame must then contain the same samples, so hops are only delivered early
+    their frame is complete. The complete frame must then contain the same samples, so hops are delivered early only
     after a frame that passed without attenuation.
     """
 
@@ -170,7 +170,7 @@ class EchoCancelledSource(WrappedSource):
 
     @property
     def health(self) -> SoundHealth:
-        """The current measurements. `underruns` is always 0, since it is measured by the loudspeaker."""
+        """The current measurements. `underruns` is always 0, because only the loudspeaker can count them."""
         return SoundHealth(
             erle_db=self._meter.erle_db,
             echo_remains=self._meter.echo_remains,
@@ -198,7 +198,7 @@ class EchoCancelledSource(WrappedSource):
                 return None
 
     def drop_to_newest(self) -> int:
-        """Drops all waiting frames of `source` but the newest, and the corresponding far-end audio."""
+        """Drops all queued frames of `source` but the newest, and the corresponding far-end audio."""
         dropped = self._source.drop_to_newest()
         if dropped:
             self._aligner.drop(dropped)
@@ -206,7 +206,7 @@ class EchoCancelledSource(WrappedSource):
         return dropped
 
     def __enter__(self) -> Self:
-        self._canceller.load()  # before opening the source, which would accumulate audio in the meantime
+        self._canceller.load()  # before opening the source, which would otherwise queue audio in the meantime
         return super().__enter__()
 
     def __exit__(
@@ -224,7 +224,7 @@ class EchoCancelledSource(WrappedSource):
     def _process_early(self) -> float:
         """Processes and delivers the incomplete frame hop by hop. Returns the seconds until the next hop is due.
 
-        Returns infinity if only the last hop is missing, since it arrives together with the frame.
+        Returns infinity if only the last hop is missing, since it is delivered with the complete frame.
         """
         source, listener, early = self._early_source, self.on_early_samples, self._early
         if source is None or listener is None or self._source.backlog or not self._is_steady:
@@ -261,7 +261,7 @@ class EchoCancelledSource(WrappedSource):
         return out
 
     def _next_far_end(self) -> np.ndarray:
-        """Returns the far end of the frame just read, and restarts the processing if it was realigned."""
+        """Returns the far end for the frame just read, and restarts the processing if the far end was realigned."""
         generation = self._source_generation
         if generation != self._generation:
             self._generation = generation

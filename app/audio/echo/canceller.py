@@ -1,8 +1,8 @@
 """Echo cancellation, noise suppression and gain control with WebRTC's audio processing module (AEC3).
 
-WebRTC is part of the `livekit` package, which takes half a second to load and is only loaded if needed. If it is
-missing or broken, the session continues without it. `EarlyHops` holds the already processed hops of an incomplete
-frame.
+WebRTC is part of the `livekit` package, which takes half a second to load and is loaded only if needed. If it is
+missing or broken, the session continues without it. `EarlyHops` holds the hops of an incomplete frame that have already
+been processed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.platform.installation import packages_command
 
 
 class EarlyHops:
-    """The hops processed early: microphone signal, far end, linear filter's residual and output, float32 (n,) each."""
+    """The hops processed early: microphone signal, far end, linear filter's residual, and output; float32 (n,) each."""
 
     def __init__(self) -> None:
         self.near: np.ndarray = np.zeros(0, np.float32)
@@ -60,7 +60,7 @@ class _Module:
     """WebRTC's audio processing module for one `Processing`. The constructor propagates any import error."""
 
     def __init__(self, processing: Processing) -> None:
-        logger = logging.getLogger("livekit")  # the package logs every step
+        logger = logging.getLogger("livekit")  # the package logs every operation
         logger.addHandler(logging.NullHandler())
         logger.propagate = False
         from livekit.rtc import AudioFrame
@@ -93,7 +93,7 @@ class EchoCanceller:
     """Applies a `Processing` to audio. One thread calls `process`; any thread may call `set_processing`.
 
     `problem` is a user-facing message while the processing is unavailable, otherwise empty. Processing delays the audio
-    by about 5 ms; if nothing is enabled, samples pass through unchanged.
+    by about 5 ms. If nothing is enabled, samples pass through unchanged.
     """
 
     def __init__(self, processing: Processing) -> None:
@@ -109,7 +109,7 @@ class EchoCanceller:
         return self._loaded[0].echo
 
     def load(self) -> None:
-        """Loads the required modules. Never raises. The first call blocks for 0.6 s, so avoid it on an event loop."""
+        """Loads the required modules. Never raises. The first call blocks for 0.6 s; don't call it on an event loop."""
         with self._lock:
             requested = self._requested
             if requested == self._loaded[0]:
@@ -128,7 +128,7 @@ class EchoCanceller:
             self._loaded = (requested, module, without_echo)
 
     def set_processing(self, processing: Processing) -> None:
-        """Loads the modules for these settings in the background and then applies the settings."""
+        """Loads the modules for these settings in the background, then applies the settings."""
         self._requested = processing
         self._loading = threading.Thread(target=self.load, name="echo", daemon=True)
         self._loading.start()
@@ -154,7 +154,7 @@ class EchoCanceller:
             return near
 
     def process_without_echo(self, near: np.ndarray) -> np.ndarray:
-        """Returns `near` processed without echo cancellation, which could mistake words for echo if there is none."""
+        """Returns `near` processed without echo cancellation, which could mistake words for echo when there is none."""
         module = self._loaded[2]
         return near if module is None else module.process(near, near)
 

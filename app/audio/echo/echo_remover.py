@@ -1,12 +1,11 @@
 """Removes the echo from aligned audio frames with the linear filter, WebRTC's canceller and the residual gate.
 
 The linear filter comes first because it preserves the user's voice in double talk. WebRTC removes most of the remaining
-echo, and the gate attenuates the rest until the filter has converged. All three are bypassed while no echo is
-detected.
+echo, and the gate attenuates the rest until the filter has converged. All three are bypassed while no echo is detected.
 
-The echo itself reveals the clock drift between loudspeaker and microphone within seconds, to a few ppm: drift changes
-the echo's delay steadily, which rotates the phases of an adaptive filter that tracks it. Queue levels take minutes to
-reveal it, because they change in blocks of 10 ms.
+The clock drift between loudspeaker and microphone can be estimated from the echo within seconds, to a few ppm. Drift
+changes the echo's delay steadily, which rotates the phases of an adaptive filter that tracks the echo. Estimating drift
+from queue levels takes minutes, because they change in blocks of 10 ms.
 """
 
 from __future__ import annotations
@@ -27,25 +26,25 @@ from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 class ConvergenceMonitor:
     """Monitors whether the filter has converged.
 
-    `converged` becomes True once the filter attenuates the echo by 10 dB, and False within 0.5 s if it no longer does.
-    The constants were tuned in simulated rooms (`tests.support.room_talks`).
+    `converged` becomes True once the filter attenuates the echo by 10 dB, and False within 0.5 s when it no longer
+    does. The constants were tuned in simulated rooms (`tests.support.room_talks`).
     """
 
     COLD_HOPS = 400
-    """Hops of echo needed before the filter and the clock drift are trusted: 8 s."""
+    """Number of hops with an echo needed before the filter and the clock drift are trusted: 8 s."""
     KNOWN_HOPS = 15
-    """The same if the path is known from another session: 0.3 s."""
+    """The same if the echo path is known from another session: 0.3 s."""
     LEARNED_HOPS = 1400
-    """Hops of echo (28 s) after which a path counts as learned. A known path starts with 7.7 s of them."""
+    """Number of hops with an echo (28 s) after which a path counts as learned. A known path is credited with 7.7 s."""
     LOOK_BACK = 100
-    """Number of most recent hops with far-end audio to evaluate: two seconds' worth."""
+    """Number of most recent hops with far-end audio to evaluate: 2 s."""
     REMAINS = 10 ** (-10 / 10)
-    """A hop is bad if more than this share of the microphone's power remains, because the filter hasn't converged or
-    the user is speaking (in which case playback stops 0.3 s later)."""
+    """A hop is bad if more than this share of the microphone signal's power remains, because the filter hasn't
+    converged or the user is speaking (in which case playback stops 0.3 s later)."""
     GAINED, LOST = 0.1, 0.3
-    """Share of bad hops at or below which the filter becomes converged, and above which it ceases to be."""
+    """Share of bad hops at or below which the filter counts as converged, and above which it no longer does."""
     LOUD = 10 ** (15 / 10)
-    """A hop can only be bad if its residual exceeds the room noise by this factor."""
+    """A hop can only be bad if its residual power exceeds the room noise by this factor."""
     RISE = 1.002
     """Maximum rise of the noise estimate per hop: 0.4 dB per second. Decreases take effect immediately."""
 
@@ -62,11 +61,11 @@ class ConvergenceMonitor:
 
     @property
     def known(self) -> bool:
-        """Whether the path comes from another session and hasn't been relearned in this one yet."""
+        """Whether the path comes from another session and hasn't been relearned in this session yet."""
         return self._known and self._active < self.LEARNED_HOPS
 
     def is_unexplained(self, near: np.ndarray, residual: np.ndarray) -> bool:
-        """Whether the filter removes little of a hop, as is the case for speech. Float32 (480,) each."""
+        """Whether the filter removes little of a hop, which indicates speech. Float32 (480,) each."""
         return self._is_bad(float(powers(near, HOP)[0]), float(powers(residual, HOP)[0]))
 
     def _is_bad(self, near: float, residual: float) -> bool:
@@ -90,7 +89,7 @@ class DriftEstimator:
     """Estimates corrections to the far end's rate, in ppm, from the filter's weights in each frame.
 
     The change in delay between two moments is the slope of the cross-spectrum's phase, with the bins up to `HIGHEST`
-    weighted by their magnitude (generalised cross-correlation, C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976). The
+    (Hz) weighted by magnitude (generalised cross-correlation, C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976). The
     filter lags behind, so only part of the drift is visible at first, and the caller must accumulate the corrections.
     """
 
@@ -98,14 +97,14 @@ class DriftEstimator:
     """Frames between the two moments compared: 0.32 s."""
     HIGHEST = 4000.0
     GAIN = 0.1
-    """Share of the observed drift corrected per frame. Decays as 1/t after `QUICK_FRAMES` frames of echo."""
+    """Share of the observed drift corrected per frame. Decays as 1/t after `QUICK_FRAMES` frames with an echo."""
     QUICK_FRAMES = 75
     LEAST_SHARE = 0.1
     MOST_PPM = 200.0
     EXPLAINS = 10 ** (0.5 / 10)
-    """The filter must attenuate the signal by 0.5 dB; otherwise there is no echo, or the user is speaking over it."""
+    """Minimum attenuation by the filter: 0.5 dB. Below it, there is no echo, or the user is speaking over it."""
     MEMORY = 0.9
-    """Decay factor of both powers per frame, for a memory of 0.8 s."""
+    """Decay factor per frame of the two power averages, for a memory of 0.8 s."""
 
     def __init__(self) -> None:
         self._bins = round(self.HIGHEST / SAMPLE_RATE * 2 * HOP)
@@ -141,22 +140,22 @@ class DriftEstimator:
 
 
 MISTAUGHT_HOPS = 25
-"""After this many far-end hops without an echo (0.5 s), the filter has learned that there is none and must be reset."""
+"""After this many far-end hops without an echo (0.5 s), the filter has learned that none exists and must be reset."""
 
 SPEECH_HOPS = 6
-"""Hops for which speech is assumed to continue after the last unexplained hop (0.12 s)."""
+"""Number of hops for which speech is assumed to continue after the last unexplained hop (0.12 s)."""
 
 FIT_TRIES = 10
-"""Number of frames with an echo (at least 0.8 s) in which to try fitting a known path before discarding it."""
+"""Number of frames with an echo (at least 0.8 s) in which fitting a known path is tried before it is discarded."""
 
 STORE_FRAMES = 64
-"""Frames with an echo between updates of the stored path (5 s), as the devices may change at any time."""
+"""Number of frames with an echo between updates of the stored path (5 s), as devices may change at any time."""
 
 
 class EchoRemover:
     """Processes the microphone signal on the frame thread without blocking.
 
-    Corrects the drift of `aligner`, and loads echo paths from `store` and stores them there.
+    Corrects the drift in `aligner`, and loads and saves echo paths in `store`.
     """
 
     def __init__(self, canceller: EchoCanceller, aligner: FarEndAligner, store: EchoStore | None) -> None:
@@ -171,7 +170,7 @@ class EchoRemover:
         self._pair = ""
         self._known: KnownEchoPath | None = None
         self._tries = self._frames = 0
-        self._cancels = False  # whether the canceller cancelled echo in the last frame
+        self._cancels = False  # whether echo cancellation was in effect in the last frame
         self._present = False  # whether there was an echo in the last frame
         self._passed = False  # whether the last frame passed without attenuation
         self._speech_hops = 0
@@ -183,7 +182,7 @@ class EchoRemover:
         return self._canceller.cancels == self._cancels and (self._passed or not self._cancels)
 
     def restart(self) -> None:
-        """Resets the state after a realignment. A stored path is used once it has been found to fit."""
+        """Resets the state after a realignment. A stored path is used once it is found to fit the echo."""
         self._reset()
         self._known, self._tries = None, 0
         if self._store is not None:
@@ -191,7 +190,7 @@ class EchoRemover:
             self._known = self._store.get(self._pair)
 
     def process_hop(self, near: np.ndarray, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Processes a hop of an incomplete frame (only if `is_steady`). Returns the filter's residual and output."""
+        """Processes a hop of an incomplete frame; requires `is_steady`. Returns (the filter's residual, the output)."""
         residual = self._filter.process(near, far) if self._cancels else near
         out = self._prefer_residual(near, residual, self._canceller.process(residual, far))
         if self._cancels and not self._present:
@@ -205,7 +204,7 @@ class EchoRemover:
             self._reset()
         rest = near[early.samples :]
         if not near.any():
-            # Muted: there is nothing to learn, but the filter needs everything that the loudspeaker plays.
+            # Muted: there is nothing to learn, but the filter's history must include everything the loudspeaker plays.
             self._passed = False
             if self._cancels:
                 self._filter.process(rest, far)
@@ -268,9 +267,9 @@ class EchoRemover:
         self._frames += 1
         if self._frames % STORE_FRAMES == 0:
             self.store()
-        # An open gate passes speech. It is also open during silence, but would close at the first far-end sound.
+        # An open gate passes speech. It is also open during far-end silence, but would close at the first sound.
         self._passed = converged or (gated is out and bool(powers(far, HOP).max() > FAR_ACTIVE))
-        # The gate clips the onsets of words, so it is only used until convergence. Early hops are already delivered.
+        # The gate cuts off word onsets, so it is only used until convergence. Early hops have already been delivered.
         return out if converged or is_early else gated
 
     def _prefer_residual(self, near: np.ndarray, residual: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -292,7 +291,7 @@ class EchoRemover:
         return chosen
 
     def _try_known_path(self, known: KnownEchoPath) -> None:
-        """Starts from a path learned in an earlier session, if it fits the echo."""
+        """Initialises the filter with a path learned in an earlier session, if the path fits the echo."""
         fitted = self._presence.fit(known)
         self._tries += 1
         if fitted is not None:

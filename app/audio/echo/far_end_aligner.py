@@ -2,8 +2,8 @@
 
 The two devices have separate clocks and deliver whole blocks. The loudspeaker signal is resampled to the microphone's
 clock, so that its offset from the microphone signal stays constant. The resampler in this module changes the rate by a
-few ppm with at most 0.7 ms of latency. `FineResampler` (soxr) is more accurate but buffers 10 ms, so it is only used
-for playback.
+few ppm with at most 0.7 ms of latency. `FineResampler` (soxr) is more accurate, but it buffers 10 ms and is therefore
+used only for playback.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from app.audio.io.clock_loop import MOST_PPM, ClockLoop
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 HALF = 16
-"""Filter length on each side, in samples at the lower of the two rates: 0.7 ms."""
+"""Half the filter length, in samples at the lower of the two rates: 0.7 ms."""
 
 PHASES = 1024
-"""Interpolation positions between two samples. Rounding to the nearest one causes an error of -70 dB at 1 kHz."""
+"""Number of interpolation positions per sample. Rounding to the nearest one causes an error of -70 dB at 1 kHz."""
 
 BETA = 8.0
-"""Kaiser window with side lobes below -80 dB (J. F. Kaiser, "Nonrecursive digital filter design", ISCAS 1974)."""
+"""Shape of the Kaiser window, with side lobes below -80 dB (J. F. Kaiser, "Nonrecursive digital filter design", ISCAS
+1974)."""
 
 
 class QuickFineResampler:
@@ -37,17 +38,17 @@ class QuickFineResampler:
         window = np.i0(BETA * np.sqrt(np.maximum(0.0, 1.0 - (at / self._half) ** 2))) / np.i0(BETA)
         self._kernels = (narrow * np.sinc(narrow * at) * window).astype(np.float32)
         self._waiting = np.zeros(2 * self._half - 1, np.float32)
-        self._at = float(self._half - 1)  # position of the next output value in `_waiting`
+        self._at = float(self._half - 1)  # position of the next output sample in `_waiting`
         self.set_rate(0.0)
 
     def set_rate(self, ppm: float) -> None:
-        """Sets the rate: `rate` samples, increased by `ppm` parts per million, become one second of output."""
+        """Sets the rate so that `rate` * (1 + `ppm` / 1e6) input samples become one second of output."""
         self._step = self.rate * (1.0 + ppm * 1e-6) / SAMPLE_RATE
 
     def push(self, samples: np.ndarray) -> np.ndarray:
         """Adds `samples` and returns the output that is available now, float32 (m,)."""
         waiting = np.concatenate([self._waiting, samples])
-        room = len(waiting) - self._half - self._at  # positions up to here have all their neighbours
+        room = len(waiting) - self._half - self._at  # positions below this have all their neighbours
         count = max(0, int(np.ceil(room / self._step)))
         positions = self._at + self._step * np.arange(count)
         whole = positions.astype(np.int64)
@@ -60,27 +61,27 @@ class QuickFineResampler:
 
 
 SPARE = SAMPLE_RATE * 16 // 1000
-"""Target level of the queue after a frame: 16 ms. With less, the queue runs empty if a 10 ms block is late or a 20 ms
-block arrives late in the frame. With more, the far end would arrive after its own echo on devices with a total latency
+"""Target level of the queue after a frame: 16 ms. With less, the queue would run empty if a 10 ms block is late or a 20
+ms block arrives late in the frame. With more, the far end would lag behind its own echo on devices with a total latency
 of only 20 ms. (The resampler adds 0.7 ms; the shortest path measured is 27 ms.)"""
 
 MOST_SPARE = SAMPLE_RATE * 80 // 1000
-"""Largest surplus attributed to drift: a whole frame. More means that the microphone has lost samples."""
+"""Maximum surplus attributed to drift: a whole frame. More means that the microphone has lost samples."""
 
 UNEVEN = SAMPLE_RATE * 20 // 1000
-"""How far the level may deviate from its target because devices consume and deliver whole blocks: 20 ms."""
+"""Deviation of the level from its target that whole blocks alone can explain: 20 ms."""
 
 SURE_FRAMES = 100
-"""Frames of echo (8 s) after which the drift estimated from the echo is reported."""
+"""Number of frames with an echo (8 s) after which the drift estimated from the echo is reported."""
 
 MOST_PULL = 20.0
-"""Largest rate correction (ppm) based on the level once the echo sets the rate; the filter can follow it."""
+"""Maximum correction (ppm) based on the level once the rate is set from the echo. The filter can track this change."""
 
 ROUNDING = 8
-"""Extra samples required beyond a hop so that resampling never runs out; 1000 ppm add only half a sample."""
+"""Extra samples required beyond a hop so that the resampler never runs out of input; 1000 ppm is half a sample."""
 
 PATIENCE = 3
-"""Frames (0.24 s) to wait for a late block before treating it as lost, or for the level to recover."""
+"""Number of frames (0.24 s) to wait for a late block before treating it as lost, or for the level to recover."""
 
 _NOTHING: np.ndarray = np.zeros(0, np.float32)
 
@@ -104,22 +105,22 @@ class FarEndAligner:
 
     @property
     def drift_ppm(self) -> float | None:
-        """How much faster the loudspeaker's clock runs than the microphone's; None until known."""
+        """How much faster the loudspeaker's clock runs than the microphone's, in ppm; None until known."""
         if self._echo_drift is not None and self._drift_updates >= SURE_FRAMES:
             return round(self._echo_drift, 1)
         return self._loop.drift_ppm if self._aligned else None
 
     def adjust_drift(self, ppm: float) -> None:
-        """Increases the rate at which the far end is read by `ppm`, estimated from the drift of the echo.
+        """Increases the rate at which the far end is read by `ppm`, a correction estimated from the echo's drift.
 
-        This estimate then takes precedence over the one from the queue level, which can only resolve whole blocks.
+        From then on, this estimate takes precedence over the one from the queue level, which changes by whole blocks.
         """
         before = self._rate if self._echo_drift is None else self._echo_drift
         self._echo_drift = min(max(before + ppm, -MOST_PPM), MOST_PPM)
         self._drift_updates += 1
 
     def set_drift(self, ppm: float) -> None:
-        """Sets a drift known from an earlier session, which `adjust_drift` then refines."""
+        """Sets the drift to a value known from an earlier session, which `adjust_drift` then refines."""
         self._echo_drift = ppm
 
     def restart(self) -> None:
@@ -134,7 +135,7 @@ class FarEndAligner:
     def take_early(self, count: int) -> np.ndarray | None:
         """Returns the far end for the next `count` samples of the incomplete frame: float32 (count,).
 
-        Returns None unless all of it has arrived and is aligned. `next_frame` returns the rest of the frame.
+        Returns None unless all these samples have arrived and are aligned. `next_frame` returns the rest of the frame.
         """
         if not self._aligned:
             return None
@@ -179,14 +180,14 @@ class FarEndAligner:
         rest = self._take(missing)
         self._late = self._late + 1 if self._owed > 0 else 0
         if self._late >= PATIENCE:
-            # The block is lost, so the loudspeaker's delay has increased by that much.
+            # The block is lost, so the loudspeaker's delay has increased by its length.
             self._owed = self._late = 0
         return rest
 
     def _update_rate(self, surplus: float) -> None:
         self._rate = self._loop.step(surplus)
         if self._echo_drift is not None:
-            # Whole blocks make the level uneven; only what exceeds that counts as a surplus.
+            # Whole blocks make the level uneven; only the excess counts as a surplus.
             excess = min(max(abs(surplus) - UNEVEN, 0.0) / UNEVEN, 1.0)
             self._rate = self._echo_drift + math.copysign(MOST_PULL * excess, surplus)
         self._resampler.set_rate(self._rate)
@@ -217,7 +218,7 @@ class FarEndAligner:
         self._owed = 0
 
     def _level(self) -> float:
-        """Returns the number of queued samples at 24 kHz, minus those replaced by silence."""
+        """Returns the number of queued samples at 24 kHz, minus those already replaced by silence."""
         return (len(self._raw) - self._owed) * SAMPLE_RATE / self._tap.rate + len(self._ready)
 
     def _restart_if_strayed(self) -> bool:

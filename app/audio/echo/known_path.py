@@ -1,7 +1,7 @@
-"""Learned echo paths, which can be fitted to the echo of a later session; also the power of short blocks.
+"""Learned echo paths, which can be fitted to the echo in a later session; also computes the power of short blocks.
 
-The path is the impulse response from loudspeaker to microphone. It characterises the room and the devices and
-contains no speech. Between sessions its delay changes by a few ms, because devices start at different moments, and its
+An echo path is the impulse response from loudspeaker to microphone. It characterises the room and the devices and
+contains no speech. Between sessions, its delay changes by a few ms, because devices start at different moments, and its
 gain changes with the volume. Both are estimated from the first quarter of a second of echo.
 """
 
@@ -27,10 +27,11 @@ def powers(samples: np.ndarray, size: int) -> np.ndarray:
 
 
 MOST_SHIFT = SAMPLE_RATE // 10
-"""Largest change of the path's delay since the last session: 0.1 s."""
+"""Maximum change of the path's delay since the last session: 0.1 s."""
 FITS = 0.5
 """Minimum correlation of the microphone signal with the predicted echo, which then explains 25 % of the power. The
-right path reaches this even with 0.5 s of reverberation and the user speaking over it; a wrong one at most 0.2."""
+right path reaches this value even with 0.5 s of reverberation and the user speaking over it; a wrong path reaches at
+most 0.2."""
 LOWEST_HZ, HIGHEST_HZ = 100.0, 4000.0
 """The speech band, in which the delay is estimated."""
 
@@ -47,9 +48,9 @@ class KnownEchoPath:
     drift_ppm: float
 
     def fit(self, near: np.ndarray, far: np.ndarray) -> KnownEchoPath | None:
-        """Returns this path, adjusted to the delay and gain of the echo in `near`, or None if it doesn't fit.
+        """Returns this path adjusted to the delay and gain of the echo in `near`, or None if the path doesn't fit.
 
-        `near`: the latest microphone audio; `far`: a longer stretch of the audio played, ending at the same moment.
+        `near`: the latest microphone audio; `far`: a longer stretch of far-end audio that ends at the same moment.
         Both are float32.
         """
         size = 1 << (len(far) + len(self.response) + MOST_SHIFT - 1).bit_length()

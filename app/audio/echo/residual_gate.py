@@ -1,7 +1,7 @@
 """Attenuates the residual echo while only the app speaks, and detects whether there is any echo at all.
 
-With headphones, the microphone picks up no echo. The detector uses the generalised cross-correlation with
-phase transform of the microphone signal and the far end (C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976). An echo
+With headphones, the microphone picks up no echo. The detector uses the generalised cross-correlation with phase
+transform of the microphone signal and the far end (C. Knapp and G. Carter, IEEE Trans. ASSP 24, 1976). An echo
 causes a peak at its delay within a frame or two, even in double talk; other voices cause none.
 """
 
@@ -15,35 +15,35 @@ from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 WINDOW = 3 * FRAME_SAMPLES
 """Length of the microphone audio to correlate: the last 0.24 s."""
 MOST_DELAY = 5 * FRAME_SAMPLES
-"""Longest delay of the echo: 0.4 s."""
+"""Maximum delay of the echo: 0.4 s."""
 SIZE = 24_576
-"""Size of the Fourier transforms: at least the sum of both lengths, and 3 * 2^13."""
+"""Size of the Fourier transforms: 3 * 2^13, at least the sum of both signals' lengths."""
 BAND = slice(round(100.0 * SIZE / SAMPLE_RATE), round(4000.0 * SIZE / SAMPLE_RATE))
 """The speech band, 100 to 4000 Hz, in bins of the transforms."""
 DELAYS = SIZE // 3
-"""Number of (cyclic) delays distinguished, in steps of 1/8 ms, the resolution of the bins up to 4 kHz."""
+"""Number of (cyclic) delays distinguished, in steps of 1/8 ms, which is the resolution of the bins up to 4 kHz."""
 
 
 class EchoPresence:
-    """Detects whether there is an echo, from each frame's near and far end.
+    """Detects from each frame's near and far end whether there is an echo.
 
     `present`: there is an echo; `suspected`: the last frame may be the first one with an echo.
 
-    In 30 recordings of voices over headphones, no peak exceeded 11 times the RMS of all delays. In 30 simulated rooms
-    with echo (20 to 250 ms, -6 to -26 dB, noise from -65 to -50 dBFS), all peaks reached 12 times within two frames of
-    the echo being louder than the noise, most within one.
+    In 30 recordings of voices over headphones, no peak exceeded 11 times the RMS over all delays. In 30 simulated rooms
+    with echo (20 to 250 ms, -6 to -26 dB, noise from -65 to -50 dBFS), all peaks reached 12 times the RMS within two
+    frames of the echo exceeding the noise, most of them within one.
     """
 
     PEAK, TWO_PEAKS = 12.0, 22.0
-    """Minimum peak in one frame, and the minimum sum over two frames with the same delay."""
+    """Minimum peak in one frame, and minimum sum of the peaks in two frames with the same delay."""
     SUSPECTED_PEAK, SUSPECTED_FRAMES = 7.0, 12
-    """Half of all echoes reach this peak in their first frame and `PEAK` in the second. Some voice onsets do too, so it
-    only counts in the first second of far-end audio."""
+    """Peak at which a frame is suspected to be the first one with an echo. Half of all echoes reach it in their first
+    frame and `PEAK` in the second. So do some voice onsets, so it only counts in the first second of far-end audio."""
     GONE_FRAMES = 100
-    """Frames (8 s) with far-end audio but a silent microphone, since the last echo, after which the echo counts as
-    gone: the user has put on headphones. The number is high because a faint echo in a loud room is often missed."""
+    """Number of frames (8 s) since the last echo with far-end audio but a silent microphone after which the echo counts
+    as gone, because the user has put on headphones. It is high because a faint echo in a loud room is often missed."""
     SILENT = 10 ** (4 / 10)
-    """Anything louder than the room noise by no more than this factor counts as silence."""
+    """Ratio of signal to room noise up to which a frame counts as silent."""
     RISE = 1.008
     """Maximum rise of the noise estimate per frame: 0.4 dB per second. Decreases take effect immediately."""
 
@@ -52,7 +52,7 @@ class EchoPresence:
         self.reset()
 
     def reset(self) -> None:
-        """Resets everything but the noise level. Must be called when the signals have been realigned."""
+        """Resets everything but the noise estimate. Must be called when the signals have been realigned."""
         self.present = self.suspected = False
         self._near: np.ndarray = np.zeros(WINDOW, np.float32)
         self._residual: np.ndarray = np.zeros(WINDOW, np.float32)
@@ -61,7 +61,7 @@ class EchoPresence:
         self._last = (0, 0.0)
 
     def update(self, near: np.ndarray, far: np.ndarray) -> bool:
-        """Adds one frame of each signal, float32 (1920,), and returns whether it contains an echo."""
+        """Adds one frame of each signal, float32 (1920,), and returns whether `near` contains an echo."""
         self._near, self._far = _shifted(self._near, near), _shifted(self._far, far)
         power = float(powers(near, FRAME_SAMPLES)[0])
         self._noise = min(self._noise * self.RISE, max(power, 1e-10))
@@ -123,13 +123,13 @@ BLOCKS = FRAME_SAMPLES // BLOCK
 
 
 class ResidualEchoGate:
-    """While the loudspeaker is active, passes only audio nearly as loud as the recent microphone signal.
+    """A gate that, while the loudspeaker is active, passes only audio nearly as loud as the recent microphone signal.
 
-    The residual echo is at least 20 dB below the echo, but the user's voice isn't. The gate opens if the power over
-    20 ms exceeds `OPENS` times that of the loudest 10 ms of recent microphone audio, and stays open for `HOLD_BLOCKS`.
-    Until the canceller has had `COLD_SECONDS` of echo to learn from, the threshold is `OPENS_COLD`. Everything else is
+    The residual echo is at least 20 dB below the echo, unlike the user's voice. The gate opens if the power over 20 ms
+    exceeds `OPENS` times that of the loudest 10 ms of recent microphone audio, and stays open for `HOLD_BLOCKS`. Until
+    the canceller has had `COLD_SECONDS` of echo to learn from, the threshold is `OPENS_COLD`. Everything else is
     attenuated by `CLOSED`. While the loudspeaker is silent, nothing is changed. Use the gate only if there is an echo
-    (see `EchoPresence`), and reset it when one is detected.
+    (see `EchoPresence`), and reset it when an echo is first detected.
 
     The constants were tuned in simulated rooms (`tests.support.room_talks`) with delays of 20 to 250 ms and echoes of
     -6 to -20 dB.
@@ -139,16 +139,16 @@ class ResidualEchoGate:
     OPENS_COLD = 10 ** (-6 / 10)
     COLD_SECONDS = 5.0
     WARMING_SECONDS = 1.0
-    """Time the canceller needs to readapt after a pause, especially if the user spoke during it."""
+    """Time that the canceller needs to readapt after a pause, especially if the user spoke during the pause."""
     CLOSED = 10 ** (-30 / 20)
     DECAY = 10 ** (-15 / 10 * BLOCK / SAMPLE_RATE)
-    """Decay of the tracked peak per block: 15 dB per second, to bridge gaps between words but not pauses."""
+    """Decay of the tracked peak per block: 15 dB per second, which bridges gaps between words but not pauses."""
     HOLD_BLOCKS = 35
     LOOK_BACK = 4
-    """How many blocks before the one that opens the gate also pass, if they are in the same frame, since words start
-    softly."""
+    """How many blocks before the one that opens the gate also pass if they are in the same frame, since word onsets are
+    soft."""
     TAIL_BLOCKS = 60
-    """How long an echo may last after the far end falls silent: 0.6 s, for 0.25 s of latency and reverberation."""
+    """How long an echo may outlast the far end: 0.6 s, to cover 0.25 s of latency and reverberation."""
 
     def __init__(self) -> None:
         self.reset()
@@ -174,7 +174,7 @@ class ResidualEchoGate:
         opened = self._opened_blocks(sounding, powers(near, BLOCK), powers(out, BLOCK))
         if self._gain == 1.0 and opened.all():
             return out
-        # Opens immediately and closes over 10 ms, with linear interpolation between block ends.
+        # The gate opens immediately and closes over 10 ms, with linear interpolation between block ends.
         gains = np.where(opened, 1.0, self.CLOSED)
         starts = np.maximum(np.concatenate([[self._gain], gains[:-1]]), gains)
         ramp = np.linspace(0.0, 1.0, BLOCK, dtype=np.float32)
@@ -183,14 +183,14 @@ class ResidualEchoGate:
         return (out * curve.reshape(-1)).astype(np.float32)
 
     def _opened_blocks(self, sounding: np.ndarray, near: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Returns for which blocks the gate is open: bool (8,). `near`, `out`: powers of the blocks."""
+        """Returns whether the gate is open for each block: bool (8,). `near`, `out`: the blocks' powers."""
         opened = np.zeros(BLOCKS, bool)
         for n in range(BLOCKS):
             self._tail = self.TAIL_BLOCKS if sounding[n] else max(0, self._tail - 1)
             self._active_seconds += BLOCK / SAMPLE_RATE if sounding[n] else 0.0
             self._since_pause += BLOCK / SAMPLE_RATE
             self._peak = max(self._peak * self.DECAY, near[n])
-            # Averages two blocks, since a single one can be a click.
+            # The mean of two blocks, since a single one may be a click.
             level = 0.5 * (out[n] + self._before)
             self._before = out[n]
             if not self._tail:

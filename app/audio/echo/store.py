@@ -1,4 +1,4 @@
-"""Stores learned echo paths on disk, per pair of devices, for use at the start of the next session.
+"""Stores learned echo paths on disk for each pair of devices, for use at the start of the next session.
 
 The file contains only impulse responses and clock drifts, no speech. It may be deleted at any time.
 """
@@ -18,15 +18,15 @@ from app.audio.io.clock_loop import MOST_PPM
 from app.platform.files import whole_file
 
 MOST_PAIRS = 8
-"""How many device pairs to keep, most recently stored first, at 23 kB each."""
+"""Maximum number of device pairs; the least recently stored are dropped. Each takes 23 kB."""
 
 _log = logging.getLogger(__name__)
 
 
 class EchoStore:
-    """Echo paths in the file `path`, read by the constructor and written by `save`; None keeps them in memory only.
+    """Echo paths in the file `path`, read by the constructor and written by `save`; in memory only if `path` is None.
 
-    Errors when reading or writing the file are only logged, and the paths are then relearned.
+    Errors in reading or writing the file are only logged; unreadable paths are relearned.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -38,7 +38,7 @@ class EchoStore:
         if path is None:
             return
         try:
-            # Opened here because NumPy leaves a broken file open.
+            # Opened explicitly, because NumPy doesn't close a malformed file.
             with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 for pair, response, drift in zip(file["pairs"], file["responses"], file["drifts"], strict=True):
                     if response.shape == (PARTITIONS * HOP,) and np.isfinite(response).all() and abs(drift) <= MOST_PPM:

@@ -1,6 +1,6 @@
 """Protocols and errors for a session's audio: `AudioSource` delivers frames, `AudioSink` accepts samples.
 
-Both are context managers that open on entry and close on exit; the constructor opens nothing. Devices, files and test
+Both are context managers that open on entry and close on exit; constructors open nothing. Devices, files and test
 doubles implement the same protocols. The text of an error is a user-facing message.
 """
 
@@ -16,11 +16,11 @@ from app.conversation.sound_processing import DeviceNotice, Processing, SoundHea
 
 
 class AudioError(Exception):
-    """An audio error. `str(error)` explains to the user what happened, what it means and what to do."""
+    """An audio error. `str(error)` is a user-facing message: what happened, what it means and what to do."""
 
 
 class AudioFileError(AudioError):
-    """An audio file can't be read or written, or contains nothing audible."""
+    """An audio file can't be read or written, or contains no audible sound."""
 
 
 class DeviceError(AudioError):
@@ -62,11 +62,11 @@ class WrappedSource:
 
 
 class EndOfAudio(Exception):
-    """Raised after the last frame of a finite source. Not an error."""
+    """Raised after the last frame of a finite source. This isn't an error."""
 
 
 class AudioSource(Protocol):
-    """The source of the user's audio. Read by one thread."""
+    """The source of the user's audio. Must be read by one thread only."""
 
     @property
     def name(self) -> str:
@@ -80,7 +80,7 @@ class AudioSource(Protocol):
 
     @property
     def backlog(self) -> int:
-        """Whole frames waiting to be read. More than one means that the reader is late."""
+        """The number of whole frames waiting to be read. More than one means that the reader is late."""
         ...
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
@@ -93,7 +93,7 @@ class AudioSource(Protocol):
         ...
 
     def drop_to_newest(self) -> int:
-        """Drops all waiting frames but the newest and returns how many. They don't count as `overruns`."""
+        """Drops all queued frames but the newest and returns how many it dropped. They don't count as `overruns`."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -105,10 +105,10 @@ class AudioSource(Protocol):
 
 @runtime_checkable
 class PeekableSource(Protocol):
-    """An `AudioSource` that also gives access to the incomplete frame. Called by the reading thread."""
+    """An `AudioSource` that also gives access to the incomplete frame. For use on the reading thread."""
 
     def ahead(self) -> np.ndarray:
-        """Returns a copy of the samples of the next frame received so far: float32 (n,), n < 1920, possibly empty.
+        """Returns a copy of those samples of the next frame that have arrived: float32 (n,), n < 1920, possibly empty.
 
         Consumes nothing and never blocks or raises. The frame that `read_frame` returns later may start differently if
         the microphone was muted or samples were lost in between.
@@ -121,8 +121,8 @@ class EarlySampleSource(Protocol):
     """An `AudioSource` that also delivers parts of the next frame early, from inside `read_frame`."""
 
     on_early_samples: Callable[[np.ndarray], None] | None
-    """Called on the reading thread with consecutive parts of the next frame, float32 (n,), from its start. Set by the
-    same thread; None turns it off."""
+    """Called on the reading thread with consecutive parts of the next frame, float32 (n,), from its start. Must be set
+    on the same thread; None disables early delivery."""
 
 
 class AudioSink(Protocol):
@@ -138,7 +138,7 @@ class AudioSink(Protocol):
 
     @property
     def keeps_time(self) -> bool:
-        """True if silence must be written too (a file); False if the sink may idle (a loudspeaker)."""
+        """Whether silence must be written as well (a file), or the sink may be left idle (a loudspeaker)."""
         ...
 
     @property
@@ -148,9 +148,9 @@ class AudioSink(Protocol):
 
     @property
     def played(self) -> int:
-        """Samples handed to the loudspeaker; never decreases.
+        """Samples passed to the loudspeaker; never decreases.
 
-        They become audible some tens of milliseconds later, after the device's own buffer.
+        They become audible tens of milliseconds later, because the device has its own buffer.
         """
         ...
 
@@ -177,13 +177,13 @@ class AudioSink(Protocol):
     def write(self, samples: np.ndarray) -> None:
         """Queues float32 samples of shape (n,), mono, 24 kHz, in [-1, 1]. Never blocks.
 
-        An empty array means that there is no speech at this step; a resampling sink then plays the few milliseconds it
-        has buffered. Raises `DeviceError` if the device is gone and `AudioFileError` if the file can't be written.
+        An empty array means that there is no speech in this step; a resampling sink then plays the few milliseconds
+        that it has buffered. Raises `DeviceError` if the device is gone, or `AudioFileError` if writing a file fails.
         """
         ...
 
     def flush(self) -> int:
-        """Discards the queued samples, for a barge-in, and returns how many there were.
+        """Discards the queued samples on a barge-in, and returns their number.
 
         If the device consumes a block at the same moment, the result may be one block too high, but `flushed` and
         `played` are exact.
@@ -199,26 +199,26 @@ class AudioSink(Protocol):
 
 @runtime_checkable
 class PausesPlayback(Protocol):
-    """An `AudioSink` that can also pause playback without losing its queue. Called by the writing thread."""
+    """An `AudioSink` that can also pause playback without losing its queue. For use on the writing thread."""
 
     def pause_playback(self) -> None:
         """Fades out in the next block, then plays silence until `resume_playback` or `flush`.
 
-        The queue is kept and may grow. Doesn't count as an underrun. No-op if there is no device.
+        The queue is kept and may grow. A pause doesn't count as an underrun. No-op if there is no device.
         """
         ...
 
     def resume_playback(self) -> None:
-        """Resumes playback where it was paused."""
+        """Resumes playback from where it was paused."""
         ...
 
 
 class Tap(Protocol):
-    """The far end: every sample handed to the loudspeaker, including silence. Read by one thread."""
+    """The far end: every sample passed to the loudspeaker, including silence. Must be read by one thread only."""
 
     @property
     def rate(self) -> int:
-        """Sample rate in Hz, by the loudspeaker's clock."""
+        """The sample rate in Hz, according to the loudspeaker's clock."""
         ...
 
     @property

@@ -1,8 +1,8 @@
-"""Audio files in place of devices: `FileSource` for a microphone, `FileSink` for a loudspeaker.
+"""Audio files in place of devices: `FileSource` replaces a microphone, `FileSink` a loudspeaker.
 
-Reads every libsndfile format at any rate and channel count, in blocks, so memory use doesn't depend on the length.
-Before a session starts, `check_sound_file` checks that a file can be read and contains something audible, and otherwise
-raises an error that explains the problem.
+Files in every libsndfile format, at any rate and channel count, are read in blocks, so memory use doesn't depend on the
+file's length. Before a session starts, `check_sound_file` checks that a file is readable and contains audible sound,
+and otherwise raises an error that explains the problem.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from app.untrusted.files import open_regular
 from app.untrusted.limits import Refused
 
 SHORTEST_SECONDS = 0.2
-"""Minimum duration, less than the shortest word ("no" takes about 0.25 s)."""
+"""Minimum duration, shorter than the shortest word ("no" takes about 0.25 s)."""
 
 SILENCE_DBFS = -60.0
-"""A lower peak is taken as a muted microphone. The noise of a quiet room peaks higher, and words peak 30 dB higher."""
+"""Minimum peak of a file that isn't silent. The noise of a quiet room exceeds it, and words peak 30 dB higher."""
 
 LOUDEST_PEAK = 8.0
-"""Peak above which a file is rejected, 18 dB above full scale: only integers stored as floats reach it."""
+"""Peak above which a file is rejected: 18 dB above full scale, which only integers stored as floats reach."""
 
 RATES = (1_000, 1_000_000)
-"""Plausible rates in Hz. Others mean a damaged header and would make the resampler allocate far too much memory."""
+"""Plausible rates in Hz. Others indicate a damaged header and would make the resampler allocate too much memory."""
 
 _BLOCK_FRAMES = 65_536
 _FLOAT_SUBTYPES = ("FLOAT", "DOUBLE")
@@ -43,8 +43,8 @@ _FLOAT_SUBTYPES = ("FLOAT", "DOUBLE")
 class ForwardFile(soundfile.SoundFile):
     """A `soundfile.SoundFile` that never seeks.
 
-    soundfile seeks to its own position after every read. MP3 frames borrow bits from earlier ones, which a decoder
-    lacks after a seek, so reading in blocks would drop audio after every block.
+    soundfile seeks to its own position after every read. MP3 frames borrow bits from earlier frames, which a decoder
+    doesn't have after a seek, so reading in blocks would lose audio after every block.
     """
 
     def seekable(self) -> bool:
@@ -53,7 +53,7 @@ class ForwardFile(soundfile.SoundFile):
 
 
 def check_sound_file(path: Path) -> None:
-    """Raises `AudioFileError` unless `path` is a readable audio file of at least 0.2 s that isn't silent."""
+    """Raises `AudioFileError` unless `path` is a readable audio file of at least 0.2 s that is not silent."""
     _check_is_file(path)
     try:
         file = ForwardFile(str(path))
@@ -112,8 +112,8 @@ def _check_is_file(path: Path) -> None:
 def _check_samples(file: soundfile.SoundFile, name: str) -> None:
     """Raises `AudioFileError` for silence, and for samples that are NaN, infinite or absurdly large.
 
-    Only float formats can contain such samples. Other files are read only up to the first audible block, so that a long
-    recording opens quickly.
+    Only float formats can contain invalid samples. Other files are read only up to the first audible block, so that a
+    long recording opens quickly.
     """
     is_float = file.subtype in _FLOAT_SUBTYPES
     block = np.empty((_BLOCK_FRAMES, file.channels), np.float32)
@@ -151,18 +151,18 @@ def _check_samples(file: soundfile.SoundFile, name: str) -> None:
 
 
 BLOCK_FRAMES = 16_384
-"""Frames per read: large enough to keep the Python overhead small, but only about 0.1 s at the highest common rate."""
+"""Frames per read: enough to keep the Python overhead small, but only about 0.1 s at the highest common rate."""
 
 HEADER_SECONDS = 1.0
-"""How often the header of a growing file is updated, which limits the loss in a crash."""
+"""How often the header of a growing file is updated, which limits how much is lost in a crash."""
 
 
 class FileSource:
     """An `AudioSource` that reads an audio file as 24 kHz mono frames, the last one padded with zeros.
 
     With `realtime`, frame n becomes available (n + 1) * 0.08 s after opening, as with a microphone; otherwise
-    immediately. `tail_seconds` of silence follow the file, to leave time for an answer. Opening raises `AudioFileError`
-    if the file can't be read or contains nothing audible.
+    immediately. The file is followed by `tail_seconds` of silence, to leave time for an answer. Opening raises
+    `AudioFileError` if the file can't be read or contains no audible sound.
     """
 
     def __init__(self, path: str | Path, realtime: bool = False, tail_seconds: float = 0.0) -> None:
@@ -183,7 +183,7 @@ class FileSource:
         self._frames_in = 0
         self._samples_out = 0
         self._ready: np.ndarray = np.zeros(0, np.float32)
-        self._complete = False  # the whole rest of the file is in `_ready`
+        self._complete = False  # the entire rest of the file is in `_ready`
         self._given = 0
         self._opened_at = time.perf_counter()
         return self
@@ -212,7 +212,7 @@ class FileSource:
         return self._take()
 
     def drop_to_newest(self) -> int:
-        """With `realtime`, skips all due frames but the newest; otherwise a no-op. Returns how many were skipped."""
+        """With `realtime`, skips all due frames but the newest; otherwise a no-op. Returns the number skipped."""
         if not self._realtime:
             return 0
         dropped = 0
@@ -311,7 +311,7 @@ class FileSink:
         self._wave.setnchannels(1)
         self._wave.setsampwidth(2)
         self._wave.setframerate(SAMPLE_RATE)
-        self._unsaved = SAMPLE_RATE  # so that the first write makes a file that can be opened
+        self._unsaved = SAMPLE_RATE  # so that the file can be opened after the first write
         return self
 
     def __exit__(
@@ -324,7 +324,7 @@ class FileSink:
             writer.close()
             self._raw.close()
         except OSError as full:
-            # Keeps what is on disk and drops the buffer that doesn't fit, so that the file gets closed.
+            # Keep what is on disk and drop the buffer that doesn't fit, so that the file is closed.
             with contextlib.suppress(OSError):
                 self._raw.close()
             if error is None:
@@ -360,9 +360,9 @@ class FileSink:
 
 
 def read_part(path: Path, begin: float, end: float) -> np.ndarray:
-    """Reads part of one of the app's own files, from `begin` to `end` in seconds, as float32 mono 24 kHz.
+    """Reads part of one of the app's own audio files, from `begin` to `end` (in seconds), as float32 mono 24 kHz.
 
-    Raises `AudioFileError` if the file can't be read or that part is empty.
+    Raises `AudioFileError` if the file can't be read or the part is empty.
     """
     try:
         with soundfile.SoundFile(str(path)) as file:

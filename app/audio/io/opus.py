@@ -12,18 +12,18 @@ from app.conversation.frame import SAMPLE_RATE
 from app.untrusted.limits import VOICE_MESSAGE, in_words
 
 MOST_SECONDS = 10.0
-"""The most audio that one message may contain; a few hundred bytes could decode to minutes."""
+"""Maximum length of the audio in one message; otherwise, a few hundred bytes could decode to minutes."""
 SLICE_BYTES = 512
-"""Messages are decoded in pieces of this size. Three bytes can claim 120 ms, so a piece and the rest of the previous
-page decode to at most a minute of audio, while a whole message could decode to an hour."""
+"""Size of the pieces in which messages are decoded. Three bytes can represent 120 ms, so a piece and the rest of the
+previous page decode to at most a minute of audio, whereas a whole message could decode to an hour."""
 
 
 class OpusError(ValueError):
-    """The data isn't valid Ogg-Opus, or exceeds a limit; `str(error)` is a clause to insert into a message."""
+    """The data isn't valid Ogg-Opus or exceeds a limit. `str(error)` is a clause for use in a message."""
 
 
 class OpusEncoder:
-    """Encodes frames as one stream of pages."""
+    """Encodes frames as a stream of pages."""
 
     def __init__(self) -> None:
         self._writer = sphn.OpusStreamWriter(SAMPLE_RATE)
@@ -35,7 +35,7 @@ class OpusEncoder:
 
 
 class OpusDecoder:
-    """Decodes one stream of pages, which may be split at any byte."""
+    """Decodes a stream of pages, which may be split at any byte."""
 
     def __init__(self) -> None:
         self._reader = sphn.OpusStreamReader(SAMPLE_RATE)
@@ -57,7 +57,7 @@ class OpusDecoder:
     def _read(self, data: bytes) -> np.ndarray:
         try:
             sound = np.asarray(self._reader.append_bytes(data), np.float32).reshape(-1)
-        except Exception as error:  # the library raises ValueError, and possibly undocumented errors
+        except Exception as error:  # the library raises ValueError and possibly other, undocumented errors
             raise OpusError("it is no Ogg-Opus") from error
         self._unfinished = 0 if len(sound) else self._unfinished + len(data)
         if self._unfinished > 2 * VOICE_MESSAGE.bytes:

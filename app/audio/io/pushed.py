@@ -13,19 +13,19 @@ from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 
 CATCH_UP_SECONDS = 5.0
-"""Frames delayed by up to this long may pass in a burst when they arrive."""
+"""Frames that are late by up to this much may pass in a burst when they arrive."""
 FASTER = 1.01
-"""Sustained frame rate limit relative to real time. Clocks never differ by more, so frames don't accumulate."""
+"""Maximum sustained frame rate relative to real time. Clocks never differ by more, so frames don't accumulate."""
 
 
 class Pacer:
-    """Decides when the next frame may pass. Times are in seconds, from any monotonic clock."""
+    """Determines when the next frame may pass. Times are in seconds and may come from any monotonic clock."""
 
     def __init__(self) -> None:
         self._due: float | None = None  # no frame has passed yet
 
     def early(self, now: float) -> float:
-        """Returns how many seconds remain until a frame may pass; 0 or less if one may pass now."""
+        """Returns the number of seconds until a frame may pass; 0 or less if one may pass now."""
         return 0.0 if self._due is None else self._due - now
 
     def passed(self, now: float) -> None:
@@ -35,18 +35,18 @@ class Pacer:
 
 
 MOST_SECONDS = 10.0
-"""Maximum amount of queued audio; beyond that, the oldest frames are dropped."""
+"""Maximum length of the queued audio. If it is exceeded, the oldest frames are dropped."""
 
 
 class PushedSource:
-    """An `AudioSource` that one thread pushes audio into and the frame thread reads.
+    """An `AudioSource` into which one thread pushes audio and from which the frame thread reads.
 
     Frames are delivered in real time, except to catch up after a network delay. Late frames aren't dropped, since the
-    network delays audio without losing any.
+    network delays audio but doesn't lose it.
     """
 
     backlog = 0
-    """Always 0, since queued frames don't mean that the reader is late."""
+    """Always 0, since queued frames don't indicate that the reader is late."""
 
     def __init__(self, name: str, now: Callable[[], float] = time.perf_counter) -> None:
         self.name = name
@@ -71,7 +71,7 @@ class PushedSource:
             self._changed.notify()
 
     def close(self) -> None:
-        """Ends the audio: `read_frame` raises EndOfAudio once everything has been read."""
+        """Ends the audio: `read_frame` raises EndOfAudio once all queued frames have been read."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -95,7 +95,7 @@ class PushedSource:
         return 0
 
     def __enter__(self) -> PushedSource:
-        with self._changed:  # drop audio that arrived before the session
+        with self._changed:  # drop audio that arrived before the session started
             self._frames.clear()
             self._rest = np.zeros(0, np.float32)
         return self
@@ -107,7 +107,7 @@ class PushedSource:
 class SendingSink:
     """An `AudioSink` that passes everything written, including silence, to `send` immediately.
 
-    Sent samples count as played, since they can't be taken back.
+    Sent samples count as played, since they can't be recalled.
     """
 
     keeps_time = True

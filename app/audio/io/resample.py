@@ -1,4 +1,4 @@
-"""Streaming conversion of any rate and channel count to 24 kHz mono, and back to a device's rate; signal levels.
+"""Streaming conversion from any rate and channel count to 24 kHz mono and back to a device's rate; also signal levels.
 
 The result doesn't depend on the block sizes. Levels are in decibels relative to full scale (dBFS).
 """
@@ -11,7 +11,7 @@ import soxr
 from app.conversation.frame import SAMPLE_RATE
 
 FLOOR_DBFS = -120.0
-"""The level reported for silence: finite, so that a meter can draw it, and below the 16-bit noise floor (-98 dBFS)."""
+"""The level reported for silence: finite, so that a meter can show it, and below the 16-bit noise floor (-98 dBFS)."""
 
 CLIPPED = 0.999
 """Amplitude at which a sample counts as clipped: 32,735 of 32,767 in 16 bits."""
@@ -35,12 +35,12 @@ def _dbfs(amplitude: float) -> float:
 
 
 QUALITY = "HQ"
-"""soxr's 20-bit quality setting, whose error (below -120 dB) is below 16-bit noise. Buffers up to 40 ms."""
+"""soxr's 20-bit quality setting. Its error (below -120 dB) is below 16-bit noise, and it buffers up to 40 ms."""
 
 
 def to_mono(block: np.ndarray) -> np.ndarray:
     """Averages the channels of a float32 block of shape (n, channels). Returns a new float32 (n,) array."""
-    # Adds one channel at a time: numpy's mean over a short axis is slower and may sum in another order.
+    # Adds one channel at a time, since NumPy's mean over a short axis is slower and may sum in a different order.
     mono = block[:, 0].copy()
     for channel in range(1, block.shape[1]):
         mono += block[:, channel]
@@ -62,7 +62,7 @@ class Resampler:
         return mono if self._stream is None else self._stream.resample_chunk(mono)
 
     def finish(self) -> np.ndarray:
-        """Returns the buffered samples, as if silence followed, and resets the resampler."""
+        """Returns the buffered samples as if silence followed, and resets the resampler."""
         if self._stream is None:
             return np.zeros(0, np.float32)
         rest = self._stream.resample_chunk(np.zeros(0, np.float32), last=True)
@@ -76,5 +76,5 @@ class Resampler:
 
 
 def output_length(samples: int, rate: int) -> int:
-    """Returns how many 24 kHz samples correspond to `samples` at `rate` Hz, rounded half up."""
+    """Returns how many 24 kHz samples correspond to `samples` samples at `rate` Hz, rounding half up."""
     return (2 * samples * SAMPLE_RATE + rate) // (2 * rate)

@@ -1,8 +1,8 @@
 """A lock-free ring buffer of float32 samples for one writing and one reading thread. Neither ever blocks.
 
 Positions count samples since the ring was created and never wrap. Each attribute is written by one side only, in a
-single assignment, so the other side's view is at worst slightly outdated (CPython's GIL orders these assignments). A
-full ring never blocks its writer: the oldest samples are overwritten, which the reader detects from the positions.
+single assignment, so the other side's view is at worst slightly outdated (CPython's GIL orders these assignments). If
+the ring is full, the writer overwrites the oldest samples, which the reader detects from the positions.
 `PlaybackPosition` converts the counters of a ring at the device's rate to 24 kHz samples.
 """
 
@@ -26,7 +26,7 @@ class Playback(NamedTuple):
 
 
 class PlaybackCounters:
-    """Base class that implements the counters of an `AudioSink` on top of `playback`."""
+    """A base class that implements the counters of an `AudioSink` based on `playback`."""
 
     def playback(self) -> Playback:
         """Returns a consistent snapshot of all counters."""
@@ -54,7 +54,7 @@ class PlaybackCounters:
 
 
 class PlaybackPosition:
-    """The playback counters of one writer. Exact at 24 kHz; at another `rate` a flush may round by one sample.
+    """The playback counters of one writer. Exact at 24 kHz; at another `rate`, a flush may round by one sample.
 
     Samples written but not yet in the ring (buffered by a resampler) count as queued.
     """
@@ -68,21 +68,21 @@ class PlaybackPosition:
         self._at_flush = (0, 0, 0)
 
     def add_written(self, samples: int) -> None:
-        """Adds `samples` to the count of written samples. Call it before writing them to the ring."""
+        """Adds `samples` to the count of written samples. Must be called before writing them to the ring."""
         self._written += samples
 
     def mark_flush(self) -> None:
-        """Records a flush. Call it after the ring's `discard`, when no samples are buffered outside the ring."""
+        """Records a flush. Must be called after the ring's `discard`, when no samples are buffered outside the ring."""
         counts = self._ring.counts()
         self._at_flush = (self._written, counts.written, counts.lost)
 
     def playback(self) -> Playback:
-        """Returns a snapshot. Any thread may call it."""
+        """Returns a consistent snapshot of all counters. Thread-safe."""
         counts = self._ring.counts()
         written_then, ring_then, lost_then = self._at_flush
         written = self._written
-        # The ring knows exactly what it flushed, even if the device took a block at the same moment. What remains
-        # was played before the flush.
+        # The ring's count of flushed samples is exact, even if the device took a block at the same moment. The rest was
+        # played before the flush.
         played_then = self._rounded_up(ring_then - counts.flushed - lost_then)
         overruns = self._rounded_down(counts.lost)
         flushed = max(0, written_then - played_then - self._rounded_down(lost_then))
@@ -134,9 +134,9 @@ class Ring:
             self._write_piece(samples[start : start + self.capacity])
 
     def discard(self) -> int:
-        """Makes the reader skip all currently queued samples at its next call. Returns how many there are.
+        """Makes the reader skip all currently queued samples on its next call. Returns their number.
 
-        The result includes samples that the reader is taking at the same moment; `counts` is exact once it is done.
+        The result includes samples that the reader is taking at the same moment; `counts` is exact afterwards.
         """
         position = self._reader[0]
         pending = tuple(r for r in self._discards if r[1] > position)
@@ -171,13 +171,13 @@ class Ring:
             out[:first] = self._buffer[at : at + first]
             if first < count:
                 out[first:count] = self._buffer[: count - first]
-            # If the writer overwrote these samples while they were copied, they are lost, so read the next ones.
+            # If the writer overwrote these samples while they were being copied, they are lost, so read the next ones.
             if self._claimed - self.capacity <= position:
                 self._reader = (position + count, taken + count, flushed)
                 return count
 
     def skip(self, count: int) -> int:
-        """Skips the oldest `count` samples, or all if there are fewer. Returns how many; they count as flushed."""
+        """Skips the oldest `count` samples, or all if there are fewer. Returns their number; they count as flushed."""
         position, taken, flushed = self._skip_discarded()
         count = min(count, self._written - position)
         self._reader = (position + count, taken, flushed + count)
