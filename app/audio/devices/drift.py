@@ -81,7 +81,7 @@ class DriftCompensatingSink:
 
     @property
     def is_resampling(self) -> bool:
-        """Whether samples are currently resampled."""
+        """Whether samples are currently being resampled."""
         return self._resampler is not None
 
     # All counters refer to samples as written to this sink.

@@ -106,7 +106,7 @@ class ListRefresh:
             self._process = ListProcess()
 
     def poll(self) -> list[Device] | None:
-        """Returns the list once it is available, and only once; otherwise None."""
+        """Returns the list exactly once, as soon as it is available; otherwise None."""
         if self._process is None:
             return None
         listed = None

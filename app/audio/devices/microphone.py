@@ -172,7 +172,7 @@ class Microphone(StreamOwner):
         self._convert()
 
     def _convert(self) -> None:
-        """Converts to 24 kHz mono on the reader's thread, if the device delivers another format."""
+        """Converts samples to 24 kHz mono on the reader's thread if the device delivers another format."""
         if self._converted is self._ring:
             return
         while self._converted.queued < FRAME_SAMPLES and (got := self._ring.read_into(self._raw)):
@@ -183,7 +183,7 @@ class Microphone(StreamOwner):
         return device_samples // self._channels * SAMPLE_RATE // self._rate
 
     def _check_stalled(self, waited: float) -> None:
-        """Raises `DeviceGone` if the device has stopped delivering without ending its stream."""
+        """Raises `DeviceGone` if the device has stopped delivering samples without ending its stream."""
         position = self.position
         # Capped, since the first wait after the computer wakes up appears very long.
         self._silent_for = self._silent_for + min(waited, 0.2) if position == self._last_position else 0.0

@@ -25,7 +25,7 @@ class Spoken(Protocol):
 
     @property
     def samples(self) -> np.ndarray:
-        """Float32, mono, 24 kHz."""
+        """The samples as float32, mono, 24 kHz."""
         ...
 
 

@@ -247,7 +247,7 @@ class DeviceSlot:
             self._default_changed = False
             return False
         if not current.pulse_name and preferred is None and same_device(current.name, self.preferred):
-            return False  # a device configured in ALSA and chosen by name stays in use, wherever it leads
+            return False  # a device configured in ALSA and chosen by name stays in use, wherever it is routed
         if self._switch_at is None:
             self._switch_at = now + grace
         if now < self._switch_at:
@@ -290,7 +290,7 @@ class DeviceSlot:
         if changed and default and not same_device(name, default):
             still = any(same_device(device.name, name) for device in listed)
             return "chosen" if chosen else "default" if still else "gone"
-        self._default = default or self._default  # otherwise updated once it is open
+        self._default = default or self._default  # otherwise updated once the new device is open
         return None
 
     def _own_default(self, listed: Sequence[Device]) -> str:

@@ -26,10 +26,10 @@ WINDOW = 300
 """Number of 20 ms hops per evaluation: 6 s."""
 
 MOST_LAG = 20
-"""Longest delay of an echo, in hops: 0.4 s."""
+"""Maximum delay of an echo, in hops: 0.4 s."""
 
 EVALUATE_EVERY = 12
-"""Frames between evaluations: about a second."""
+"""Number of frames between evaluations: about a second."""
 
 TINY = 1e-12
 

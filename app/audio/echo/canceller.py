@@ -41,7 +41,7 @@ def joined(early: np.ndarray, rest: np.ndarray) -> np.ndarray:
 
 
 CHUNK = SAMPLE_RATE // 100
-"""WebRTC processes 10 ms at a time, as 16-bit integers."""
+"""Samples per call of WebRTC, which processes 10 ms at a time, as 16-bit integers."""
 
 FULL_SCALE = 32767.0
 

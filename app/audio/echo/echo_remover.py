@@ -273,7 +273,7 @@ class EchoRemover:
         return out if converged or is_early else gated
 
     def _prefer_residual(self, near: np.ndarray, residual: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Returns `out`, with hops that contain speech taken from the residual until WebRTC has learned the echo.
+        """Returns `out`, but takes hops that contain speech from `residual` until WebRTC has learned the echo.
 
         If the filter starts from a known path, it removes the echo from the beginning. WebRTC then has no echo to learn
         from and mistakes any speech for echo.

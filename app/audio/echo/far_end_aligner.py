@@ -124,7 +124,7 @@ class FarEndAligner:
         self._echo_drift = ppm
 
     def restart(self) -> None:
-        """Realigns the far end. Must be called when the microphone signal is no longer continuous."""
+        """Realigns the far end. Must be called after a discontinuity in the microphone signal."""
         self._reset()
         self._tap.take()
 

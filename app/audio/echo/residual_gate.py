@@ -85,7 +85,7 @@ class EchoPresence:
 
     @property
     def undecided(self) -> bool:
-        """Whether an echo may still appear, because the loudspeaker has barely played so far."""
+        """Whether an echo may still appear, because little far-end audio has been played so far."""
         return not self.present and self._sounding <= self.SUSPECTED_FRAMES
 
     def is_in(self, residual: np.ndarray) -> bool:

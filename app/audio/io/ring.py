@@ -105,9 +105,9 @@ class RingCounts(NamedTuple):
     taken: int
     queued: int
     flushed: int
-    """Removed by `discard` or `skip`."""
+    """Samples removed by `discard` or `skip`."""
     lost: int
-    """Overwritten before they were read."""
+    """Samples overwritten before they were read."""
 
 
 class Ring:
