@@ -46,7 +46,7 @@ def on_this_machine(url: str) -> bool:
 
 
 def in_own_network(url: str) -> bool:
-    """Returns whether a server is on this machine or in a private network, so that requests are free of charge."""
+    """Returns whether a server is on this machine or a private network, where requests are free of charge."""
     host = split_address(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private

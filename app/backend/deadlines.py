@@ -12,7 +12,7 @@ from app.untrusted.limits import TOOL_ARGUMENTS
 from app.untrusted.text import HarmlessStream, harmless, one_line
 
 NAME_CHARS = 256
-"""The maximum length of a tool's name and of a tool call's ID."""
+"""Maximum length of a tool's name and of a tool call's ID."""
 
 
 async def harmless_items(items: AsyncIterator[StreamItem]) -> AsyncGenerator[StreamItem, None]:
@@ -44,7 +44,7 @@ YIELD_SECONDS = 0.01
 MOST_CHARS_PER_TOKEN = 8
 """An answer is truncated after this many characters per allowed token; English text averages about four."""
 LEAST_CHARS = 2_000
-"""The lower bound of the length limit."""
+"""Lower bound of the length limit, in characters."""
 
 
 @asynccontextmanager

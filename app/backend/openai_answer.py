@@ -173,7 +173,7 @@ class OpenAIAnswer(AnswerAttempts):
                 yield item
 
     async def _open(self) -> Any:
-        """Opens the stream, adapting the request while the server rejects it."""
+        """Opens the stream, adapting the request as long as the server rejects it."""
         request, refusals = self.request, 0
         while True:
             try:

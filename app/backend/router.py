@@ -90,7 +90,7 @@ class RouterBackend:
             self._rests_until[backend] = math.inf
 
     def choose(self, turn: int, words: str, allowed: Callable[[Backend], bool] = lambda backend: True) -> Choice:
-        """Selects a back-end, preferably an `allowed` one. `words`: the transcript of the turn number `turn` so far."""
+        """Selects a back-end, preferably an `allowed` one. `words`: the transcript so far of turn number `turn`."""
         decision = self._decide(turn, words)
         kind, reason = decision.kind, decision.reason
         rests = {k: self._rests_until.get(backend, 0.0) for k, backend in self._table.items()}
