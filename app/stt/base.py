@@ -122,7 +122,7 @@ class Transcriber(Protocol):
         ...
 
     def push(self, frame: Frame, voiced: bool) -> None:
-        """Adds the next frame of the user's audio. `voiced`: whether voice was detected in it."""
+        """Adds the next frame of the user's audio. `voiced`: whether speech was detected in it."""
         ...
 
     def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
@@ -137,7 +137,7 @@ class Transcriber(Protocol):
         ...
 
     def resume(self, turn: int) -> None:
-        """Continues a turn that was ended or discarded."""
+        """Resumes a turn that was ended or discarded."""
         ...
 
     def end(self, turn: int, speech_end: float) -> None:

@@ -34,7 +34,7 @@ class Endpointing:
         self._sound_jobs = 0
         self._text, self._text_until = "", -1e9  # the turn's words, and the end of the audio they cover
         self._judged_words: tuple[str, WordOdds | None] = ("", None)
-        self._judging_words = ""  # the latest words are evaluated after these
+        self._judging_words = ""  # being evaluated; the latest words follow
         self.judged_sound: tuple[float, float] | None = None
         """The last pause whose audio was evaluated, and the resulting probability."""
         self._reported: tuple[float, float] | None = None  # the pause, and the probability
@@ -52,7 +52,7 @@ class Endpointing:
         self._sound_judge, self._words_judge = sound, words
 
     def stop(self, unload: Callable[[], None]) -> None:
-        """Stops the workers. Calls `unload` before waiting for the words judge, which may be stuck."""
+        """Stops the workers. Calls `unload` before waiting for the words judge, which may have hung."""
         self._text = ""
         self.sound_worker.shutdown(wait=True, cancel_futures=True)
         self.words_worker.shutdown(wait=False, cancel_futures=True)

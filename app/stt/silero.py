@@ -47,7 +47,7 @@ VOICING_BAND_HZ = 1000
 of the windows that are clearly speech reach 0.6 and half reach 0.94; hiss and breath reach 0.2 to 0.4, vocal fry 0.3 to
 0.6."""
 LOW_PASS = 65
-"""Taps of the low-pass filter at that frequency (4 ms, for a transition band of 500 Hz)."""
+"""Number of taps of the low-pass filter at that frequency: 4 ms, for a transition band of 500 Hz."""
 
 
 @cache
