@@ -67,7 +67,7 @@ def load(model: Path) -> Callable[[str, float], Latents]:
             )
             rows.append(latents[0].T)
             spans = np.cumsum(lengths.reshape(-1)).astype(int)
-            # A padding token follows each phoneme, and boundary tokens enclose the sentence; ids[0] is one of those.
+            # A padding token follows each phoneme, and boundary tokens enclose the sentence; ids[0] is the first.
             places = _places(sentence, ids, config.phoneme_id_map)
             phonemes += [*sentence, " "]
             ends += [at + int(spans[place]) for place in places] + [at + len(rows[-1])]

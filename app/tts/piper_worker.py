@@ -22,7 +22,7 @@ SEED = 20251002
 """Seeds the voice's random variation, so that the same sequence of texts gives the same audio in every run."""
 
 NOISE, LENGTH_NOISE = 0.4, 0.5
-"""Lower than Piper's defaults of 0.667 and 0.8, for a more even delivery."""
+"""Noise scales for audio and durations, lower than Piper's defaults of 0.667 and 0.8 for a more even delivery."""
 
 PEAK = 0.6
 """Peak amplitude of each sentence."""
