@@ -145,7 +145,7 @@ class VoiceServer:
         self._tell = tell
         self._errors = errors
         self._places = asyncio.Semaphore(at_once)
-        self._resumable: dict[str, ServedTalk] = {}  # by token
+        self._resumable: dict[str, ServedTalk] = {}  # keyed by token
         self._server: Any = None
 
     async def __aenter__(self) -> VoiceServer:
