@@ -216,10 +216,21 @@ async def press_key(
 async def click_at(
     widget: QWidget, place: QPoint | None = None, button: Qt.MouseButton = Qt.MouseButton.LeftButton
 ) -> None:
-    """Clicks with the mouse on the native window: in the middle of `widget`, unless at a `place` of it."""
+    """Clicks with the mouse on the native window: in the middle of `widget`, unless at a `place` of it.
+
+    Waits until the widget is there: one that has just appeared isn't laid out yet.
+    """
     window = widget.window()
-    at = widget.mapTo(window, place if place is not None else widget.rect().center())
-    await by_hand(lambda: QTest.mouseClick(window.windowHandle(), button, Qt.KeyboardModifier.NoModifier, at))
+
+    def at() -> QPoint:
+        return widget.mapTo(window, place if place is not None else widget.rect().center())
+
+    def is_hit() -> bool:
+        hit = window.childAt(at()) or window
+        return hit is widget or widget.isAncestorOf(hit)
+
+    await until(is_hit)
+    await by_hand(lambda: QTest.mouseClick(window.windowHandle(), button, Qt.KeyboardModifier.NoModifier, at()))
 
 
 def wheel(widget: QWidget, notches: int, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> QWheelEvent:
