@@ -6,7 +6,7 @@ If a tool is slow, a short filler sentence is spoken. If a tool fails, the model
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from app.backend.base import (
 )
 
 if TYPE_CHECKING:
+    from app.tools.base import ToolResult
     from app.tools.toolbox import Toolbox
 
 MOST_ROUNDS = 4
@@ -71,9 +72,11 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
         if not calls:
             return
         calls = calls[:MOST_CALLS]
+        offered = {spec.name for spec in request.tools}
         for call in calls:
-            yield ToolStarted(call.name, call.arguments)
-        tasks = [asyncio.ensure_future(tools.call(call.name, call.arguments)) for call in calls]
+            if call.name in offered:
+                yield ToolStarted(call.name, call.arguments)
+        tasks = [asyncio.ensure_future(_call(call, tools, offered)) for call in calls]
         try:
             await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
             if not spoke and not all(task.done() for task in tasks):
@@ -85,8 +88,18 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
                 task.cancel()
             await asyncio.wait(tasks)
         for result in results:
-            yield ToolEnded(result.name, result.ok, result.text, result.seconds)
+            if result.name in offered:
+                yield ToolEnded(result.name, result.ok, result.text, result.seconds)
         answers = tuple(ToolMessage(c.id, c.name, r.text) for c, r in zip(calls, results, strict=True))
         request = replace(request, messages=(*request.messages, ToolCallMessage(tuple(calls), words), *answers))
         if number == MOST_ROUNDS - 1:
             request = replace(request, tools=())  # the model must answer with the results so far
+
+
+async def _call(call: ToolCall, tools: Toolbox, offered: Collection[str]) -> ToolResult:
+    from app.tools.base import ToolResult
+
+    """Calls a tool, but only one that this request offers: a model may name any tool that it has seen or invented."""
+    if call.name not in offered:
+        return ToolResult(call.name, False, f"The tool “{call.name}” can't be used now. Answer without it.", 0.0)
+    return await tools.call(call.name, call.arguments)

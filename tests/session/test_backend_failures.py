@@ -63,11 +63,12 @@ class Mail:
         return "sent"
 
 
-def with_mail(fails: str = "", **more: object) -> tuple[Mail, Talk]:
+def with_mail(fails: str = "", *, unasked: bool = False, **more: object) -> tuple[Mail, Talk]:
+    """A conversation with a tool that acts. `unasked`: the model calls it even where it isn't offered."""
     mail = Mail()
 
     def script(model: str, request: ChatRequest) -> ScriptedAnswer:
-        if request.tools and not any(isinstance(m, ToolMessage) for m in request.messages):
+        if (request.tools or unasked) and not any(isinstance(m, ToolMessage) for m in request.messages):
             return ScriptedAnswer((ToolCall("1", "send", "{}"),))
         if model == fails:
             return ScriptedAnswer((), 0.1, 0.0, "It broke. Ask again.")
@@ -75,13 +76,18 @@ def with_mail(fails: str = "", **more: object) -> tuple[Mail, Talk]:
 
     makers = Makers(script)
     talk = makers.talk(
-        "old", seconds=25, make_tools=lambda choice: Toolbox([mail]), tools=ToolChoice(("send",)), **more
+        "old",
+        seconds=25,
+        make_tools=lambda choice: Toolbox([mail, Calculator()]),
+        tools=ToolChoice(("send", "calculator")),
+        **more,
     )
     return mail, talk
 
 
-def test_what_changes_the_world_is_done_once_for_a_complete_question() -> None:
-    mail, talk = with_mail()
+@pytest.mark.parametrize("unasked", [False, True])
+def test_what_changes_the_world_is_done_once_for_a_complete_question(unasked: bool) -> None:
+    mail, talk = with_mail(unasked=unasked)
     assert len(mail.sent) == 1 and mail.sent[0] >= talk.of(e.TranscriptFinal)[0].at
 
 

@@ -375,6 +375,15 @@ def test_what_changes_the_world_is_not_offered_while_the_user_still_talks() -> N
     assert [spec.name for spec in backend.requests[0].tools] == ["calculator"]
 
 
+def test_a_tool_that_was_not_offered_is_not_called_though_the_model_names_it() -> None:
+    tools, send = ScriptedTools(), ToolCall("c1", "mail__send", "{}")
+    got, backend = run([(send, CALL), ("Not yet.",)], tools, ChatRequest(ASK.messages, final=False))
+    assert tools.calls == [("calculator", CALL.arguments)]
+    assert not [item for _, item in got if isinstance(item, ToolStarted | ToolEnded) and item.name == "mail__send"]
+    refusal = backend.requests[1].messages[-2]
+    assert isinstance(refusal, ToolMessage) and "can't be used now" in refusal.text and got[-1][1] == "Not yet."
+
+
 def test_a_backend_that_only_ever_asks_for_tools_is_made_to_answer() -> None:
     tools = ScriptedTools()
     got, backend = run([(CALL,)] * MOST_ROUNDS + [("Enough.",)], tools)
