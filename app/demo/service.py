@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # The window creates the service at startup, so modules that only a demo needs are imported when one starts.
 
-QUESTIONS = (
+QUESTIONS: tuple[tuple[str, str, float], ...] = (
     ("049", "Which desert covers most of northern Africa?", 2.44),
     ("016", "Which month is the last one of the year?", 2.02),
     ("051", "What is the chemical symbol for iron?", 1.86),

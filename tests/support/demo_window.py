@@ -1,6 +1,6 @@
 """Runs the demo with nobody there, with real components, and writes its picture and its report.
 
-    python -m tests.support.demo_window FOLDER
+    python -m tests.support.demo_window FOLDER QUESTIONS
 
 Prints, as JSON, the network addresses that this process has looked up or connected to.
 """
@@ -16,6 +16,7 @@ from qasync import QEventLoop
 
 from app import main as compose
 from app.audio.devices import portaudio_library
+from app.demo import service as demo_service
 from app.demo.base import DemoOrder
 from app.gui.demo.controller import DemoController
 from app.gui.design.theme import apply_theme
@@ -24,12 +25,13 @@ from app.gui.state.session_manager import SessionManager
 from app.gui.window.daemon_executor import DaemonExecutor
 
 
-async def run(folder: Path) -> int:
+async def run(folder: Path, questions: int) -> int:
     """Runs the demo; returns 0 if it was completed."""
     window = QMainWindow()
     window.show()
     manager = SessionManager(compose.device_session, lambda event: None, window)
     background = BackgroundTasks(window)
+    demo_service.QUESTIONS = demo_service.QUESTIONS[:questions]
     service = compose.make_demo_service(aloud=True)
     demo = DemoController(service, manager, background, window, talks=lambda: False)
     demo.failed.connect(lambda sentence: print(sentence, file=sys.stderr))
@@ -45,7 +47,7 @@ async def run(folder: Path) -> int:
     return 0 if demo.written else 1
 
 
-def main(folder: Path) -> int:
+def main(folder: Path, questions: int) -> int:
     """Runs the demo in an event loop and records network addresses."""
     addresses: set[str] = set()
 
@@ -63,10 +65,10 @@ def main(folder: Path) -> int:
     loop.set_default_executor(DaemonExecutor())
     asyncio.set_event_loop(loop)
     with loop:
-        code = loop.run_until_complete(run(folder))
+        code = loop.run_until_complete(run(folder, questions))
     print(json.dumps(sorted(addresses)))
     return code
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(Path(sys.argv[1])))
+    raise SystemExit(main(Path(sys.argv[1]), int(sys.argv[2])))

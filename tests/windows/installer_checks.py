@@ -79,8 +79,7 @@ def install(machine: Machine, installer: Path) -> Path:
         assert (folder / name).is_file(), f"{name} was not installed"
     assert not list(folder.glob("kame-desktop.*/")), "what was written beside the old version is in its place"
     assert shortcut_of(machine).is_file()
-    # `reg` may fail to start in Wine, so it is tried twice.
-    entry = registry(machine, UNINSTALL_KEY) or registry(machine, UNINSTALL_KEY)
+    entry = registry(machine, UNINSTALL_KEY)
     assert {
         "DisplayName",
         "DisplayVersion",
@@ -105,9 +104,13 @@ def is_on_path(machine: Machine) -> bool:
 
 
 def registry(machine: Machine, key: str) -> dict[str, str]:
-    """Return the values of a key of the registry; empty if there is none."""
-    done = machine.run("reg", "query", key)
-    rows = (line.split(None, 2) for line in done.printed.splitlines() if line.startswith("    "))
+    """Returns the values of a key of the registry; empty if there is none."""
+    for _ in range(3):
+        done = machine.run("reg", "query", key)
+        rows = [line.split(None, 2) for line in done.printed.splitlines() if line.startswith("    ")]
+        # In Wine `reg` sometimes doesn't start. Only its own message means that there is no such key.
+        if rows or "unable to find" in done.printed.lower():
+            break
     return {row[0]: row[2] if len(row) > 2 else "" for row in rows} if done.code == 0 else {}
 
 

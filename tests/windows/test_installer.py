@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,53 +19,12 @@ from tests.support.virtual_audio import VirtualAudio
 from tests.support.window_talk import ANSWER, check_talk, events_in, wait_until, wait_until_silent
 from tests.windows import installer_checks as checks
 from tests.windows.awake import awake
-from tests.windows.certificate import make_certificate
 from tests.windows.conftest import TABLE, give_desktop
-from tests.windows.installation import ROOT, SYSTEM, Installation
+from tests.windows.installation import SYSTEM
 from tests.windows.running_window import BLANK, CLOSE_SECONDS, START_SECONDS, picture, server_settings, write_settings
 from tests.windows.wine import Wine
 
 BUILD_SECONDS = 240
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate for signing programs, and its key."""
-    return make_certificate(tmp_path_factory.mktemp("certificate"))
-
-
-@pytest.fixture(scope="module")
-def building(
-    windows: Installation, certificate: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """The build of the checked-out commit in its own clone, and its output folder."""
-    folder = tmp_path_factory.mktemp("installer")
-    subprocess.run(["git", "clone", "-q", str(ROOT), str(folder / "source")], check=True, timeout=60)
-    with open(folder / "log", "w") as log:
-        build = subprocess.Popen(
-            [
-                sys.executable,
-                "packaging/build.py",
-                "windows",
-                "--python",
-                str(windows.base),
-                "--kind",
-                "online",
-                "--sign-with",
-                *map(str, certificate),
-                "--out",
-                str(folder),
-            ],
-            cwd=folder / "source",
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-    try:
-        yield build, folder
-    finally:
-        build.kill()
-        build.wait(10)
 
 
 @pytest.fixture(scope="module")
