@@ -1,4 +1,6 @@
-"""Helpers for results: formats and draws figures, groups records, assembles reports, reports unreadable files."""
+"""Helpers for results: formatting and plotting figures, grouping records, assembling reports, handling unreadable
+files.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +28,13 @@ def known(values: Iterable[T | None]) -> list[T]:
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Returns the mean of the known values, None if there are none."""
+    """Returns the mean of the values that are not None; None if there are none."""
     there = known(values)
     return statistics.fmean(there) if there else None
 
 
 def at_share(values: Iterable[float | None], share: float = 0.5) -> float | None:
-    """Returns a quantile of the known values, by default the median; None if there are none."""
+    """Returns a quantile of the values that are not None, by default the median; None if there are none."""
     there = known(values)
     return quantile(there, share) if there else None
 
@@ -46,8 +48,8 @@ def grouped(items: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
 
 
 def report(title: str, costs: str, lines: Iterable[str], notes: Iterable[str] = ()) -> str:
-    """Returns a bench's report: title, machine, table and notes. `costs`: what the stages cost in simulated time; empty
-    in real time.
+    """Returns a bench's report: title, machine, table and notes. `costs`: describes the stage delays of simulated time;
+    empty in real time.
     """
     head = f"{title} in {'simulated' if costs else 'real'} time, {machine()}"
     return "\n".join([head, "", *lines, *paragraphs([*([costs] if costs else []), *dict.fromkeys(notes)])])
@@ -55,8 +57,8 @@ def report(title: str, costs: str, lines: Iterable[str], notes: Iterable[str] = 
 
 @contextmanager
 def unreadable(kind: type[Exception], sentence: str) -> Iterator[None]:
-    """Turns errors of reading and parsing inside the block into `kind` with this message, in which `{}` stands for the
-    error.
+    """Converts read and parse errors inside the block to `kind`, with `sentence` as the message, in which `{}` stands
+    for the reason.
     """
     try:
         yield
@@ -69,16 +71,14 @@ NOT_DRAWN = "The figures were not drawn: they need matplotlib (the extra “figu
 
 
 def draw(file: Path, title: str, plot: Callable[[Any], None]) -> bool:
-    """Draws a figure with `plot`, which gets its axes, into an SVG file. Returns False without matplotlib. Raises
-    OSError.
-    """
+    """Writes a figure as SVG. `plot` draws on the given axes. Returns False without matplotlib. Raises OSError."""
     if importlib.util.find_spec("matplotlib") is None:
         return False
     import matplotlib
     from matplotlib.figure import Figure
 
     file.parent.mkdir(parents=True, exist_ok=True)
-    # The same figures give the same bytes.
+    # Makes the file reproducible byte for byte.
     with matplotlib.rc_context({"svg.hashsalt": "kame", "font.size": 9, "svg.fonttype": "path"}):
         figure = Figure(figsize=(7.2, 4.4), layout="constrained")
         axes = figure.add_subplot()

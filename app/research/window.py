@@ -48,7 +48,7 @@ BACKENDS = (("Embedded", "SmolLM2-135M"), ("OpenAI", "gpt-4.1-mini"))
 ROUND_SECONDS = 12.0
 """Length of a round: about five seconds of question and six of answer."""
 SWAP_EVERY = 8
-"""Every this many rounds, the model is changed in the middle of an answer."""
+"""Once per this many rounds, the model is changed in the middle of an answer."""
 WORDS = (
     "the river runs past an old mill where people used to bring their corn and today there is a small museum about "
     "bread mountains weather children school bridge carries its load window light summer train ticket garden water"
@@ -168,7 +168,7 @@ class _PaintTimes(QObject):
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """Returns the median, 99th percentile, maximum and count."""
+    """Returns the median, 99th percentile, maximum and count of the values."""
     shares = {"p50": 0.5, "p99": 0.99, "max": 1.0}
     return {name: quantile(values, share) if len(values) else 0.0 for name, share in shares.items()} | {
         "count": len(values)
@@ -314,7 +314,7 @@ class Bench:
 
 
 def _painted(act: Callable[[], object], *, paint: bool = True) -> float:
-    """Returns the milliseconds that an act and, with `paint`, the painting after it take."""
+    """Calls `act` and returns the milliseconds that it took, including the repaint after it if `paint` is set."""
     start = time.perf_counter()
     act()
     if paint:

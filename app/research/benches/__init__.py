@@ -2,15 +2,15 @@
 
 `README.md` lists the benches with their commands and latest figures. Shared by several of them:
 
-- `app/diagnostics/tables.py`: percentiles, Markdown tables, the machine, progress
-- `app/research/results.py`: figures, groups, reports, and errors of unreadable files
-- `recordings.py`: sound files, the benches' spoken questions, loudness, what is said in a recording, asking it in a
-  session
-- `timed_parts.py`: the real models in simulated time, over a recording or in whole sessions
-- `pauses.py`: pauses inside and behind utterances, of made speech and of people
-- `room.py`: a room between loudspeaker and microphone
+- `app/diagnostics/tables.py`: percentiles, Markdown tables, the description of the machine, progress bars
+- `app/research/results.py`: formatting of figures, grouping, reports, and errors for unreadable files
+- `recordings.py`: audio files, the benches' spoken questions, loudness, transcription of recordings, and asking them in
+  sessions
+- `timed_parts.py`: the real models in simulated time, over a single recording or in whole sessions
+- `pauses.py`: test cases with pauses within and after utterances, from synthetic speech and real speakers
+- `room.py`: a simulated room between loudspeaker and microphone
 
-`comparison.py` compares the results of two runs. The other modules and packages are a bench or two each. A command of
-`app.research.commands` calls the bench's `run_...` function, which plays recordings through the app's own parts,
-collects what each one did, and returns the result that the command prints.
+`comparison.py` compares the results of two runs. Each of the other modules and packages contains one or two benches.
+The commands in `app.research.commands` call a bench's `run_...` function, which plays recordings through the app's own
+components, collects measurements, and returns the result that the command prints.
 """

@@ -1,14 +1,14 @@
-"""`bench answers` and `bench facts`: short questions in a conversation, and the first words of the answers.
+"""`bench answers` and `bench facts`: ask short questions in a conversation and check the answers.
 
 `bench answers` asks sixty questions (`resources/bench/answers.json`) hands-free and with the talk button, in the app's
-own voice or in recordings of other voices. The figure of interest is how often the app takes back what it said; whether
+own voice or in recordings of other voices. The key figure is how often the app retracts something it has said; whether
 an answer is right depends on the back-end.
 
 `bench facts` asks each installed language model 120 questions with one right answer (`resources/bench/facts.json`,
-eight subjects), typed and spoken by four voices of Kokoro that nothing is fitted to, a dozen in each conversation. An
-answer is right if its first sentence contains one of the known ways to put it; a mention further on does not count.
+eight subjects), typed and spoken by four Kokoro voices that nothing is fitted to, twelve per conversation. An answer is
+right if its first sentence contains one of the accepted phrasings; a later mention does not count.
 
-An answer is judged by its session's events.
+Answers are judged from the session's events.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from app.stt.base import TranscriberError
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A spoken question with one correct answer. `answers`: ways to phrase it."""
+    """A spoken question with one correct answer. `answers`: the accepted phrasings."""
 
     question: Recording
     answers: tuple[str, ...]
@@ -59,13 +59,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswer:
-    """One question's answer as it was played.
+    """One question's answer, as played.
 
-    - `heard`: the question as recognised; `said`: the answer without its `opening`, the words that filled the wait
-    - `bridges`: how often a bridge was spoken; `whole`: the answer is nothing but the beginning of one revision
-    - `first_sound`: seconds from the question's end to the first sound, which may be an opening's
-    - `first_word`: seconds from there until the answer's first word had been said
-    - `right`: its first sentence contains a known answer
+    - `heard`: the question as recognised; `said`: the answer without its `opening`, the filler played before it
+    - `bridges`: number of spoken bridges such as “Or rather”; `whole`: whether the answer is a prefix of a single
+      revision
+    - `first_sound`: seconds from the question's end to the first sound, which may be that of an opening
+    - `first_word`: seconds from the question's end until the answer's first word had been spoken
+    - `right`: whether its first sentence contains an accepted answer
     """
 
     question: str
@@ -80,14 +81,14 @@ class JudgedAnswer:
 
     @property
     def taken_back(self) -> bool:
-        """Whether something said was withdrawn: a bridge was spoken, even if imitated by a back-end, or the content
-        changed.
+        """Whether the app retracted something it had said: a bridge was spoken (even one imitated by a back-end), or
+        the content changed.
         """
         learned = contains_any(self.said, language(ENGLISH).bridges)
         return self.bridges > 0 or learned or bool(self.said and not self.whole)
 
     def document(self) -> dict[str, Any]:
-        """Returns the answer for JSON."""
+        """Returns the answer as a JSON-serialisable dict."""
         return {**rounded(asdict(self), 3), "taken_back": self.taken_back}
 
 
@@ -113,7 +114,7 @@ def judge(fact: Fact, turn: Turn) -> JudgedAnswer:
 
 
 def contains_any(text: str, phrases: Iterable[str]) -> bool:
-    """Whether `text` contains one of the phrases, as whole words."""
+    """Whether `text` contains any of the phrases as whole words."""
     words = f" {' '.join(fold(text))} "
     return any(f" {' '.join(fold(phrase))} " in words for phrase in phrases)
 
@@ -128,7 +129,10 @@ def first_sentence(text: str) -> str:
 
 @dataclass(slots=True)
 class FactsResult:
-    """Answers by model and way, in the order of `facts`. `costs`: what the stages cost in simulated time."""
+    """Answers keyed by model and way of asking, in the order of `facts`.
+
+    `costs`: describes the stage delays of simulated time; empty in real time.
+    """
 
     facts: Sequence[Fact]
     judged: dict[tuple[str, str], list[JudgedAnswer]] = field(default_factory=dict)
@@ -152,7 +156,7 @@ class FactsResult:
         return report(f"{len(self.facts)} questions with one right answer,", self.costs, lines, self.failures)
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         groups: list[dict[str, Any]] = [
             {
                 **{"model": model, "way": way},
@@ -176,7 +180,7 @@ SECONDS = ("sound_p50", "sound_p75", "word_p50", "word_p75")
 
 
 def figures(group: Sequence[JudgedAnswer]) -> dict[str, Any]:
-    """Returns the counts of a group, and its times in seconds from the questions' ends, None if there are none."""
+    """Returns a group's counts, and quantiles of its latencies in seconds (None without data)."""
     sounds, words = [one.first_sound for one in group], [one.first_word for one in group]
     times = (at_share(values, share) for values in (sounds, words) for share in (0.5, 0.75))
     return {
@@ -207,9 +211,9 @@ def load_facts(count: int) -> list[Fact]:
 
 
 def loud_end(samples: np.ndarray) -> float:
-    """Returns the second at which the voice ends: the last 60 ms that are less than 22 dB softer than its loud ones.
+    """Returns the time in seconds at which the voice ends: after the last 60 ms less than 22 dB below its loud parts.
 
-    One of the voices hums for half a second after its last word, some 26 dB softer.
+    One of the voices hums for half a second after its last word, about 26 dB below its loud parts.
     """
     hop = SAMPLE_RATE // 50
     energy = np.convolve(np.square(samples), np.ones(3 * hop), "valid")[::hop]
@@ -226,9 +230,9 @@ async def run_facts(
     ways: Sequence[Way],
     costs: str = "",
 ) -> FactsResult:
-    """Asks all `models` all questions in each way. Raises the errors of opening a session.
+    """Asks each of `models` all questions in every way. Raises whatever opening a session raises.
 
-    `costs`: the stage costs if the loop's time is simulated.
+    `costs`: describes the stage delays if the loop runs in simulated time; empty in real time.
     """
     result = FactsResult(facts, costs=costs)
     for choice in models:
@@ -251,9 +255,9 @@ REMEMBER_SECONDS = 120.0
 
 
 def load_asked(count: int, recordings: Path | None) -> dict[str, list[Fact]]:
-    """Returns the first `count` questions by voice: the app's own, and those recorded in `recordings`.
+    """Returns the first `count` questions keyed by voice: the app's own, and each voice recorded in `recordings`.
 
-    The recordings are VOICE/NN.wav, with NN from 01 in the order of the questions. Raises TranscriberError and
+    The recordings are VOICE/NN.wav (or .flac, .ogg), numbered from 01 in question order. Raises TranscriberError and
     VoiceError.
     """
     from app.tts.voices import make_voice
@@ -283,10 +287,11 @@ def load_asked(count: int, recordings: Path | None) -> dict[str, list[Fact]]:
 
 @dataclass(slots=True)
 class AnswersResult:
-    """Answers by way and voice.
+    """Answers keyed by way of asking and voice.
 
-    - `read_back`: how many words were read back wrong, and how many there were, by way and voice
-    - `costs`: what the stages cost in simulated time; empty in real time
+    - `read_back`: the number of wrong words in the transcripts of the played answers, and of all words, by way and
+      voice
+    - `costs`: describes the stage delays of simulated time; empty in real time
     """
 
     judged: dict[tuple[str, str], list[JudgedAnswer]] = field(default_factory=dict)
@@ -295,7 +300,7 @@ class AnswersResult:
     costs: str = ""
 
     def table(self) -> str:
-        """Returns the result as a Markdown table, and the answers that were taken back."""
+        """Returns the result as a Markdown table, followed by the retracted answers."""
         rows = []
         for group, judged in self.judged.items():
             f = figures(judged)
@@ -311,7 +316,7 @@ class AnswersResult:
         return report("Short questions", self.costs, lines, self.failures)
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         groups = [
             {
                 **{"way": group[0], "voice": group[1]},
@@ -335,10 +340,10 @@ async def run_answers(
     reader: Path | None = None,
     costs: str = "",
 ) -> AnswersResult:
-    """Asks all questions in each way. Raises TranscriberError and the errors of opening a session.
+    """Asks all questions in every way. Raises TranscriberError and whatever opening a session raises.
 
     - `reader`: a folder with a Whisper model for CTranslate2, other than the app's, that transcribes the played answers
-    - `costs`: the stage costs if the loop's time is simulated
+    - `costs`: describes the stage delays if the loop runs in simulated time; empty in real time
     """
     read = Reader(reader, threads=0).read if reader is not None else None
     result = AnswersResult(costs=costs)

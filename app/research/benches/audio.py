@@ -25,12 +25,12 @@ from app.diagnostics.tables import Progress, markdown, no_progress, quantile, ro
 
 CHIRP_SECONDS = 0.01
 CHIRP_HZ = (400.0, 3400.0)
-"""Start and end: any headset transmits these, even one in call mode at 8 kHz."""
+"""Start and end frequencies; any headset transmits them, even in call mode at 8 kHz."""
 CHIRP_PEAK = 0.5
 LIKENESS = 0.6
-"""Normalised correlation (0 to 1) that identifies the chirp: noise of any loudness stays below 0.3."""
+"""Minimum normalised correlation (0 to 1) for a chirp to be detected; noise of any loudness stays below 0.3."""
 LOST_SECONDS = 1.0
-"""A chirp that takes longer is lost: Bluetooth takes half a second at worst."""
+"""A chirp that takes longer counts as lost; Bluetooth takes half a second at worst."""
 SETTLE_SECONDS = 0.5
 GOAL_MS = 40.0
 """The latency that the app may add to one frame."""
@@ -57,8 +57,8 @@ class ChirpDetector:
         self._deaf = 0
 
     def find(self, frame: np.ndarray) -> int | None:
-        """Returns the sample of `frame`, from 1 to its length, before which a chirp has just ended; None if there is
-        none.
+        """Returns the offset in `frame`, from 1 to its length, just after the end of a chirp; None if no chirp ends in
+        it.
         """
         sound = np.concatenate([self._rest, frame])
         self._rest = sound[-len(self._rest) :].copy()
@@ -76,7 +76,7 @@ class ChirpDetector:
 
 @dataclass(slots=True)
 class AudioResult:
-    """Milliseconds of each round, by stage. `beyond`: what the app adds to its one frame."""
+    """Latencies in milliseconds, by stage and round."""
 
     microphone: str
     loudspeaker: str
@@ -92,7 +92,7 @@ class AudioResult:
 
     @property
     def beyond(self) -> float:
-        """Median milliseconds that the app adds to the devices' part and one frame."""
+        """Latency in milliseconds that the app adds to that of the devices and one frame, from the medians."""
         return statistics.median(self.trips) - statistics.median(self.device) - FRAME_MS
 
     @property
@@ -101,7 +101,7 @@ class AudioResult:
         return self.beyond <= GOAL_MS
 
     def rows(self) -> list[tuple[str, float, float, float]]:
-        """Stage, median, p95 and worst in milliseconds."""
+        """Returns each stage's name, median, p95 and maximum in milliseconds."""
         stages = (
             ("devices, out and in, by themselves", self.device),
             ("one frame", [FRAME_MS]),
@@ -126,7 +126,7 @@ class AudioResult:
         return "\n".join([head, "", *markdown(("ms", "median", "p95", "worst"), rows), "", *notes])
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON, in milliseconds."""
+        """Returns the result as a JSON-serialisable dict, with times in milliseconds."""
         names = ("microphone", "loudspeaker", "lost", "underruns")
         times = {f"{name}_ms": getattr(self, name) for name in ("prebuffer", "stated", "canceller", "beyond")}
         stages = {name: {"median": a, "p95": b, "worst": c} for name, a, b, c in self.rows()}
@@ -153,7 +153,7 @@ def run_audio(
 
 
 def _measure_devices(source: Microphone, sink: Loudspeaker, times: int, result: AudioResult) -> None:
-    """Measures from the moment the loudspeaker's callback gets the chirp until the microphone's has it."""
+    """Measures the time from the loudspeaker's callback that takes the chirp until the microphone's has all of it."""
     chirp = make_chirp()
     detector = ChirpDetector(chirp)
     _wait(source, detector, SETTLE_SECONDS)
@@ -183,12 +183,12 @@ def _measure_devices(source: Microphone, sink: Loudspeaker, times: int, result: 
                 _check_lost(lost, len(result.device), source.name, sink.name)
                 break
             time.sleep(0.0005)
-        # The next chirp begins elsewhere in the devices' blocks.
+        # Varies the position of the next chirp within the devices' blocks.
         _wait(source, detector, 0.1 + 0.0037 * len(result.device))
 
 
 def _go_round(source: AudioSource, sink: AudioSink, rounds: int, result: AudioResult) -> None:
-    """Plays the chirp each time it comes back, one output frame per input frame, like a front-end."""
+    """Plays the chirp again whenever it returns, one output frame per input frame, as a front-end does."""
     chirp = make_chirp()
     detector = ChirpDetector(chirp)
     position, heard_at = 0, None

@@ -1,8 +1,8 @@
-"""`bench compare`: compares two results of a bench and shows which figures got worse, as a table or a page.
+"""`bench compare`: compares two results of a bench and shows which figures got worse, as a table or an HTML page.
 
 The end of a figure's name determines whether lower or higher is better. A judge's scores of the same questions count as
-equal if their difference may be due to chance. The page is self-contained HTML with the figures of both results as
-pictures, and all their numbers.
+equal if their difference may be due to chance. The page is self-contained and shows the plots of both results and all
+their figures.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ CONDITIONS = frozenset(
     starts sentences rounds calls delay decode_seconds judge_seconds words_seconds seconds goals goal frames decodes
     low high prebuffer_ms stated_ms canceller_ms""".split()
 )
-"""Names of a result's setup values and of interval bounds, which belong to their mean; these are not quality
-figures."""
+"""Names of setup values and of interval bounds, which are not judged as better or worse."""
 
 _RULES: tuple[tuple[str, Direction], ...] = (
     (r"tasks\[(?:pause handling|backchannel)\]\.takeover_rate", "lower"),
@@ -68,7 +67,7 @@ def direction_of(figure: str) -> Direction | None:
 
 
 def question_scores(document: dict[str, Any], figure: str) -> dict[str, float]:
-    """Returns the judge's mean score of each question of a system's category if `figure` is the mean of these."""
+    """Returns the judge's score of each question that `figure` averages; empty if `figure` is not such a mean."""
     found = re.fullmatch(r"systems\[(.*)\]\.scores(?:\.(\w+)\.mean|_without_long)", figure)
     systems = document.get("systems")
     if found is None or not isinstance(systems, list):
@@ -87,8 +86,8 @@ def question_scores(document: dict[str, Any], figure: str) -> dict[str, float]:
 def may_be_chance(before: dict[str, float], after: dict[str, float]) -> bool:
     """Whether the difference between scores of the same questions may be due to chance.
 
-    It may if the 95 % interval of the mean difference, by a bootstrap over the questions, includes 0, and always for a
-    single question. False if the questions differ or are unknown.
+    True for a single question, or if the 95 % interval of the mean difference (bootstrapped over the questions)
+    includes 0. False if the questions differ or are unknown.
     """
     if not before or before.keys() != after.keys():
         return False
@@ -103,7 +102,7 @@ Verdict = Literal["same", "better", "worse", "changed", "only before", "only aft
 NAMES = tuple("name key system model task way kind rival voice recogniser what size precision".split())
 """Fields that identify the entries of a list."""
 _SINGLE = frozenset(("answers", "samples", "each", "not_whole", "cut_off", "by_question"))
-"""Parts of a result about single questions or recordings, which are too small to compare."""
+"""Parts of a result that cover single questions or recordings; they are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ class Row:
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """Returns the displayed texts of before, after and the change."""
+        """The values before and after and the relative change, formatted for display."""
         before, after = ("–" if value is None else f"{value:.4g}" for value in (self.before, self.after))
         if self.before is None or self.after is None or not self.before:
             return before, after, "–"
@@ -144,7 +143,7 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """Returns the result as a message."""
+        """A user-facing summary of the result."""
         counts = {verdict: sum(row.verdict == verdict for row in self.rows) for verdict in ("worse", "better", "same")}
         found = (
             f"Of {len(self.rows)} figures {counts['worse']} have become worse, {counts['better']} better, and "
@@ -165,7 +164,7 @@ class Comparison:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """Returns the comparison for JSON."""
+        """Returns the comparison as a JSON-serialisable dict."""
         return rounded({**asdict(self), "sentence": self.sentence})
 
 
@@ -194,7 +193,7 @@ def compare(before: Path, after: Path, tolerance: float = 0.1) -> Comparison:
 
 
 def load_result(path: Path) -> dict[str, Any]:
-    """Loads the document of a result. Raises UserError."""
+    """Loads a result document. Raises UserError."""
     file = path / "results.json" if path.is_dir() else path
     sentence = (
         f"{file} holds no result of a bench ({{}}). Give a folder that a bench has written, or what its --json has "
@@ -208,7 +207,7 @@ def load_result(path: Path) -> dict[str, Any]:
 
 
 def _values(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields all numbers and booleans of a document, each with its path of names."""
+    """Yields the numbers and setup values of a document, each with its dotted path."""
     last = path.rpartition(".")[2]
     parts = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
     if last in _SINGLE and isinstance(value, dict | list):
@@ -237,7 +236,7 @@ def _short(value: Any) -> str:
 
 
 def _row(name: str, old: Any, new: Any, tolerance: float, *, counts: bool) -> Row:
-    """`counts`: whether counts may be compared, because both results have the same setup."""
+    """`counts`: whether counts may be judged, which requires both results to have the same setup."""
     if not _is_number(old) or not _is_number(new):
         return Row(name, old, new, "only after" if old is None else "only before")
     if math.isclose(old, new, rel_tol=tolerance, abs_tol=1e-9):
@@ -264,9 +263,9 @@ img { height: auto; max-width: 100%; }
 
 
 def page(comparison: Comparison, before: Path, after: Path) -> str:
-    """The page. `before` and `after`: the folders or files that were compared; figures are those of the folders.
+    """Returns the HTML page. `before` and `after`: the compared folders or files; only folders contain plots.
 
-    Raises UserError if a figure can't be read.
+    Raises UserError if a plot can't be read.
     """
     parts = [
         "<!doctype html>",
@@ -294,7 +293,7 @@ def _figures(place: Path) -> list[Path]:
 
 
 def _image(file: Path, label: str) -> str:
-    """Embeds an SVG as an image, which is drawn without running any script in it."""
+    """Returns an `<img>` element with the embedded SVG, in which browsers run no scripts."""
     if not file.is_file():
         return "<p>not drawn</p>"
     with unreadable(UserError, f"The figure {file} can't be read ({{}}). Remove it, then compare again."):

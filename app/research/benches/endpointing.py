@@ -6,7 +6,7 @@ voice detector, recogniser and judges process spoken questions with inserted pau
 `bench sounds`: the reactions to non-turn sounds such as laughter, and to real interruptions. Each recording is
 processed twice, while the assistant speaks and while it is silent.
 
-Both use the time of the audio, so the figures are the same on every machine.
+Both run in audio time, so the figures are the same on every machine.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class EndpointingResult:
         )
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         return {
             "decode_seconds": DECODE_SECONDS,
             "judge_seconds": JUDGE_SECONDS,
@@ -144,7 +144,9 @@ SHARES = (("cut_off", "share"), ("audible", "audible_share"))
 
 
 def figures(group: Sequence[Outcome]) -> dict[str, Any]:
-    """Returns the number of turns, of those cut off, audibly or not, and of those never ended, and the delays."""
+    """Returns the number of turns, of those cut off (in all, and audibly) and of those never ended, and delay
+    quantiles.
+    """
     delays = [NEVER_SECONDS if one.delay is None else one.delay for one in group]
     cut, audible = sum(bool(one.cuts) for one in group), sum(one.audible for one in group)
     return {
@@ -177,7 +179,7 @@ def follow(
                     if resumed is not None and not untold:
                         cuts.append(Cut(at, resumed, None))
                     elif delay is None:
-                        # At an untold pause the speaker had finished for all that anybody could know.
+                        # Before an untold pause, nothing indicated that the speaker would continue.
                         delay, words = at - (speech_end if untold else case.end), listener.words
     return Outcome(case, tuple(cuts), delay, words)
 
@@ -187,9 +189,9 @@ def run_endpointing(
 ) -> EndpointingResult:
     """Runs the app's own models on the bench's questions (parts 0 and 1) and on speech by the app's voice.
 
-    - `cases`: the first so many of each kind, 0 for all
+    - `cases`: the maximum number of cases of each kind, 0 for all
     - `part`: index into PARTS
-    - `people_in`: recordings of real speakers, also used if given
+    - `people_in`: a folder of recordings of real speakers, used in addition
 
     Raises TranscriberError and VoiceError.
     """
@@ -229,10 +231,10 @@ def _questions(models: SpeechModels, part: int, most: int, left_out: list[str]) 
 
 
 LEVEL_DBFS = -24.0
-"""RMS of a recording's loud part: that of speech at a headset."""
+"""RMS level of a recording's loud parts, that of speech into a headset."""
 ROOM_DBFS = -65.0
 LEAD_SECONDS, TAIL_SECONDS = 1.5, 3.0
-"""Of the room alone around each recording; the tail is longer than any wait for a turn's end."""
+"""Room noise before and after each recording; the tail is longer than any wait for the end of a turn."""
 
 Fate = Literal["nothing", "held", "interrupted"]
 
@@ -241,10 +243,15 @@ Fate = Literal["nothing", "held", "interrupted"]
 class Reaction:
     """The app's reaction to one recording.
 
-    Over the assistant: `fate` is the worst that happened to its answer; `stopped` when it first fell silent and
-    `interrupted` when its answer was discarded, in seconds from the sound's beginning; `silent` for how long it was
-    held; `kept` the words of the turn that took the floor from it. In silence: `answered` are the words that the
-    back-end was asked about, empty if it was not asked.
+    While the assistant speaks:
+
+    - `fate`: the strongest effect on its answer
+    - `stopped`, `interrupted`: when it first fell silent, and when its answer was discarded, in seconds from the
+      sound's start
+    - `silent`: for how many seconds the answer was held
+    - `kept`: the words of the turn that took the floor
+
+    While the assistant is silent, `answered` holds the words sent to the back-end; it is empty if there was no request.
     """
 
     name: str
@@ -325,7 +332,7 @@ class SoundsResult:
         return "\n".join([*markdown(names, each, text_columns=5), "", *markdown(head, shares)])
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         return {
             name: {**reaction_figures(group), "each": rounded([asdict(one) for one in group])}
             for name, group in (("sounds", self.sounds), ("speech", self.speech))
@@ -334,7 +341,7 @@ class SoundsResult:
 
 
 def reaction_figures(group: Sequence[Reaction]) -> dict[str, Any]:
-    """Shares of all recordings, and the delays until the assistant fell silent."""
+    """Returns the shares of reactions, and quantiles of the delay until the assistant fell silent."""
     delays = [NEVER_SECONDS if one.stopped is None else one.stopped for one in group]
     return {
         "recordings": len(group),
@@ -348,7 +355,7 @@ def reaction_figures(group: Sequence[Reaction]) -> dict[str, Any]:
 
 
 def run_sounds(folder: Path, speech: Path | None = None, *, progress: Progress = no_progress) -> SoundsResult:
-    """Processes the recordings in `folder`, none of which is a turn, and those in `speech`, each one turn.
+    """Processes the recordings in `folder`, none of which is a turn, and those in `speech`, each of which is one.
 
     Raises TranscriberError.
     """

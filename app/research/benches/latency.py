@@ -1,10 +1,10 @@
-"""`bench latency` and `bench remote`: ten spoken questions in real time, with the timing of each stage.
+"""`bench latency` and `bench remote`: ten spoken questions in real time, with the latency of each stage.
 
 `bench latency` asks them in both answer modes. `bench remote` asks them locally and through a voice server on this
-machine, in a separate process as on another machine: the difference is the cost of the connection.
+machine, in a separate process as if it were on another machine; the difference is the cost of the connection.
 
-The questions are MT-Bench's, spoken by voices other than the app's (see `resources/bench`). Audio enters and leaves as
-on devices, paced by the clock, including the loudspeaker's prebuffer but not the hardware's own buffers.
+The questions are MT-Bench's, spoken by voices other than the app's (see `resources/bench`). Audio input and output are
+paced by the clock as on real devices, and include the loudspeaker's prebuffer but not the hardware's buffers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ START_SECONDS = 120.0
 
 @dataclass(slots=True)
 class Measured:
-    """Figures of one answer mode or way; in seconds except `waits_ms` and `late_ms`."""
+    """Figures of one answer mode, or of one place (local or server); times are in seconds except `waits_ms` and
+    `late_ms`.
+    """
 
     first_sound: list[float] = field(default_factory=list)
     partial_lag: list[float] = field(default_factory=list)
@@ -102,12 +104,12 @@ ROWS = {
     "late_ms": ("frame loop's lateness, ms", 1, 1),
     "revisions": ("oracle revisions a turn", 0, 1),
 }
-"""The lines of the table: label, decimal places and scale of each list of figures."""
+"""The rows of the table: label, decimal places and scale of each list of figures."""
 SHARES = {"median": 0.5, "p90": 0.9, "p95": 0.95, "worst": 1.0}
 
 
 def figures(m: Measured, key: str) -> dict[str, float]:
-    """Returns the quantiles of a line of the table."""
+    """Returns the quantiles in one row of the table."""
     return {
         name: quantile([value * ROWS[key][2] for value in getattr(m, key)], share) for name, share in SHARES.items()
     }
@@ -121,7 +123,7 @@ class LatencyResult:
     modes: dict[str, Measured]
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         modes = {
             name: {**asdict(m), **{key: figures(m, key) for key in ROWS}, "word_error_rate": m.word_error_rate}
             for name, m in self.modes.items()
@@ -145,7 +147,7 @@ class LatencyResult:
 
 
 async def run_latency(make: MakeSession, choice: SessionChoice, count: int, progress: Progress) -> LatencyResult:
-    """Asks `count` questions in each answer mode. Raises the errors of opening a session."""
+    """Asks `count` questions in each answer mode. Raises whatever opening a session raises."""
     questions = load_questions(max(1, count))
     wanted: tuple[e.AnswerMode, ...] = ("after", "thinking")
     modes: dict[str, Measured] = {
@@ -164,7 +166,7 @@ async def _ask(
     by_request: bool = False,
     settle: float = SETTLE_SECONDS,
 ) -> Measured:
-    """Asks all questions in one session. `name`: the mode or way, for `progress`."""
+    """Asks all questions in one session. `name`: the mode or place, for `progress`."""
     measured = Measured()
     async with Conversation(make, choice) as talk:
         for number, question in enumerate(questions, 1):
@@ -175,7 +177,7 @@ async def _ask(
 
 @dataclass(frozen=True, slots=True)
 class RemoteResult:
-    """The figures of both ways."""
+    """The figures of asking locally (`here`) and through a server (`there`)."""
 
     here: Measured
     there: Measured
@@ -195,7 +197,7 @@ class RemoteResult:
         return report("Spoken questions", "", markdown(head, rows))
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         ways = [
             {
                 **{"name": name, "first_sound_p50": quantile(way.first_sound, 0.5), "first_sound": way.first_sound},
@@ -207,7 +209,7 @@ class RemoteResult:
 
 
 async def run_remote(make: MakeSession, choice: SessionChoice, count: int, progress: Progress) -> RemoteResult:
-    """Asks `count` questions in each way. Raises UserError, and whatever opening a session raises."""
+    """Asks `count` questions locally and through a server. Raises UserError, and whatever opening a session raises."""
     questions = load_questions(max(1, count))
     how: dict[str, Any] = {"by_request": True, "settle": SERVER_SETTLE_SECONDS}
     here = await _ask(make, choice, questions, "here", progress, **how)

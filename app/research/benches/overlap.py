@@ -1,8 +1,8 @@
 """`bench overlap`: questions spoken over the first seconds of a new conversation, with headphones and a loudspeaker.
 
 Each question starts a new conversation in a simulated room, in simulated time: a typed message makes the app speak
-immediately with the embedded voice, and another voice asks a question over it. Voice detector, canceller and recogniser
-are the app's own. The turn's final words are compared with one pass over the clean question.
+immediately with the embedded voice, and another voice asks a question over it. The voice detector, echo canceller and
+recogniser are the app's own. The turn's final words are compared with those of one pass over the clean question.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ TAIL_SECONDS = 3.0
 ALONE_SECONDS = 14.0
 """The app speaks alone for this long, to learn the echo path and to show that it doesn't interrupt itself."""
 LATER_SECONDS = 0.0073
-"""Additional echo delay in a second conversation with the same devices, which start at different moments."""
+"""Additional echo delay in a second conversation with the same devices, since they start at different moments."""
 WHOLE = 0.7
-"""Share of the clean pass's words from which a question counts as recognised: tiny.en recognises one word in five
-otherwise if the same telephone sentence begins elsewhere."""
+"""Minimum share of the clean pass's words for a question to count as recognised. Whisper tiny.en changes one word in
+five if the same telephone recording merely starts at another offset."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A room, described by `Room`'s arguments."""
+    """A named room. `room`: the arguments of `Room`."""
 
     name: str
     room: dict[str, Any]
@@ -54,12 +54,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a question that began at second `at`.
+    """The result of a question that started at `at` seconds.
 
     - `asked`: the question trimmed of silence, at `LEVEL_DBFS`, with its text as recognised in one pass
-    - `heard`: the final words of all turns that began with it or later
-    - `sound`: one pass over the microphone audio as the recogniser received it
-    - `itself`: how often the app mistook another sound for the user before the question
+    - `heard`: the final words of all turns that started with it or later
+    - `sound`: the words of one pass over the microphone audio that the recogniser received
+    - `itself`: how often, before the question, the app mistook another sound for the user
     """
 
     place: Place
@@ -143,7 +143,7 @@ class OverlapResult:
         return "\n".join([*markdown(head, rows), "", told])
 
     def figures(self) -> dict[str, dict[str, Any]]:
-        """Counts by place, in the order of the table's columns."""
+        """Returns the counts, keyed by place, in the order of the table's columns."""
         return {
             name: {
                 "questions": len(group),
@@ -155,7 +155,7 @@ class OverlapResult:
         }
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         return {
             "places": self.figures(),
             "alone": self.alone,
@@ -174,7 +174,7 @@ class OverlapResult:
 FIRST_SECONDS = 20.0
 """Questions begin within this time of the conversation's start."""
 LEVEL_DBFS = -26.0
-"""Root mean square of a question's loud parts: ITU-T P.56's usual active speech level."""
+"""RMS level of a question's loud parts, the usual active speech level of ITU-T P.56."""
 LONGEST_SECONDS = 10.0
 ANSWER = (
     "Let us begin with the history of the city. It was founded by merchants on the northern bank of the river. "
@@ -188,7 +188,7 @@ ANSWER = (
 
 
 class CachedVoice:
-    """Caches the clips of `voice` for the next conversations."""
+    """Wraps `voice` and caches its clips for later conversations."""
 
     name = "cached"
     rate = volume = 1.0
@@ -198,7 +198,7 @@ class CachedVoice:
         self._clips: dict[str, Clip] = {}
 
     def synthesize(self, text: str) -> Future[Clip]:
-        """Returns a clip that is ready immediately in the conversation's time."""
+        """Returns a clip that is ready immediately in simulated time."""
         if text not in self._clips:
             self._clips[text] = self._voice.synthesize(text).result()
         future: Future[Clip] = Future()
@@ -224,14 +224,14 @@ class _Talk:
 
     @property
     def starts(self) -> list[e.UserStarted | e.UserResumed]:
-        """Returns when the app detected a user turn, except the typed one at the beginning."""
+        """The events at which the app detected a user turn, except the typed one at the beginning."""
         return [event for event in self.events if isinstance(event, e.UserStarted | e.UserResumed)][1:]
 
 
 def speak_over(
     place: Place, asked: Recording, at: float, models: SpeechModels, voice: Voice, echoes: EchoStore | None = None
 ) -> Outcome:
-    """Asks a question at second `at` of a new conversation. `echoes`: echo paths learned in earlier conversations."""
+    """Asks a question `at` seconds into a new conversation. `echoes`: echo paths learned in earlier conversations."""
     talk = _talk(place, asked, at, models, voice, echoes)
     since = {event.turn for event in talk.starts if event.at >= at}
     finals = {event.turn: event.text for event in talk.events if isinstance(event, e.TranscriptFinal)}
@@ -280,7 +280,7 @@ def _talk(
 
 
 def read_questions(count: int, models: SpeechModels) -> list[Recording]:
-    """Returns `count` of the benches' questions of at most `LONGEST_SECONDS`, repeating them in turn."""
+    """Returns `count` of the benches' questions of at most `LONGEST_SECONDS`, cycling through them."""
     out: list[Recording] = []
     for question in load_questions():
         trimmed = at_level(trim(question.samples), LEVEL_DBFS)
@@ -290,7 +290,7 @@ def read_questions(count: int, models: SpeechModels) -> list[Recording]:
 
 
 def run_overlap(questions: int = 30, *, progress: Progress = no_progress) -> OverlapResult:
-    """Asks `questions` of the benches' questions over as many new conversations in each kind of place.
+    """Asks `questions` questions, each over a new conversation, in every kind of place.
 
     Raises TranscriberError and VoiceError.
     """

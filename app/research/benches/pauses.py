@@ -1,10 +1,11 @@
 """The cases of `bench turns`: spoken questions with inserted pauses, and recordings of real people.
 
-Pauses are inserted at each `|` in the texts (`resources/bench/sayings.json`). `|*` marks one that follows a complete
-question or request, whatever the kind of the rest. All texts except MT-Bench's questions were written for this bench.
+Pauses are inserted at each `|` in the texts (`resources/bench/sayings.json`). `|*` marks a pause after a complete
+question or request, which determines the text's kind. All texts except MT-Bench's questions were written for this
+bench.
 
-There are two kinds of pause. In `flow`, the sentence was spoken in one go and silence is inserted at a low-energy point
-between two words: the intonation stays open, as when a speaker searches for a word. In `apart`, the parts were spoken
+There are two kinds of pause. In `flow`, the sentence is spoken in one go and silence is inserted at a low-energy point
+between two words: the intonation stays open, as when a speaker searches for a word. In `apart`, the parts are spoken
 separately: the intonation falls before the pause as at the end of a sentence, which is harder.
 
 Recordings of people come from a folder with a `manifest.jsonl` (see `recordings.load_recordings`); the ends of their
@@ -56,7 +57,7 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A section of one of the bench's own recordings, from second `begin` to `end`, with its text."""
+    """A section of one of the bench's own recordings, from `begin` to `end` in seconds, with its text."""
 
     file: str
     begin: float
@@ -135,7 +136,7 @@ def voice_spans(sound: np.ndarray, voice: VoiceActivity) -> list[Span]:
 
 
 def with_tail(sound: np.ndarray, end: float) -> np.ndarray:
-    """Appends silence like the recording's own, long enough for every turn to end."""
+    """Appends the recording's own background noise, long enough for every turn to end."""
     missing = round((end + TAIL_SECONDS) * SAMPLE_RATE) - len(sound)
     if missing <= 0:
         return sound
@@ -169,23 +170,24 @@ Making = Literal["flow", "apart"]
 PARTS = ("tuning", "held out", "final")
 """The parts used to tune the constants, to choose between candidates, and for a single final evaluation."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 1.2
-"""Seconds: speakers' hesitations within a turn last 0.2 to 1 s (Campione and Véronis, 2002), some longer."""
+"""Range of inserted pauses, in seconds. Hesitations within a turn last 0.2 to 1 s (Campione and Véronis, 2002), some
+longer."""
 FADE_SECONDS = 0.008
 LEAD_SECONDS, TAIL_SECONDS = 0.5, 2.6
 ROOM_DBFS = -65.0
 SEARCH_SECONDS = 0.35
-"""Seconds around the expected position in which the end of a word is searched..."""
+"""How far around its expected position the end of a word is searched for, in seconds."""
 TRIES = 6
-"""... and the number of low-energy positions that are tried."""
+"""Number of low-energy positions tried per cut."""
 END_REACH = 0.12
-"""Seconds: a speech end this close to a marked one is the same."""
+"""A speech end within this many seconds of a marked one counts as the same."""
 SPEEDS = (0.93, 1.0, 1.0, 1.08)
 """Playback speeds, which also shift the pitch, so that one voice sounds like several speakers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Audio of a case, float32 24 kHz, in which the voice ends at second `end`.
+    """The audio of a case, float32 24 kHz, in which the voice ends at `end` seconds.
 
     `pauses`: start and end of each inserted pause, in seconds.
     """
@@ -228,7 +230,7 @@ class Cases:
         speed: float = 1.0,
     ) -> None:
         """Adds a case: joins the pieces, played at `speed`, with random pauses, a lead and a tail, in a quiet room and
-        at a random level. Without pieces, its name is left out.
+        at a random level. If `pieces` is None, its name is added to `left_out` instead.
         """
         if pieces is None:
             self.left_out.append(name)
@@ -288,7 +290,7 @@ def spoken_cases(
     makings: Sequence[Making] = ("flow", "apart"),
     most: int = 0,
 ) -> Cases:
-    """Returns the sayings as spoken by `say` (float32 24 kHz), each in every making.
+    """Returns the sayings as spoken by `say` (float32 24 kHz), in every making that applies.
 
     `most`: maximum number, 0 for all.
     """
@@ -311,8 +313,8 @@ def spoken_cases(
 
 
 def _cut(whole: np.ndarray, parts: Sequence[str], recognise: Recognise) -> list[np.ndarray] | None:
-    """Cuts `whole` between its `parts`, at low places where the recogniser finds the last word before and the first
-    word after the cut; None if there is no such place.
+    """Cuts `whole` between its `parts`, at low-energy positions where the recogniser finds the last word before the cut
+    and the first one after it. Returns None if there is no such position.
     """
     words = place_words(" ".join(parts), len(whole))
     step = SAMPLE_RATE // 50
@@ -334,5 +336,5 @@ def _cut(whole: np.ndarray, parts: Sequence[str], recognise: Recognise) -> list[
             return None
         pieces.append(whole[begin:at].copy())
         begin = at
-    # The recording's own silence is removed: the pause is as long as what is put in.
+    # Removes the recording's own silence, so that each pause is as long as the inserted one.
     return [trim(piece) for piece in (*pieces, whole[begin:])]

@@ -1,14 +1,14 @@
-"""`bench hearing` and `bench recognisers`: the words of live recognition, what they cost, and how late they come.
+"""`bench hearing` and `bench recognisers`: the accuracy, cost and latency of live recognition.
 
-Recordings of people are processed frame by frame as in a session, in the sound's own time. For `bench hearing` the
-final words of all turns of a recording are joined and compared with its transcription, as are the recogniser's words
-for the whole recording at once: the difference is what live recognition costs.
+Recordings of people are processed frame by frame as in a session, in audio time. `bench hearing` compares the final
+words of all turns of a recording with its reference transcript, and likewise the words of a single pass over the whole
+recording. The difference is the accuracy lost by recognising live.
 
-`bench recognisers` measures each installed recogniser: words wrong, lag, processor time, memory and load time. There
-the words of a decode are as late as its processor time. The lag of a word is the time from its end until it first stood
-in a partial and stayed. Whisper's alignment of the whole recording tells where a word ends, to about a tenth of a
-second. `python -m app.research.benches.recognition KEY LANGUAGE` prints the load time and the memory of one recogniser
-as a line of JSON: a process of its own keeps other recognisers' memory out of the figure.
+`bench recognisers` measures the word error rate, lag, processor time, memory and load time of each installed
+recogniser. There, the result of a decode is delayed by its processor time. The lag of a word is the time from its end
+until it appears in a partial and stays. Word ends come from Whisper's alignment of the whole recording, which is
+accurate to about 0.1 s. `python -m app.research.benches.recognition KEY LANGUAGE` prints the load time and the memory
+of one recogniser as a line of JSON; it runs as a separate process so that other recognisers' memory is not counted.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class Heard:
 
     @property
     def live(self) -> str:
-        """The words of all turns."""
+        """The words of all turns, joined."""
         return " ".join(filter(None, self.turns))
 
 
 @dataclass(slots=True)
 class LiveRecognitionResult:
-    """The words of all recordings. `decodes`: the recogniser's calls, which took `decode_seconds` of processor time."""
+    """The words of all recordings. `decodes`: decoder calls, which took `decode_seconds` of processor time."""
 
     heard: list[Heard] = field(default_factory=list)
     seconds: float = 0.0
@@ -77,7 +77,7 @@ class LiveRecognitionResult:
     left_out: list[str] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         spoken = [one for one in self.heard if normalised(one.recording.text)]
         live, one_pass = (
             compare((one.recording.text, getattr(one, what)) for one in spoken) for what in ("live", "one_pass")
@@ -117,13 +117,13 @@ def _errors(found: jiwer.WordOutput) -> dict[str, int]:
 
 
 LEAD_SECONDS, TAIL_SECONDS = 0.6, 3.0
-"""Seconds of noise at the recording's own room level, before and after each recording."""
+"""Length in seconds of the noise added before and after each recording, at its own room level."""
 ROOM_QUANTILE = 0.05
-"""The room's level is that of the quietest twentieth of a recording's blocks of 20 ms."""
+"""Quantile of the levels of a recording's 20 ms blocks that is taken as its room level."""
 
 
 class CountingDecoder:
-    """Counts a decoder's calls and their processor time. `last`: seconds of the last call."""
+    """Wraps a decoder and counts its calls and their processor time. `last`: seconds of the last call."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
@@ -149,7 +149,7 @@ class CountingDecoder:
 
 
 def in_its_room(samples: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Puts noise as loud as the recording's room before and after it; returns whole frames."""
+    """Adds noise at the recording's room level before and after it; returns whole frames."""
     blocks = samples[: len(samples) // 480 * 480].reshape(-1, 480)
     room = float(np.quantile(np.sqrt(np.square(blocks).mean(axis=1)), ROOM_QUANTILE))
     rng = np.random.default_rng(seed)
@@ -167,7 +167,7 @@ def recognise_live(samples: np.ndarray, models: SpeechModels) -> tuple[str, ...]
 def run_live_recognition(
     folder: Path, *, part: int | None = None, cases: int = 0, progress: Progress = no_progress
 ) -> LiveRecognitionResult:
-    """Recognises the recordings in `folder`, or the first `cases` of them if it is not 0. `part`: see
+    """Recognises the recordings in `folder`, or the first `cases` of them if `cases` is not 0. `part`: see
     `load_recordings`. Raises TranscriberError.
     """
     recordings = load_recordings(folder, part=part)[: cases or None]
@@ -198,7 +198,7 @@ def main(argv: list[str]) -> int:
 
 
 Ends = list[tuple[str, float]]
-"""The words of a recording, each with the second at which it ends."""
+"""The words of a recording, each with its end in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class RecogniserResult:
     listened: dict[str, list[Listened]] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         everything = [one for some in self.listened.values() for one in some]
         spent, seconds = (sum(getattr(one, name) for one in everything) for name in ("spent", "seconds"))
         return {
@@ -239,14 +239,14 @@ class RecogniserResult:
 
 @dataclass(slots=True)
 class RecognisersResult:
-    """Figures of all recognisers; `counts`: how many recordings of each kind."""
+    """Figures of all recognisers; `counts`: number of recordings of each kind."""
 
     language: str
     counts: dict[str, int]
     recognisers: list[RecogniserResult] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         rows = [one.document() for one in self.recognisers]
         return {"language": self.language, "recordings": self.counts, "recognisers": rows}
 
@@ -284,8 +284,9 @@ def run_recognisers(
 ) -> RecognisersResult:
     """Measures the recognisers `keys`, or all installed ones of `language`.
 
-    `people`, `folder`: recordings as `bench hearing` reads them; of people, only the speakers that nothing was fitted
-    to. Without `folder`, for English, also the app's ten synthetic questions. Raises TranscriberError.
+    `people`, `folder`: folders of recordings in the format of `bench hearing`; of `people`, only the speakers that
+    nothing was fitted to are used. Without `folder`, English also includes the benches' ten synthetic questions. Raises
+    TranscriberError.
     """
     speech = _speech(people, folder, language, cases)
     if not speech:
@@ -318,7 +319,7 @@ def _speech(people: Path | None, folder: Path | None, language: str, cases: int)
     out: dict[str, list[Recording]] = {}
     if people is not None:
         held_out = load_recordings(people, part=SPEAKER_PARTS - 1)
-        # Spread over the callers, who follow each other in the manifest.
+        # Spread over the callers, since the manifest is sorted by caller.
         step = max(1, len(held_out) // cases) if cases else 1
         out["people"] = held_out[::step][: cases or None]
     if folder is not None:

@@ -1,11 +1,11 @@
 """Recordings for benches and training: reading, levelling, transcription for comparison, and asking them in sessions.
 
 Sources are single sound files, folders with a manifest, and the benches' own spoken questions. A Whisper model
-transcribes speech for a comparison word by word. Loudness is that of ITU-R BS.1770-5: K-weighted, gated, mono.
+transcribes speech for word-by-word comparison. Loudness follows ITU-R BS.1770-5: K-weighted, gated, mono.
 
-A `Conversation` is a session that is asked questions in real or simulated time; its sound enters and leaves as on
-devices, including the loudspeaker's prebuffer but not the hardware's own buffers. A `Turn` derives from the events what
-happened after one question.
+A `Conversation` is a session that is asked questions in real or simulated time; its audio input and output behave like
+devices, including the loudspeaker's prebuffer but not the hardware's buffers. A `Turn` holds the events after one
+question and derives figures from them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from app.untrusted.limits import CORPUS, CORPUS_LINE
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A recording (float32 mono, 24 kHz) and its text. `end`: the second at which the voice ends, 0 if unknown; `kind`:
+    """A recording (float32 mono, 24 kHz) and its text. `end`: when the voice ends, in seconds, 0 if unknown; `kind`:
     the kind of speaker.
     """
 
@@ -56,7 +56,7 @@ class Recording:
 
 
 def clean(name: str, text: str, samples: np.ndarray) -> Recording:
-    """Returns a clean recording, whose voice ends with its last audible sample."""
+    """Creates a recording of clean audio, whose voice ends with its last audible sample."""
     return Recording(name, text, samples, voice_end(samples))
 
 
@@ -153,12 +153,14 @@ def speaker_part(speaker: str) -> int:
 
 
 def voice_end(samples: np.ndarray) -> float:
-    """Returns the second at which the voice in a clean recording ends."""
+    """Returns when the voice in a clean recording ends, in seconds."""
     return float(np.flatnonzero(np.abs(samples) > VOICE_FLOOR)[-1] + 1) / SAMPLE_RATE
 
 
 def at_level(samples: np.ndarray, dbfs: float, *, peak: float = 1.0) -> np.ndarray:
-    """Returns a recording whose loud parts have this level, or a lower one where it would exceed `peak`."""
+    """Returns a recording scaled so that its loud parts have this level, or a lower one if its peak would exceed
+    `peak`.
+    """
     powers = np.square(samples[: len(samples) // _HOP * _HOP], dtype=np.float64).reshape(-1, _HOP).mean(axis=1)
     loud = powers[powers > powers.max(initial=0.0) / 100]
     gain = 10 ** (dbfs / 20) / np.sqrt((loud.mean() if len(loud) else 0.0) + 1e-12)
@@ -170,7 +172,7 @@ Span = tuple[float, float]
 
 
 def joined(spans: Iterable[Span], gap: float, shortest: float = 0.0) -> list[Span]:
-    """Returns the spans with gaps shorter than `gap` closed, without those that are then shorter than `shortest`."""
+    """Merges spans separated by less than `gap` seconds, then drops those shorter than `shortest`."""
     out: list[Span] = []
     for begin, end in spans:
         if out and begin - out[-1][1] < gap:
@@ -236,11 +238,11 @@ class Reader:
             self._model = model(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
 
     def read(self, samples: np.ndarray, language: str = "en") -> str:
-        """Returns the words of `samples` (float32, 24 kHz)."""
+        """Transcribes `samples` (float32, 24 kHz)."""
         return " ".join(segment.text.strip() for segment in self._segments(samples, language=language))
 
     def words(self, samples: np.ndarray, language: str, **how: Any) -> list[tuple[str, float]]:
-        """Returns the words of `samples` (float32, 24 kHz), each with the second at which it ends."""
+        """Transcribes `samples` (float32, 24 kHz); returns each word with its end in seconds."""
         segments = self._segments(samples, language=language, word_timestamps=True, **how)
         return [(word.word.strip(), float(word.end)) for segment in segments for word in segment.words]
 
@@ -273,8 +275,10 @@ def heard_in(events: Sequence[e.Event]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The events from a question, whose voice ended at session time `end`, to the next one. All times derived from it
-    are in seconds from that end, negative before it. `over`: the answer ended before the wait for it did.
+    """The events from one question to the next.
+
+    `end`: the session time at which the question's voice ended; derived times are in seconds from then, negative before
+    it. `over`: whether the answer ended before the wait timed out.
     """
 
     events: Sequence[e.Event]
@@ -287,24 +291,24 @@ class Turn:
 
     @property
     def resumed(self) -> float:
-        """When the user last resumed after a pause, in session time, or -1. An answer that began before that is not
-        the answer to the question.
+        """When the user last resumed after a pause, in session time, or -1. An answer that started earlier is not the
+        answer to the question.
         """
         return max((event.at for event in self.of(e.UserResumed)), default=-1.0)
 
     @property
     def words(self) -> list[e.AssistantSaid]:
-        """The words that were played, with revision 0 for those of an opening."""
+        """The played words, with revision 0 for those of an opening."""
         return [event for event in self.of(e.AssistantSaid) if event.at > self.resumed]
 
     @property
     def starts(self) -> list[float]:
-        """When the assistant started to be audible."""
+        """When the assistant became audible, each time."""
         return [event.at + PREBUFFER_SECONDS - self.end for event in self.of(e.AssistantStarted)]
 
     @property
     def first_sound(self) -> float | None:
-        """When the answer, or its opening, started to be audible; None if it didn't."""
+        """When the answer, or its opening, became audible; None if it didn't."""
         return next((at for at in self.starts if at > self.resumed - self.end), None)
 
     @property
@@ -319,10 +323,10 @@ class Turn:
 
 
 class Conversation:
-    """A session that is asked questions. Raises the errors of opening a session.
+    """A session that is asked questions. Raises whatever opening a session raises.
 
     - `make`: creates the session
-    - `simulated`: the running loop's time is simulated
+    - `simulated`: whether the running loop is in simulated time
     - `remember_seconds`: how much of the assistant's audio is kept for `read_back`
     """
 
@@ -353,7 +357,7 @@ class Conversation:
         patience: float = PATIENCE_SECONDS,
     ) -> Turn:
         """Asks a question, and waits until it and its answer have been over for `settle` seconds, or for `patience`
-        seconds. A typed question counts as spoken up to now.
+        seconds at most. A typed question counts as ending now.
         """
         talk = self.session
         self._events.clear()

@@ -1,11 +1,11 @@
-"""Simulates a desk: what the loudspeaker plays comes back into the microphone, later, quieter and with a tail.
+"""Simulates a desk: the loudspeaker's output returns to the microphone delayed, attenuated and reverberated.
 
-Both devices have clocks of their own and work in blocks of 10 ms, as the app's do. Time passes only as frames are read,
-so that a conversation in a room is the same each time. `Room` has a source, a sink and a tap for an echo canceller.
+Both devices have their own clocks and work in blocks of 10 ms, like the app's. Time advances only as frames are read,
+so a conversation in a room is reproducible. `Room` has a source, a sink and a tap for an echo canceller.
 
 The echo path is a direct sound and an exponentially decaying Gaussian tail (J.-D. Polack, "La transmission de l'energie
-sonore dans les salles", 1988), with three early reflections 3 dB to 9 dB below the direct sound, 4 to 18 ms after it (a
-table's top, a screen, a wall at the height of a desk). Direct and reverberant energy are equal: a microphone at the
+sonore dans les salles", 1988), with three early reflections 3 dB to 9 dB below the direct sound, 4 to 18 ms after it
+(from a desk top, a screen and a wall behind the desk). Direct and reverberant energy are equal: a microphone at the
 critical distance, 0.057 sqrt(V / RT60) = 0.66 m in 40 cubic metres at RT60 = 0.3 s (H. Kuttruff, "Room Acoustics", ch.
 5).
 """
@@ -24,7 +24,7 @@ _PHASES = 512
 
 
 def reverberation(rt60: float, rng: np.random.Generator) -> np.ndarray:
-    """Makes a tail of unit energy that falls by 60 dB within `rt60` seconds: float64 of shape (rt60 * 24000,)."""
+    """Makes a tail of unit energy that decays by 60 dB within `rt60` seconds: float64 of shape (rt60 * 24000,)."""
     length = max(480, round(rt60 * SAMPLE_RATE))
     tail = rng.standard_normal(length) * 10.0 ** (-3.0 * np.arange(length) / (rt60 * SAMPLE_RATE))
     return tail / np.sqrt(np.sum(tail**2))
@@ -33,8 +33,8 @@ def reverberation(rt60: float, rng: np.random.Generator) -> np.ndarray:
 def echo_path(rt60: float, attenuation_db: float, seed: int) -> np.ndarray:
     """Makes an impulse response from loudspeaker to microphone, without its delay: float64 of shape (rt60 * 24000,).
 
-    `rt60`: seconds until the tail has fallen by 60 dB. `attenuation_db`: gain of the whole response for white noise, so
-    -6 makes the echo 6 dB quieter than what is played.
+    `rt60`: seconds until the tail has decayed by 60 dB. `attenuation_db`: gain of the whole response for white noise,
+    so -6 makes the echo 6 dB quieter than what is played.
     """
     rng = np.random.default_rng(seed)
     path = reverberation(rt60, rng)
@@ -93,7 +93,7 @@ BLOCK = 240
 """Default block length of a device: 10 ms."""
 
 PREBUFFER = 960
-"""The first samples of a conversation wait 40 ms, twice as long as in the app's loudspeaker."""
+"""Samples are queued for 40 ms before playback starts, twice as long as in the app's loudspeaker."""
 
 FADE = 120
 """A pause fades out in 5 ms, as in the app's loudspeaker."""
@@ -103,7 +103,7 @@ HOP = 480
 
 
 def random_rooms(count: int, seed: int) -> list[dict[str, Any]]:
-    """Returns arguments of random rooms. They are independent, except that three attenuations alternate."""
+    """Returns the arguments of random rooms. They are drawn independently, except that three attenuations alternate."""
     rng = np.random.default_rng((seed, 2))
     return [
         {
@@ -121,8 +121,8 @@ def random_rooms(count: int, seed: int) -> list[dict[str, Any]]:
 class RoomSink:
     """The loudspeaker: an `AudioSink` that plays blocks from its queue at the pace of its own clock.
 
-    `stops`: the seconds at which it was silenced, by a flush or by a `playback_pauses` that was not undone.
-    `underruns`: how often the queue ran empty.
+    `stops`: the times in seconds at which it was silenced, by a flush or by a pause that was not resumed. `underruns`:
+    how often the queue ran empty.
     """
 
     name = "room's loudspeaker"
@@ -245,7 +245,7 @@ class RoomSource:
 
 
 class HopSource(RoomSource):
-    """A microphone that exposes the incomplete frame: 20 ms pass at a time, up to `read_frame`'s timeout."""
+    """A microphone that exposes the incomplete frame. Time advances in steps of 20 ms, up to `read_frame`'s timeout."""
 
     def __init__(self, room: Room) -> None:
         super().__init__(room)
@@ -270,15 +270,18 @@ class HopSource(RoomSource):
 
 
 class Room:
-    """A room for `frames` frames of 80 ms; all times are seconds by the microphone's clock, from 0.
+    """A room for `frames` frames of 80 ms; all times are in seconds by the microphone's clock, from 0.
 
-    `delay_seconds`: from the moment the loudspeaker gets a sample until its direct sound is in the microphone's frame,
-    through both devices' buffers and the air. `attenuation_db`, `rt60`: see `echo_path`; an attenuation of None means
-    headphones without an echo. `noise_dbfs`: root mean square of the room's white noise. `drift_ppm`: how much faster
-    the loudspeaker's clock runs than the microphone's. `block`: samples that the loudspeaker takes at a time.
-    `moves_at`: the second at which the microphone is moved, which changes the echo path. `by_hops`: the microphone
-    shows its frames while they are under way. With `keep`, the room records what was `played`, by the loudspeaker's
-    clock, the microphone's sound in `near`, and the `echo` in it.
+    - `delay_seconds`: from when the loudspeaker takes a sample until its direct sound is in a microphone frame,
+      including both devices' buffers and the air
+    - `attenuation_db`, `rt60`: see `echo_path`; an attenuation of None means headphones without an echo
+    - `noise_dbfs`: RMS level of the room's white noise
+    - `drift_ppm`: how much faster the loudspeaker's clock runs than the microphone's
+    - `block`: number of samples that the loudspeaker takes at a time
+    - `moves_at`: when the microphone is moved, which changes the echo path
+    - `by_hops`: whether the microphone exposes incomplete frames
+    - `keep`: whether to record what was `played` (by the loudspeaker's clock), the microphone's audio (`near`), and the
+      `echo` in it
     """
 
     def __init__(
@@ -304,7 +307,7 @@ class Room:
         self.near: list[np.ndarray] = []
         self.echo: list[np.ndarray] = []
         self.sounding: list[float] = []
-        """Peak of each block that was played, by the loudspeaker's clock."""
+        """Peak amplitude of each played block, by the loudspeaker's clock."""
         self._passed, self._end = 0, frames * FRAME_SAMPLES
         self._speed = 1.0 + drift_ppm * 1e-6
         self._delay = delay_seconds * SAMPLE_RATE
@@ -371,7 +374,7 @@ class Room:
         return out
 
     def loudest(self, begin: float, end: float) -> float:
-        """Returns the largest sample played between two seconds of the microphone's clock."""
+        """Returns the peak amplitude played between two times, in seconds of the microphone's clock."""
         first, last = (round(at * self._speed * SAMPLE_RATE / self.block) for at in (begin, end))
         return max(self.sounding[first:last], default=0.0)
 

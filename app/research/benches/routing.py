@@ -87,7 +87,7 @@ class RoutingResult:
         return "\n".join([*lines, *paragraphs([times, *self.left_out])]).strip()
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         return {"kinds": list(KINDS), **rounded(asdict(self))}
 
 

@@ -1,9 +1,9 @@
-"""The app's own models in simulated time: over a recording, and in whole sessions.
+"""Runs the app's own models in simulated time, over a recording or in whole sessions.
 
-Results are delayed as in the real window on two cores, where all stages run side by side: each stage takes the time
-measured there. The figures are therefore the same on every machine and under any load, and a conversation takes less
-time than its audio. A `Listener` processes a recording frame by frame as a session does; `SimulatedParts` makes
-sessions for a loop in simulated time.
+Each stage takes the time measured in the real window on two cores, where all stages run concurrently. The figures are
+therefore the same on every machine and under any load, and a conversation is processed in less time than its audio
+lasts. A `Listener` processes a recording frame by frame as a session does; `SimulatedParts` creates sessions for a loop
+in simulated time.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from app.tts.voices import make_voice
 
 @dataclass(frozen=True, slots=True)
 class SpeechModels:
-    """The recogniser, and the judges of a turn's end by sound and by words.
+    """The recogniser, and the end-of-turn judges for audio and for words.
 
-    `words` is None if the language model can't run.
+    `words`: None if the language model can't run.
     """
 
     decoder: Decoder
@@ -121,7 +121,7 @@ class _TimedWorker:
         return Future()
 
     def finish(self) -> float:
-        """The time at which the last job is finished."""
+        """Returns the time at which the last job is finished."""
         self._free_at += self._seconds()
         return self._free_at
 
@@ -184,9 +184,11 @@ FIRST_SOUND_SECONDS = 0.1
 class Listener:
     """Runs a voice detector, a transcriber and a turn tracker over one recording.
 
-    `speaks_from`: the second from which the assistant speaks, infinite while it does not; an interruption silences it.
-    `answers`: it also speaks from `FIRST_SOUND_SECONDS` after each turn's end. `words`: the latest words of the latest
-    turn; `finals`: the final words of each turn that ended and was not resumed.
+    - `speaks_from`: when the assistant starts to speak, in seconds, infinite while it is silent; an interruption
+      silences it
+    - `answers`: whether it also speaks from `FIRST_SOUND_SECONDS` after each turn's end
+    - `words`: the latest words of the latest turn
+    - `finals`: the final words of each turn that ended and was not resumed
     """
 
     def __init__(
@@ -257,7 +259,7 @@ class Listener:
 
 
 SMALLEST = Speed(0.3, 45.0)
-"""The smallest model: `bench first-word` prints both figures."""
+"""The speed of the smallest model, as printed by `bench first-word`."""
 
 CLIP_SECONDS = 0.12
 CLIP_SECONDS_A_SECOND = 0.07
@@ -285,7 +287,7 @@ class SimulatedTranscriber(TimedTranscriber):
 
 
 class SimulatedVoice:
-    """A voice whose clips are ready with Piper's delay, one after another."""
+    """A voice whose clips become ready one after another, each with Piper's delay."""
 
     rate = volume = 1.0
 
@@ -371,7 +373,9 @@ class SimulatedBackend:
                 late = speed.first
             else:
                 text = f"{' ' * after_blank}{item}" if isinstance(item, str) else ""
-                late = len(re.findall(r"\s\S", text)) / speed.rate  # of the words that begin after a blank
+                late = (
+                    len(re.findall(r"\s\S", text)) / speed.rate
+                )  # one interval for each word that starts after whitespace
             after_blank = isinstance(item, str) and item[-1:].isspace()
             await asyncio.sleep(late)
             began = time.perf_counter()
@@ -390,7 +394,7 @@ class SimulatedParts:
 
     - `make_backend`: returns a back-end that is not open yet
     - `speeds`: known speeds of embedded models, by key; other back-ends run at their actual speed
-    - `cost`: US dollars of a request
+    - `cost`: returns the cost of a request in US dollars
     """
 
     def __init__(
@@ -406,7 +410,7 @@ class SimulatedParts:
 
     @property
     def costs(self) -> str:
-        """The costs of the stages, as text for a result's table."""
+        """Describes the stage delays, for a result's table."""
         models = "; ".join(
             f"{name} {speed.first:.2f} s to its first word and {speed.rate:.0f} words a second"
             for name, speed in self._speeds.items()

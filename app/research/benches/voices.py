@@ -1,12 +1,13 @@
-"""`bench voices` and `bench codec`: how well installed voices speak, and how well a small model's codec keeps a voice.
+"""`bench voices` and `bench codec`: the quality of installed voices, and how well a small model's codec preserves a
+voice.
 
-Every voice says the same sentences of its language (`resources/bench/sentences.json`): measured are its speed, clarity
-and loudness, and how accurate its word times are. Whisper base reads them back and finds where each word ends, to some
-50 ms. Loudness is that of ITU-R BS.1770-5.
+Every voice speaks the same sentences of its language (`resources/bench/sentences.json`) and is measured for speed,
+clarity, loudness, and the accuracy of its word times. Whisper base transcribes the audio and locates the word ends to
+within about 50 ms. Loudness follows ITU-R BS.1770-5.
 
-For the codec of a small model, sentences are spoken by the voice without noise, once as they are and once through the
-codec, frame by frame as in a session. Whisper reads both back. What counts is the difference: the codec's own share of
-the wrong words. It needs torch; the voices don't.
+For the codec of a small model, the voice speaks sentences without noise, once directly and once through the codec,
+frame by frame as in a session. Whisper transcribes both; the difference in wrong words is due to the codec. `bench
+codec` requires torch, `bench voices` does not.
 """
 
 from __future__ import annotations
@@ -43,15 +44,15 @@ if TYPE_CHECKING:
     from app.frontend.kame.codec.voice_codec import VoiceCodec
 
 VOICE_RATE = 22_050
-"""Samples a second of a Piper voice of medium quality."""
+"""Sample rate in Hz of a medium-quality Piper voice."""
 KEYS = ("p50", "p99")
 
 
 @dataclass(slots=True)
 class CodecResult:
-    """Wrong words of the voice and of the codec, as shares, and processor seconds of each frame.
+    """Word error rates of the voice and of the codec, and processor seconds of each frame.
 
-    `left`: the share of the latents' variance that the codes don't hold.
+    `left`: the share of the latents' variance that the codes don't capture.
     """
 
     sentences: int = 0
@@ -76,7 +77,7 @@ class CodecResult:
         return "\n".join([f"{self.sentences} sentences; {machine()}", "", *markdown(["", "value"], rows)])
 
     def document(self) -> dict[str, Any]:
-        """Returns the result as JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         shares = {"voice_wrong": self.voice_wrong, "codec_wrong": self.codec_wrong, "variance_left": self.left}
         times = {f"{name}_{key}": value for name, *pair in self._times() for key, value in zip(KEYS, pair, strict=True)}
         return {"sentences": self.sentences, **rounded({**shares, "core_share": self._share()}), **times}
@@ -90,7 +91,7 @@ class CodecResult:
 
 
 def bench_sentences() -> list[str]:
-    """Fifty sentences of the benches of voices and of answers, to which no codec is fitted."""
+    """Returns fifty sentences from `bench voices` and `bench answers`, to which no codec is fitted."""
     spoken = sentences("en")
     asked = json.loads(resource("bench", "answers.json").read_text("utf-8"))
     return [*spoken, *(str(entry["question"]) for entry in asked)][:50]
@@ -152,8 +153,8 @@ def _through(codec: VoiceCodec, codes: torch.Tensor, result: CodecResult) -> np.
 
 READER = "whisper-base"
 READER_LEAD = 0.065
-"""Seconds by which Whisper base puts the end of a word too early, which are corrected: the median at ten commas of Joe,
-compared with where the sound falls silent."""
+"""Seconds by which Whisper base places the end of a word too early, added as a correction. This is the median at ten
+commas of the voice Joe, compared with where the audio falls silent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,7 @@ class VoicesResult:
         return "\n".join(markdown(head, rows, text_columns=2))
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         return {"voices": [asdict(one) for one in self.figures]}
 
 

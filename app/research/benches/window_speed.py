@@ -1,11 +1,12 @@
-"""`bench startup` and `bench window`: how soon the window appears, and whether it stays smooth. Each uses a child
-process.
+"""`bench startup` and `bench window`: how soon the window appears, and whether it stays smooth.
 
-`bench startup` starts the real app several times with its own home folder. The app reports when it reached each step
-(`app.gui.window.start_report`). A second conversation then replaces the first, to measure a start with loaded models.
-An initial start warms the disk cache and is not counted; a final one runs with Python's import profile.
+`bench startup` starts the real app several times in a child process with its own home folder. The app reports when it
+reached each step (`app.gui.window.start_report`). A second conversation then replaces the first, to measure a start
+with loaded models. An initial start warms the disk cache and is not counted; a final one runs with Python's import
+profile.
 
-`bench window` has `app.research.window` measure a dense conversation and a long transcript. Goals and table are here.
+`bench window` runs `app.research.window` in a child process, which measures a dense conversation and a long transcript.
+The goals and the table are defined here.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _IMPORT = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \| ( *)(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class PackageImport:
-    """A package imported before the window is visible: the total milliseconds and the number of its modules."""
+    """A package imported before the window is visible: its own import time in milliseconds and number of modules."""
 
     name: str
     own_ms: float
@@ -56,10 +57,11 @@ class PackageImport:
 
 @dataclass(slots=True)
 class StartupResult:
-    """Seconds from the process's start to each step, for each start; for `again`, from the second talk's own start.
+    """Seconds from the process's start to each step, for each start; for `again`, from the start of the second
+    conversation.
 
-    `problem`: why no conversation could begin. `imported_ms`: all imports until the window is visible, slowed by the
-    profile.
+    `problem`: why no conversation could begin. `imported_ms`: time of all imports until the window is visible,
+    including the profile's overhead.
     """
 
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -74,7 +76,7 @@ class StartupResult:
         return all(self.median(step) <= goal for step, goal in GOALS.items() if self.times.get(step))
 
     def median(self, step: str) -> float:
-        """Median seconds to a step."""
+        """Returns the median seconds to a step."""
         return statistics.median(self.times[step])
 
     def table(self) -> str:
@@ -95,7 +97,7 @@ class StartupResult:
         return "\n".join([*lines, "", told, "", *markdown(("package", "own ms", "modules"), packages)])
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON: seconds, and milliseconds in keys with `_ms`."""
+        """Returns the result as a JSON-serialisable dict: times in seconds, or milliseconds under keys with `_ms`."""
         imports = {"all_ms": self.imported_ms, "modules": self.imported_modules}
         document = {
             "starts": len(self.times.get("painted", ())),
@@ -159,7 +161,7 @@ def _environment() -> dict[str, str]:
 
 
 def last_words(output: str) -> str:
-    """Returns the last lines that the app has printed."""
+    """Returns the last lines of a program's output."""
     return " ".join(output.strip().split("\n")[-4:]) or "nothing"
 
 
@@ -177,7 +179,7 @@ def make_home(folder: Path, **settings: object) -> dict[str, str]:
 
 
 class _Home:
-    """The user's folders of the starts, so that the app finds no existing files and leaves none behind."""
+    """The user folders for all starts, so that the app finds no existing files and leaves none behind."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
         self._folder = folder
@@ -189,13 +191,15 @@ class _Home:
         if sys.platform == "win32":
             for name in ("APPDATA", "LOCAL_APPDATA"):
                 self._environment[f"WIN_PD_OVERRIDE_{name}"] = str(folder / "config")
-            self._environment["USERNAME"] = folder.name  # an open window is found by the user's name
+            self._environment["USERNAME"] = folder.name  # a running window is found by the user name
         else:
             self._move_runtime()
             self._environment |= homes
 
     def _move_runtime(self) -> None:
-        """Moves the folder of sockets, where an open window would be found, but keeps sound and screen reachable."""
+        """Moves the socket folder, where a running window would be found, but keeps the sound server and display
+        reachable.
+        """
         env, before = self._environment, os.environ.get("XDG_RUNTIME_DIR", "")
         env["XDG_RUNTIME_DIR"] = str(self._folder / "run")
         (self._folder / "run").mkdir(mode=0o700)
@@ -251,7 +255,7 @@ PICTURE_GOAL_MS = 33.0
 """Two screen frames; a longer gap is visible as a stutter."""
 LATE_GOAL_MS = 5.0
 MEMORY_GOAL = 1.0
-"""MB per minute of conversation; only the words may be retained."""
+"""MB per minute of conversation; only the text of the conversation may be kept."""
 WARM_SECONDS = 480.0
 """A shorter conversation mostly fills memory once, so its growth is not representative."""
 SCROLL_GOAL_MS = PICTURE_GOAL_MS
@@ -264,7 +268,7 @@ PICTURES = "timeline, pictures a second, live"
 
 @dataclass(frozen=True, slots=True)
 class SmoothnessResult:
-    """`found`: the figures written by the child process."""
+    """The smoothness of the window. `found`: the figures written by the child process."""
 
     found: dict[str, Any]
 
@@ -322,7 +326,7 @@ class SmoothnessResult:
         return "\n".join([title, "", *markdown(("milliseconds if not stated otherwise", "", "goal"), rows), "", memory])
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         rows = [
             {"what": words, "value": round(value, 3), "goal": goal, "met": met}
             for words, value, goal, met in self.rows()

@@ -21,7 +21,7 @@ def make_nano(options: FrontEndOptions) -> FrontEnd:
     from app.research.nano.frontend import PIECES_NAME, NanoFrontEnd
 
     own = options.weights
-    if own is None or not (own / PIECES_NAME).exists():  # the settings name a folder of KAME's
+    if own is None or not (own / PIECES_NAME).exists():  # the settings name KAME's folder
         own = resource("nano")
     return NanoFrontEnd(own, model_path(CODEC_VOICE), options.dials)
 

@@ -1,7 +1,7 @@
-"""The `bench` measurements that compare systems, `mtbench` and `reasoning`, and the assistant that VoiceBench asks.
+"""The benches that compare systems (`mtbench` and `reasoning`), and an assistant class for VoiceBench.
 
-VoiceBench (Apache-2.0), and benches built like it, have a class for each model. In VoiceBench's
-`src/models/__init__.py`, with this app's folder on the path:
+VoiceBench (Apache-2.0) and similar benchmarks have a class for each model. To add this app, put its folder on the path
+and extend VoiceBench's `src/models/__init__.py`:
 
     from app.research.commands.bench_mtbench import kame_assistant
     model_cls_mapping["kame"] = kame_assistant
@@ -82,7 +82,7 @@ def _run(work: Coroutine[Any, Any, list[Answer]]) -> list[Answer]:
 def talks(*, simulated: bool, measured_speeds: bool = True) -> Iterator[tuple[MakeSession, RunTalk, str]]:
     """Yields a session factory, a runner for conversations, and the stage costs (empty in real time).
 
-    `measured_speeds`: in simulated time, language models have the speeds that “models bench” measured. Raises
+    `measured_speeds`: whether, in simulated time, language models have the speeds that “models bench” measured. Raises
     TranscriberError.
     """
     from app import main as compose
@@ -182,7 +182,7 @@ def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
 
     wanted = [one for one in args.systems if isinstance(one, System)]
     if args.set is not None:
-        wanted = [one for one in wanted if one.speaks]  # its questions are sound alone
+        wanted = [one for one in wanted if one.speaks]  # its questions are audio only
         asked = load_big_bench_audio(args.set, args.questions)
     else:
         asked = generate(args.questions or 40, args.seed)

@@ -1,4 +1,4 @@
-"""The options of the research commands, described as data, and the benches added to the product's own.
+"""Declares the options of the research commands as data, and the benches added to the product's own.
 
 Most options of a bench are named after parameters of its `run_…` function, which is imported only when it is called.
 Benches that compare systems are in `bench_mtbench`.
@@ -33,7 +33,7 @@ def at_least(least: Any, read: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def value(name: str, help: str, metavar: str = "", **more: Any) -> Option:
-    """Returns an option for text, empty by default."""
+    """Returns a text option, empty by default."""
     return name, {"default": "", "help": help} | ({"metavar": metavar} if metavar else {}) | more
 
 
@@ -44,13 +44,13 @@ def count(name: str, default: int, help: str, least: int = 0, none: str = "all",
 
 
 def real(name: str, default: float, metavar: str, help: str, least: float = 0.0, **more: Any) -> Option:
-    """Returns an option for a real number; values below `least` are raised to it."""
+    """Returns a floating-point option; values below `least` are raised to it."""
     how = {"type": at_least(least, number), "default": default, "metavar": metavar}
     return name, how | {"help": f"{help} (default: {default:g})"} | more
 
 
 def folder(name: str, help: str, metavar: str = "FOLDER", **more: Any) -> Option:
-    """Returns an option for a folder or file, None by default."""
+    """Returns a path option, None by default."""
     return name, {"type": Path, "metavar": metavar, "help": help} | more
 
 
@@ -96,7 +96,7 @@ def bench(
 
     - `run`: may be a function's name, see `calls`
     - `backend`: adds the options that choose a back-end
-    - `needs`: a package that only the tests' packages include
+    - `needs`: a package that is only installed for tests
     """
     called = calls(run) if isinstance(run, str) else run
 

@@ -96,7 +96,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class TimedWord:
-    """A word and the frame in which it arrives or is spoken."""
+    """A word, and the frame in which it arrives or is spoken."""
 
     frame: int
     word: str
@@ -132,13 +132,13 @@ def word_tokens(text: str, pieces: Pieces) -> list[list[int]]:
 
 
 def oracle_row(revisions: Sequence[TimedRevision], pieces: Pieces, vocabulary: Vocabulary, frames: int) -> OracleRow:
-    """Feeds the revisions as a session does: the newest one that has words replaces the others, tokens in order."""
+    """Returns the oracle's tokens, fed as in a session: the newest revision that has words replaces the others."""
     tokens = np.full(frames, vocabulary.padding, np.int64)
     groups = [word_tokens(revision.text, pieces) for revision in revisions]
     arrivals = [[word.frame for word in revision.words] for revision in revisions]
     fed = [[-1] * len(revision.words) for revision in revisions]
     current, next_word = -1, 0
-    queue: list[tuple[int, int]] = []  # tokens, each with the word that it completes, or -1
+    queue: list[tuple[int, int]] = []  # tokens, each with the index of the word that it completes, or -1
     for frame in range(frames):
         newest = max((n for n, times in enumerate(arrivals) if times and times[0] <= frame), default=-1)
         if newest > current:
@@ -220,7 +220,7 @@ class OracleEvent:
 
 @dataclass(slots=True)
 class Dialogue:
-    """A dialogue with its words in order of time. `sound`: its stereo file, relative to the corpus; may be empty."""
+    """A dialogue with its words in chronological order. `sound`: its stereo file, relative to the corpus, or empty."""
 
     name: str
     words: list[Word]

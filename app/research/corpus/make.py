@@ -88,7 +88,7 @@ class Asker:
         self._known = _read(cache)
 
     async def ask(self, prompt: Prompt) -> str:
-        """Returns a usable answer, or an empty string after `TRIES` tries. Raises BackendError unless a retry helps."""
+        """Returns a usable answer, or "" after `TRIES` tries. Raises BackendError if retries don't help."""
         key = hashlib.sha256(f"{self._backend.model}\n{prompt.text}".encode()).hexdigest()
         if key in self._known:
             return self._known[key]
@@ -172,14 +172,14 @@ Progress = Callable[[str], None]
 
 @dataclass(slots=True)
 class MakeReport:
-    """The number of items made, of those that existed already, and of those left out, by reason."""
+    """The number of items made, of items that already existed, and of items left out, by reason."""
 
     made: int = 0
     there: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
     def sentence(self, what: str) -> str:
-        """Returns the report as one line; `what` names the items."""
+        """Returns the report as a one-line message; `what` names the items."""
         left = ", ".join(f"{count} {reason}" for reason, count in sorted(self.left_out.items()))
         return f"{self.made:,} {what} made, {self.there:,} were there" + (f"; left out: {left}." if left else ".")
 

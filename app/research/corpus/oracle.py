@@ -1,4 +1,4 @@
-"""Simulated oracle augmentation: predicted answers to partial questions, with the true answer as a hint.
+"""Simulated oracle augmentation: predicts answers to partial questions, with the true answer as a hint.
 
 How closely a prediction may follow the true answer depends on the share r of the question heard so far, in the six
 levels of the paper (KAME, arXiv 2510.02327): no hint below 0.5, keywords below 0.65, something different below 0.8, not
@@ -91,7 +91,7 @@ def request_times(question: Utterance, draw: random.Random) -> list[tuple[float,
 
 
 def with_arrivals(events: Sequence[OracleEvent], draw: random.Random) -> list[OracleEvent]:
-    """Draws arrival times for the events that have none, and drops a share of their predictions as failed requests."""
+    """Draws arrival times for events without them, and drops a share of their predictions as failed requests."""
     speed = SPEEDS[draw.choice(sorted(SPEEDS))]
     out = []
     for event in events:
@@ -259,7 +259,7 @@ class CheckResult:
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """Returns the result as JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         return {**asdict(self), "faults": dict(self.faults), "ok": self.ok}
 
 

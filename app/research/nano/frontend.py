@@ -151,7 +151,7 @@ def read_pieces(folder: Path) -> TokenizerPieces:
     """Reads the vocabulary in a folder of weights. Raises ModelError."""
     try:
         return TokenizerPieces(Tokenizer.from_file(str(folder / PIECES_NAME)))
-    except Exception as error:  # the package raises no class of its own
+    except Exception as error:  # the package has no exception class of its own
         raise ModelError(
             f"{folder} holds no {PIECES_NAME} that can be read ({error}). Write the weights again with “train merge "
             "--compact”."
@@ -207,7 +207,7 @@ class NanoFrontEnd(StreamFrontEnd):
             raise FrontEndError(
                 f"Nano KAME could not be started ({error}). Choose the embedded voice, or install the app again."
             ) from error
-        # A stream starts fresh when the context is full: what was said a minute ago changes nothing.
+        # When the context is full, the stream restarts from scratch: speech from a minute ago has no influence.
         memory = StreamMemory(engine, frames=0)
         self._stream = KameStream(pieces, engine, memory, self._dials, hears_oracle=True, waits_for_floor=True)
         return self

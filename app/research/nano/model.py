@@ -64,7 +64,7 @@ _REQUIRED = {
 class NanoModel:
     """The state of one stream.
 
-    `config`: the arguments of moshi's class, most of which have fixed values in a small model.
+    `config`: the arguments of moshi's class, many of which must have fixed values in a small model.
     """
 
     def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:
@@ -116,7 +116,7 @@ class NanoModel:
         x = self._text_emb[self._said[0]] + self._oracle_emb[oracle]
         for emb, code in zip(self._emb, [*self._said[1:], *heard], strict=True):
             x = x + emb[code]
-        # The rotary embedding turns adjacent pairs of numbers, as complex factors.
+        # The rotary embedding rotates adjacent pairs of numbers, here as complex factors.
         rotation = np.exp(1j * self.steps * self._frequencies).astype(np.complex64)
         for layer in self._layers:
             x = layer.step(x, self.steps, rotation)
@@ -141,7 +141,7 @@ class NanoModel:
 
 
 Weights = Mapping[str, np.ndarray]
-_EPSILON = 1e-8  # of moshi's norm "rms_norm_f32"
+_EPSILON = 1e-8  # the value of moshi's norm "rms_norm_f32"
 
 
 def rms_norm(x: np.ndarray, alpha: np.ndarray) -> np.ndarray:
@@ -198,8 +198,7 @@ _TYPES = {"I8": np.int8, "F16": np.float16, "F32": np.float32}
 def read_weights(path: Path) -> dict[str, np.ndarray]:
     """Reads the weights of a safetensors file as float32, keyed by name.
 
-    Raises:
-        ModelError: the file is damaged or contains weights of an unsupported type.
+    Raises ModelError if the file is damaged or contains weights of an unsupported type.
     """
     read_header(path)  # rejects damaged or truncated files
     raw = path.read_bytes()

@@ -2,17 +2,17 @@
 
 `python -m app.research.training.endpointing --people FOLDER --cache FOLDER [--check]`
 
-There are two logistic regressions with a ridge. The first gives the probability that a turn is finished from its words
-and its sound (`app.stt.text_endpointing.clues`), with the language model and without it, and from its sound alone. The
-second adds the silence so far and the speaker's own pauses (`app.conversation.endpointing`). Both are fitted to the
-pauses of real callers (two of the three parts of speakers) and of synthetic questions (the first two of the three
-parts in `app.research.benches.pauses`), both kinds weighted equally. The bound, and a factor on the first regression,
-are those that cut off fewest speakers while the waits, cross-validated by speaker, stay within `MEDIAN_WAIT` and
-`LATE_WAIT`.
+There are two ridge-regularised logistic regressions. The first gives the probability that a turn is finished, in three
+variants: from its words and audio (`app.stt.text_endpointing.clues`) with the language model, the same without it, and
+from its audio alone. The second adds the silence so far and the speaker's own pauses (`app.conversation.endpointing`).
+Both are fitted to the pauses of real callers (two of the three parts of the speakers) and of synthetic questions (the
+first two of the three parts in `app.research.benches.pauses`), with equal total weight. The bound, and a factor on the
+first regression, are chosen to cut off the fewest speakers while the waits, cross-validated by speaker, stay within
+`MEDIAN_WAIT` and `LATE_WAIT`.
 
-The samples are what the app's models know of each pause, frame by frame. A tracker that never ends a turn listens to
-each case in simulated time, so that one pass tells what any policy would have known, and when. Recognition takes most
-of the time, so `CachedDecoder` keeps its results on disk.
+The samples are what the app's models know about each pause, frame by frame. A tracker that never ends a turn processes
+each case in simulated time, so that a single pass yields what any policy would have known at each moment. Recognition
+takes most of the time, so `CachedDecoder` caches its results on disk.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Look:
 class Pause:
     """A silence after voice that ended at `begin`. `resumes`: when the voice resumes; None at the true end.
 
-    `untold`: nothing before the pause shows that more follows. `slower`: `PauseLengths.slower` of the speaker's earlier
-    pauses.
+    `untold`: nothing before the pause indicates that more follows. `slower`: `PauseLengths.slower` of the speaker's
+    earlier pauses.
     """
 
     begin: float
@@ -204,7 +204,7 @@ def fit(utterances: Sequence[Utterance]) -> dict[str, dict[str, float]]:
     out = {
         "words": _fit_looks(counted, lambda look: _clues(look, look.odds)),
         "words alone": _fit_looks(counted, lambda look: _clues(look, None)),
-        # For languages whose words the app can't judge.
+        # For languages in which the app can't judge words.
         "sound alone": _fit_looks(
             counted, lambda look: None if look.sound is None else {"always": 1.0, "sound": sound_clue(look.sound)}
         ),
@@ -245,7 +245,7 @@ def _clues(look: Look, odds: WordOdds | None) -> dict[str, float] | None:
 
 
 def _counted(utterances: Iterable[Utterance]) -> list[tuple[Pause, float]]:
-    """Returns all pauses but the untold ones with their weights; people and synthetic speech have equal totals."""
+    """Returns all pauses except untold ones, with weights that balance the utterances of people and synthetic ones."""
     utterances = list(utterances)
     sizes = Counter(bool(u.case.speaker) for u in utterances)
     return [
@@ -378,7 +378,7 @@ def gather(people_in: Path, cache: Path, progress: Progress) -> list[Utterance]:
             progress(f"case {number} of {len(cases)}")
             known = pauses.setdefault(case.speaker, PauseLengths()) if case.speaker else PauseLengths()
             if case.kind in ("phrase", "plain"):
-                case = replace(case, untold=case.pauses)  # all may have been said
+                case = replace(case, untold=case.pauses)  # the turn may be complete at any of them
             out.append(listen(case, known, models))
     return out
 

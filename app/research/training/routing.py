@@ -1,18 +1,18 @@
-"""Trains the router's classifier: `resources/routing/table.npz` and `tokenizer.json`, weights of word pieces by kind.
+"""Trains the router's classifier: writes `table.npz` and `tokenizer.json` in `resources/routing`.
 
 `python -m app.research.training.routing --encoder WHEEL_OR_FOLDER [--cache FOLDER] [--quick]`
 
 The training data are the questions of `resources/routing/questions.jsonl`, written for this project and labelled by
-their writers, whole (weight 1) and cut after 4, 6, 9 and 13 words (weight 0.25 each), because the classifier reads
-transcripts that still grow. They contain nothing of MT-Bench and nothing of `held_out.jsonl`. The meaning of a word
-comes from the sentence encoder all-MiniLM-L6-v2 (Apache-2.0), a BERT of 6 layers, as in Model2Vec: each piece of its
-vocabulary is encoded by itself, centred on the mean, and has this embedding in every text. A text is the sum of its
-pieces over the root of their number; the pieces themselves and pairs of neighbours are further features, so that words
-can be learned directly. A multinomial logistic regression over all this is linear in the pieces, and so collapses into
-a table of vocabulary × 5. PCA and whitening, and weights by frequency (SIF), did not improve cross-validation and are
-left out.
+their writers, whole (weight 1) and truncated after 4, 6, 9 and 13 words (weight 0.25 each), because the classifier also
+reads growing transcripts. They contain nothing from MT-Bench or from `held_out.jsonl`. Word embeddings are derived from
+the sentence encoder all-MiniLM-L6-v2 (Apache-2.0), a BERT with 6 layers, as in Model2Vec: each piece of its vocabulary
+is encoded by itself and centred on the mean, and has this embedding in every text. A text is represented by the sum of
+its pieces' embeddings over the square root of their number; the pieces themselves and pairs of adjacent pieces are
+further features, so that words can be learned directly. A multinomial logistic regression over these features is linear
+in the pieces, and therefore collapses into a table of vocabulary × 5. PCA with whitening and frequency weighting (SIF)
+did not improve cross-validation and are left out.
 
-It needs torch, and the seed is fixed.
+Training requires torch and uses a fixed seed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from app.research.results import grouped
 from app.routing.classifier import KINDS, START, TABLE, TOKENIZER
 
 WIDTH, HEADS, EPSILON = 384, 12, 1e-12
-"""The encoder's shape: numbers in a vector, heads, and what keeps its norms from dividing by zero."""
+"""The encoder's shape: embedding width, attention heads, and the epsilon of its layer norms."""
 
 
 class Encoder:
@@ -99,7 +99,7 @@ def _find(path: Path, name: str) -> bytes:
 
 
 def _layer(weights: Mapping[str, Any], prefix: str) -> Any:
-    """Returns a layer of BERT as torch's, which has the three projections in one matrix."""
+    """Returns a BERT layer as torch's class, which holds the three projections in one matrix."""
     import torch
 
     layer = torch.nn.TransformerEncoderLayer(
@@ -125,7 +125,7 @@ Floats = NDArray[np.float32]
 
 
 def softmax(x: Floats) -> Floats:
-    """Softmax over the last axis."""
+    """Returns the softmax over the last axis."""
     x = np.exp(x - x.max(axis=-1, keepdims=True))
     return x / x.sum(axis=-1, keepdims=True)
 
@@ -180,7 +180,7 @@ the like."""
 
 
 def questions_digest(path: Path) -> str:
-    """SHA-256 of the questions, independent of line endings."""
+    """Returns the SHA-256 of the questions, independent of line endings."""
     return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 

@@ -1,9 +1,9 @@
-"""`bench duplex`: Full-Duplex-Bench's tasks, versions 1 and 1.5, by their layout on disk and their papers' metrics.
+"""`bench duplex`: the tasks of Full-Duplex-Bench 1.0 and 1.5, in its on-disk layout, with the metrics of its papers.
 
-That bench is CC BY-NC 4.0: nothing of it is here. Its layout is read and written, so that its data can be given to the
-app and its own scripts can read what the app has said; the formulas are those of its papers (arXiv 2503.04721 and
-2507.23159).
+Full-Duplex-Bench is licensed under CC BY-NC 4.0, so nothing of it is included here. This bench reads and writes its
+layout, so that its data can be played to the app and its scripts can score the app's output. The formulas are taken
+from its papers (arXiv 2503.04721 and 2507.23159).
 
-- `samples.py`: finds the samples of a folder, makes small sets of the same form, and writes and reads outputs
-- `run.py`: plays each sample to a session, and scores what it says by the metrics of each task
+- `samples.py`: finds the samples in a folder, makes small sets in the same layout, and writes and reads outputs
+- `run.py`: plays each sample to a session and scores the output with the metrics of its task
 """

@@ -1,7 +1,7 @@
 """Plays the samples of a folder to a session, and scores the available outputs by sample and by task.
 
 The metrics are those of Full-Duplex-Bench's papers (v1: arXiv 2503.04721; v1.5: arXiv 2507.23159). They are computed
-from an output's words and its voiced spans. An output is aligned with its input.
+from an output's words and voiced spans. Outputs are time-aligned with their inputs.
 """
 
 from __future__ import annotations
@@ -81,7 +81,10 @@ def turn_latency(words: Sequence[Word], end: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Backchannels:
-    """The spans of an output. `takeover`: whether any exceeds a backchannel; `times`: the others, in seconds."""
+    """The classified spans of an output.
+
+    `takeover`: whether any span is too long for a backchannel; `times`: when each backchannel starts, in seconds.
+    """
 
     takeover: bool
     times: tuple[float, ...]
@@ -104,8 +107,9 @@ def backchannels(spans: Sequence[Span], words: Sequence[Word]) -> Backchannels:
 
 
 def divergence(times: Sequence[float], people: Sequence[float]) -> float:
-    """Returns the Jensen-Shannon divergence (base 2, 0 to 1) of the times, in bins of 0.2 s, from those of people.
-    It is 1 without any backchannel.
+    """Returns the Jensen-Shannon divergence (base 2, 0 to 1) between the times, in bins of 0.2 s, and those of people.
+
+    Returns 1 if there are no backchannels. `people`: shares per bin.
     """
     places = np.minimum(len(people) - 1, (np.asarray(times) / BIN_SECONDS).astype(int))
     own, theirs = np.bincount(places, minlength=len(people)), np.asarray(people, float)
@@ -118,12 +122,13 @@ def divergence(times: Sequence[float], people: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class OverlapFigures:
-    """The reaction to something said over the assistant.
+    """The reaction to an event, which is speech over the assistant.
 
-    - `spoke`: the assistant was speaking when it began
-    - `behaviour`: None if it is not known what the assistant would have said
-    - `stop`: seconds from its begin until the assistant fell silent; None if it was silent then or continued to its end
-    - `gap`: seconds from its end until the assistant spoke again; None if it had not stopped
+    - `spoke`: whether the assistant was speaking when the event began
+    - `behaviour`: None if it is unknown what the assistant would have said otherwise
+    - `stop`: seconds from the event's start until the assistant fell silent; None if it was already silent or spoke to
+      the event's end
+    - `gap`: seconds from the event's end until the assistant spoke again; None if it had not stopped or stayed silent
     """
 
     spoke: bool
@@ -137,7 +142,7 @@ def overlap_figures(
 ) -> OverlapFigures:
     """Returns the reaction to an event from second `begin` to `end`.
 
-    `clean_words`: those of the output without the event, None if there is none.
+    `clean_words`: the words of the output without the event; None if there is no such output.
     """
     fell_silent = next((stop for start, stop in spans if start < begin < stop), None)
     stopped = fell_silent is not None and fell_silent < end
@@ -153,9 +158,9 @@ def overlap_figures(
 
 def behaviour(later: Sequence[Word], clean: Sequence[Word], begin: float) -> Behaviour:
     """Classifies the output after an event as resuming the original answer or as responding with something else; it is
-    uncertain after silence, or words without content such as "Well, so".
+    uncertain if the output is silent or has no content words, as in "Well, so".
 
-    Full-Duplex-Bench asks a language model; here the output without the event is used for comparison.
+    Full-Duplex-Bench has a language model decide; here the output is compared with the one without the event.
     """
     said = content_words(" ".join(word.text for word in later))
     if not said:
@@ -167,8 +172,8 @@ def behaviour(later: Sequence[Word], clean: Sequence[Word], begin: float) -> Beh
 async def hear(make: MakeSession, choice: SessionChoice, file: Path) -> tuple[np.ndarray, list[Word]]:
     """Plays an input to a session and returns the assistant's audio (float32 24 kHz, as long as the input) and words.
 
-    Requires a loop in simulated time. Raises the errors of opening a session, TranscriberError and AudioFileError for
-    unreadable audio, and UserError if nothing was said because of a failure.
+    Must run on a loop in simulated time. Raises whatever opening a session raises, TranscriberError and AudioFileError
+    for unreadable audio, and UserError if nothing was said because of a failure.
     """
     length = len(read_sound(file))
     seconds = length / SAMPLE_RATE
@@ -210,7 +215,7 @@ class DuplexResult:
     scored: list[Scored] = field(default_factory=list)
     outputs_only: bool = False
     costs: str = ""
-    """What the stages cost in simulated time."""
+    """Describes the stage delays of simulated time."""
 
     def table(self) -> str:
         """Returns the result as two Markdown tables: version 1's tasks and version 1.5's."""
@@ -234,7 +239,7 @@ class DuplexResult:
         return "\n".join([f"Full-Duplex-Bench's tasks, {source}, {machine()}", "", *lines, self.costs]).rstrip()
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         tasks = [figures(task, group) for task, group in self._by_task().items()]
         samples = [asdict(one) for one in self.scored]
         return rounded({"bench": "duplex", "machine": machine(), "tasks": tasks, "samples": samples})
@@ -252,7 +257,7 @@ def _table(head: Sequence[str], tasks: Sequence[dict[str, Any]], names: Sequence
 
 
 def figures(task: Task, group: Sequence[Scored]) -> dict[str, Any]:
-    """Returns the figures of a task; the shares of behaviours are among the samples for which it is known."""
+    """Returns the figures of a task; behaviour shares are computed over the samples whose behaviour is known."""
     latencies = [one.latency for one in group if one.takeover]
     overlaps = [one.overlap for one in group if one.overlap is not None]
     behaviours = [one.behaviour for one in overlaps if one.behaviour is not None]
@@ -282,8 +287,10 @@ def run_duplex(
 ) -> DuplexResult:
     """Plays every sample to a session, writes its outputs next to the inputs, and scores them.
 
-    `make`: None only scores existing outputs, whoever created them. `costs`: the stage costs in simulated time. Raises
-    UserError and whatever opening a session raises.
+    - `make`: creates sessions; if None, existing outputs are scored, whichever program wrote them
+    - `costs`: describes the stage delays of simulated time
+
+    Raises UserError and whatever opening a session raises.
     """
     result = DuplexResult(outputs_only=make is None, costs=costs)
     for place, sample in enumerate(samples, 1):

@@ -1,11 +1,12 @@
 """Full-Duplex-Bench's layout on disk: finds samples, makes small sets, and writes and reads outputs.
 
-A sample is a folder with `input.wav` and marks in JSON; beside it an output is `output.wav` (16 kHz, as long as the
-input) and its words.
+A sample is a folder with `input.wav` and annotations in JSON. Its output is stored next to them, as `output.wav` (16
+kHz, as long as the input) and `output.json` with the words.
 
-The sets let the bench run without that bench's data. Questions are the bench's own recordings in four voices; what is
-said over the assistant is a question, a backchannel of the app's voice, a remark to somebody else (6 dB softer), or
-another voice in the background (15 dB softer). With a folder of real people, pauses and ends of turns are theirs, too.
+The generated sets let the bench run without Full-Duplex-Bench's data. Their questions are the recordings of `bench
+facts` in four voices. The speech over the assistant is another question, a backchannel by the app's voice, a remark to
+somebody else (6 dB softer), or another voice in the background (15 dB softer). Given recordings of real speakers, the
+sets also include samples of their pauses and turn ends.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ class Word:
 def make_sets(
     folder: Path, count: int, say: Say, pauses: Sequence[Case], people: Sequence[Case], progress: Progress
 ) -> None:
-    """Writes `count` samples of each task into `folder`. `pauses`: sayings with pauses put in; `people`: real speakers,
-    whose pauses and ends make tasks of their own. Raises OSError.
+    """Writes `count` samples of each task into `folder`. `pauses`: synthetic cases with inserted pauses; `people`:
+    cases of real speakers, which make sets of their own. Raises OSError.
     """
     progress("the sets are made")
     facts = load_facts(3 * count + 1)
@@ -99,7 +100,7 @@ def make_sets(
 
 
 def _write_pauses(folder: Path, case: Case) -> None:
-    """Writes a turn without its last part, so that any answer has mistaken a pause for the end."""
+    """Writes a turn without its last part, so that any answer means that a pause was mistaken for the end."""
     last = case.pauses[-1][1]
     marks = [{"text": "[PAUSE]", "timestamp": [round(begin, 3), round(end, 3)]} for begin, end in case.pauses]
     _write(folder, case.samples[: round(last * SAMPLE_RATE)], pause=marks)
@@ -118,7 +119,7 @@ def _write_story(folder: Path, parts: Sequence[tuple[str, np.ndarray]]) -> None:
 
 
 def _event(asked: np.ndarray, sound: np.ndarray, db: float = 0.0) -> tuple[np.ndarray, list[float]]:
-    """Returns a question followed by an event over the answer, and the event's first and last second."""
+    """Returns a question followed by an event over the answer, and the event's start and end in seconds."""
     gap = np.zeros(round(EVENT_AFTER_SECONDS * SAMPLE_RATE), np.float32)
     begin = LEAD_SECONDS + len(asked) / SAMPLE_RATE + EVENT_AFTER_SECONDS
     event = at_level(sound, LEVEL_DBFS) * np.float32(10 ** (db / 20))
@@ -134,7 +135,7 @@ def _write_overlap(folder: Path, asked: tuple[str, np.ndarray], words: str, soun
 
 
 def _with_room(parts: Sequence[np.ndarray], tail: float) -> np.ndarray:
-    """Joins the parts in a quiet room, with a lead and a tail."""
+    """Joins the parts, adds a lead and a tail of `tail` seconds, and mixes in quiet room noise."""
     lead, rest = (np.zeros(round(seconds * SAMPLE_RATE), np.float32) for seconds in (LEAD_SECONDS, tail))
     sound = np.concatenate([lead, *parts, rest])
     room = np.random.default_rng(5).standard_normal(len(sound)) * 10 ** (ROOM_DBFS / 20)
@@ -165,7 +166,7 @@ Task = Literal[
 INPUT, CLEAN, OUTPUT, CLEAN_OUTPUT = "input.wav", "clean_input.wav", "output.wav", "clean_output.wav"
 WORDS, CLEAN_WORDS = "output.json", "clean_output.json"
 PEOPLE_BINS = "icc_gt_distribution.json"
-"""Beside the samples of `backchannel`: when people give them, as shares of bins of 0.2 s."""
+"""File next to backchannel samples: when people give backchannels, as shares per bin of 0.2 s."""
 
 _BY_FILE: dict[str, Task] = {
     "pause.json": "pause handling",
@@ -182,11 +183,11 @@ _BY_NAME: tuple[tuple[str, Task], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sample; all times in seconds of the input.
+    """One sample; all times are in seconds from the start of the input.
 
     - `end`: the end of the user's turn
     - `begin`, `stop`: the start and end of the speech over the assistant
-    - `people`: shares by bin, see PEOPLE_BINS
+    - `people`: shares per bin, see PEOPLE_BINS
     """
 
     task: Task
@@ -198,7 +199,7 @@ class Sample:
 
     @property
     def name(self) -> str:
-        """The sample's name."""
+        """The last two components of the folder's path."""
         return f"{self.folder.parent.name}/{self.folder.name}"
 
     @property
@@ -247,7 +248,7 @@ def _read(folder: Path) -> Sample | None:
 
 
 def _span(marks: Any) -> tuple[float, float]:
-    """Returns the first and last second of one span, or of several."""
+    """Returns the start of the first span and the end of the last, in seconds. `marks`: one span or several."""
     flat = [float(at) for part in marks for at in (part if isinstance(part, list) else [part])]
     return flat[0], flat[-1]
 
@@ -266,7 +267,7 @@ LONGEST_WORD = 0.6
 
 
 def words_of(events: Sequence[e.Event]) -> list[Word]:
-    """Returns the words that were played, with their audio times. Events only report when words had been said."""
+    """Returns the played words with estimated times, since events report only when words had been spoken."""
     out: list[Word] = []
     for event in events:
         if not isinstance(event, e.AssistantSaid):

@@ -1,6 +1,6 @@
-"""`bench first-word`: how long the app's real window takes to play the first sound and the first words.
+"""`bench first-word`: how soon the app's real window plays the first sound and the first words of an answer.
 
 - `stage.py`: runs the window on a virtual screen with a virtual microphone and loudspeaker
-- `asking.py`: asks questions and defines what is measured in an answer
-- `run.py`: the questions, the groups and the table
+- `asking.py`: asks questions and measures the answers
+- `run.py`: the groups of questions, and the table
 """

@@ -1,8 +1,8 @@
 """One conversation of `bench first-word`: starts the window, asks spoken questions, and measures its answers.
 
-Each question is measured from the recorded audio and the conversation's events. All seconds are those of the recording.
-The end of the user's voice and the starts of the app's come from the audio; the words and the times at which they were
-completed come from the events.
+Each question is measured from the recorded audio and the conversation's events. All times are in seconds of the
+recording. The end of the user's voice and the starts of the app's voice are found in the audio; the app's words and
+their completion times come from the events.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from app.session.errors import UserError
 
 HOP_SECONDS = 0.01
 SOUND_LEVEL = 0.004
-"""Root mean square of a hop, -48 dBFS. Between two clauses the loudspeaker plays digital silence."""
+"""RMS above which a hop is audible, -48 dBFS. Between two clauses the loudspeaker plays digital silence."""
 GAP_SECONDS = 0.06
-"""A shorter silence is part of a word, such as that before a t."""
+"""A shorter silence is part of a word, such as the closure before a t."""
 PHRASE_SECONDS = 0.25
 """A longer silence separates two phrases."""
 SHORTEST_SECONDS = 0.02
 SOFT = np.array([1, 4, 6, 4, 1]) / 16
 """A low-pass filter with a cutoff near 5 kHz."""
 STAYS_SECONDS = 0.2
-"""A voice that began before the user's end and continues this long after it has not yielded to the user."""
+"""An app voice that started before the user's end and continues for this long afterwards has not yielded to the user.
+"""
 WORD_SECONDS = 0.1
 """Tolerance for placing a word's end after its sound: one frame, plus the calibration error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the assistant that ended at second `end`. `revision`: 0 for words of an opening."""
+    """A word of the assistant that ended at `end` seconds. `revision`: 0 for words of an opening."""
 
     text: str
     revision: int
@@ -50,16 +51,19 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One question and its answer; all times in seconds after the end of the user's voice, None if there is none.
+    """One question and its answer; all times are in seconds after the end of the user's voice, None if not applicable.
 
-    - `who`, `way`: the group, and hands-free or talk button; `first`: the first question after the app's start
-    - `first_sound`: the app's first sound
-    - `first_word`, `first_word_end`: the first word of the answer begins, and ends
-    - `first_new_word`: the first of its words begins that is not in the question, as asked or as recognised
-    - `opening`: an opening came before the answer
-    - `over_user`: how long the app's voice sounded between the begin and the end of the question
-    - `too_early`: a voice that began before the end went on, so that nothing was timed
-    - `model_first`, `model_rate`: seconds from the request that was spoken to its first word, and words a second
+    - `who`, `way`: the group, and hands-free or talk button; `first`: whether it is the first question after the app's
+      start
+    - `first_sound`: start of the app's first sound
+    - `first_word`, `first_word_end`: start and end of the answer's first word
+    - `first_new_word`: start of its first word that is not in the question, as asked or as recognised
+    - `opening`: whether an opening was played before the answer
+    - `over_user`: for how many seconds the app's voice was audible during the question
+    - `too_early`: whether an app voice that started before the question's end did not yield, in which case nothing is
+      timed
+    - `model_first`, `model_rate`: the language model's seconds to the first word of the spoken answer, and words per
+      second
     """
 
     who: str
@@ -90,7 +94,7 @@ def sound_spans(samples: np.ndarray, gap: float = GAP_SECONDS) -> list[Span]:
 
 
 def find(sound: np.ndarray, recording: np.ndarray) -> tuple[int, float]:
-    """Returns the sample of `recording` at which `sound` begins, and their similarity there (1: identical).
+    """Returns the sample offset in `recording` at which `sound` starts, and their similarity there (1: identical).
 
     Both are low-pass filtered, since a resampling sound server drops the highest frequencies.
     """
@@ -113,7 +117,7 @@ def words_said(events: Sequence[e.Event], shift: float) -> list[Word]:
 
 
 def calibrated(words: Sequence[Word], spans: Sequence[Span]) -> float:
-    """Returns how much later words end than their events report: the median over the last words before a silence.
+    """Returns by how many seconds words end later than their events report, as the median over words before a silence.
 
     Events have a resolution of one frame and do not account for the sound server's buffering.
     """
@@ -138,9 +142,10 @@ def measure(
     way: str,
     first: bool = False,
 ) -> Measured:
-    """Measures a question whose sound begins at second `at`.
+    """Measures a question whose audio starts at `at` seconds.
 
-    `spans`: the loudspeaker's sound; `events` and `words`: those from the question's begin to the next one's.
+    `spans`: the audible spans of the loudspeaker; `events`, `words`: those between the question's start and the next
+    one's.
     """
     end = at + question.end
     after = [span for span in spans if span[0] >= end]
@@ -149,7 +154,7 @@ def measure(
     later = [word for word in words if first_sound is not None and word.end > first_sound]
     content = [word for word in later if word.revision]
     heard = heard_in(events)
-    asked = {*fold(question.text), *fold(heard)}  # as it was recognised, too: “ninety” may be 90
+    asked = {*fold(question.text), *fold(heard)}  # also as recognised: “ninety” may become 90
     new = next((word for word in content if not asked.issuperset(fold(word.text))), None)
     counted = [
         (event.first_ms, event.words_per_second)
@@ -182,8 +187,8 @@ def measure(
 
 
 def _begin(words: Sequence[Word], number: int, spans: Sequence[Span]) -> float:
-    """Returns the second at which a word begins: the first sound after a silence that follows the previous word, or the
-    end of that word.
+    """Returns the start of a word in seconds: the first sound after the silence that follows the previous word, or else
+    that word's end.
     """
     end = words[number].end
     phrases = joined(spans, PHRASE_SECONDS, SHORTEST_SECONDS)
@@ -199,7 +204,7 @@ WAYS = ("hands-free", "talk button")
 PRESS_SECONDS = 0.3
 """Time from pressing the talk button to the question."""
 LATE_SECONDS = 0.05
-"""How late the button may be released."""
+"""Maximum delay of the button's release."""
 READY_SECONDS = 2.0
 SETTLE_SECONDS = 1.0
 """Silence after an answer before the next question."""
@@ -224,7 +229,7 @@ class Talk:
 
 
 def ask_all(who: str, way: str, warm_up: Recording, questions: Sequence[Recording], progress: Progress) -> Talk:
-    """Asks the questions in a new window, after `warm_up`, the first question since its start. Raises UserError."""
+    """Asks `warm_up` and then the questions in a new window. Raises UserError."""
     asked = [warm_up, *questions]
     places: list[int] = []
     with virtual_stage() as stage:
@@ -239,7 +244,7 @@ def ask_all(who: str, way: str, warm_up: Recording, questions: Sequence[Recordin
                 if way == "talk button":
                     window.press()
                     time.sleep(PRESS_SECONDS)
-                with stage.playing(question.samples):  # people's recordings continue behind their last word
+                with stage.playing(question.samples):  # people's recordings continue after the last word
                     end = _end_in(recording, places[-1], question)
                     if way == "talk button":
                         release_at(recording.started_at + end + RELEASE_SECONDS, window)
@@ -252,7 +257,7 @@ def ask_all(who: str, way: str, warm_up: Recording, questions: Sequence[Recordin
 
 
 def release_at(due: float, window: Window) -> None:
-    """Releases the talk button at `due` (`time.monotonic`). Raises UserError if it is too late for that."""
+    """Releases the talk button at `due`, a `time.monotonic()` timestamp. Raises UserError if that is too long past."""
     late = time.monotonic() - due
     if late > LATE_SECONDS:
         raise UserError(
@@ -264,7 +269,9 @@ def release_at(due: float, window: Window) -> None:
 
 
 def _end_in(recording: MonitorRecording, place: int, question: Recording) -> float:
-    """Returns when the voice ends in the recording; waits until its loudest part has been played."""
+    """Returns when the question's voice ends, in seconds of the recording, after waiting for its loudest part to be
+    played.
+    """
     loud = float(np.abs(question.samples).max()) / 2
     within = int(np.flatnonzero(np.abs(question.samples) > loud)[0])
     give_up = time.monotonic() + question.end + PATIENCE_SECONDS
@@ -277,7 +284,9 @@ def _end_in(recording: MonitorRecording, place: int, question: Recording) -> flo
 
 
 def _wait_for_answer(window: Window, recording: MonitorRecording, end: float) -> None:
-    """Waits until the answer to a question that ends at second `end` of the recording is over, or fails to arrive."""
+    """Waits until the answer to a question that ends at `end` seconds of the recording is over, or has failed to
+    arrive.
+    """
     events: list[e.Event] = []
     position = max(0, round(end * SAMPLE_RATE))
     last_sound, sounded, silenced = end, False, False
@@ -311,7 +320,7 @@ def measured_talk(
 ) -> list[Measured]:
     """Measures all questions of a conversation.
 
-    - `places`: for each question, a sample of the recording before which it was not played
+    - `places`: for each question, a sample offset in the recording at or before its start
     - `heard`: the app's own recording of its microphone
     """
     microphone, begins, shifts = recording.microphone(), list[float](), list[float]()

@@ -1,7 +1,7 @@
 """The groups of `bench first-word`, their questions, and the table of all answers.
 
-The synthetic questions are the first twenty of `bench facts`, in four voices of Kokoro that nothing was fitted to, some
-with a pause put in. The people are callers on the telephone.
+The synthetic questions are the first twenty of `bench facts`, in four Kokoro voices that nothing was fitted to, some
+with an inserted pause. The people are telephone callers.
 """
 
 from __future__ import annotations
@@ -31,16 +31,15 @@ QUESTIONS = 20
 TALK_QUESTIONS = 10
 """Number of questions per window, after the warm-up question."""
 CUTS = {10: (0.64, 0.7), 12: (1.464, 0.4), 15: (1.75, 0.6), 16: (0.8, 0.8), 17: (0.94, 0.5), 18: (1.19, 0.6)}
-"""Where a pause is put into a synthetic question, by its number: the second of the cut, and the pause's seconds. In 12,
-15 and 18 it follows what could be a whole question.
-"""
+"""The pauses inserted into synthetic questions, keyed by question number: position and length in seconds. In 12, 15 and
+18 the pause follows what could be a complete question."""
 CALLERS = tuple(
     f"WUWII00{name}"
     for name in "206_008 224_006 224_010 023_007 269_008 098_008 299_010 041_007 305_010 287_006 "
     "287_009 164_007 305_006 182_009 176_009 131_010 083_010 020_009 293_010 263_009".split()
 )
-"""Recordings of the WUW Corpus II by 17 callers excluded from every fit. Half of them are questions or requests.
-None ends with a keyword alone after a finished sentence, since nothing would indicate that it follows."""
+"""Recordings of the WUW Corpus II by 17 callers excluded from every fit. Half of them are questions or requests. None
+ends with a lone keyword after a finished sentence, since nothing would indicate that more follows."""
 FIGURES = ("first_sound", "first_word", "first_word_end", "first_new_word")
 COUNTS = ("openings", "over_user", "too_early")
 SPEEDS = ("model_first", "model_rate")
@@ -96,14 +95,16 @@ class FirstWordResult:
         return "\n".join([*lines, *dict.fromkeys(self.failures)])
 
     def groups(self) -> Iterator[dict[str, Any]]:
-        """Yields the figures of each group and way, and those of the first questions after a start."""
+        """Yields the figures of each group and way of asking, with the first questions after a start as a group of
+        their own.
+        """
         kinds = grouped(self.measured, lambda one: (FIRST if one.first else one.who, one.way))
         for kind, way in itertools.product((*WHO, FIRST), WAYS):
             if (kind, way) in kinds:
                 yield {"kind": kind, "way": way, **figures(kinds[kind, way])}
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         return {
             "machine": self.machine,
             "groups": rounded(list(self.groups()), 3),
@@ -143,7 +144,7 @@ def synthetic_questions() -> list[Recording]:
 
 
 def with_pause(question: Recording, cut: float, seconds: float) -> Recording:
-    """Returns the question with silence inserted at second `cut`."""
+    """Returns the question with silence inserted at `cut` seconds."""
     samples = pauses.with_pause(question.samples, round(cut * SAMPLE_RATE), seconds)
     return replace(question, samples=samples, end=question.end + seconds)
 

@@ -1,4 +1,5 @@
-"""The stage of `bench first-word`: a virtual screen and sound server, with the app's window started as a user would.
+"""The environment of `bench first-word`: a virtual screen and sound server, on which the app runs as it would for a
+user.
 
 The sound server's loudspeaker and microphone are the two channels of one null sink. A single recording of its monitor
 contains both, sample-aligned. Since the figures are valid only on an idle machine, this module also measures the load
@@ -40,12 +41,12 @@ PACKAGES = {
 }
 """The required programs, and the Debian packages that provide them."""
 HARDWARE_RATE = 48_000
-"""Hertz of the virtual devices, as of most real ones: the sound server resamples."""
+"""Sample rate in Hz of the virtual devices. Most real devices use it too, so the sound server has to resample."""
 START_SECONDS = 15.0
 WINDOW_SECONDS = 120.0
 END_SECONDS = 10.0
 
-# The only devices that the app finds. ALSA's cards are not probed.
+# Limits the app to these devices: ALSA's cards are not probed.
 _ALSA = """</usr/share/alsa/alsa.conf>
 pcm.pulse { type pulse }
 ctl.pulse { type pulse }
@@ -71,11 +72,11 @@ def check_programs() -> None:
 
 
 class MonitorRecording:
-    """A recording of the loudspeaker and the microphone, from its creation on."""
+    """A recording of the loudspeaker and the microphone, started when the object is created."""
 
     def __init__(self, recorder: subprocess.Popen[bytes]) -> None:
         self.started_at = float("inf")
-        """When the first sample was played (`time.monotonic`), at most some milliseconds too late."""
+        """When the first sample was played, as a `time.monotonic()` timestamp, at most a few milliseconds late."""
         self._data = bytearray()
         self._recorder = recorder
         self._reader = threading.Thread(target=self._read, name="recording", daemon=True)
@@ -83,12 +84,12 @@ class MonitorRecording:
 
     @property
     def length(self) -> int:
-        """How many samples each channel has."""
+        """Number of samples per channel so far."""
         return len(self._data) // 4
 
     @property
     def seconds(self) -> float:
-        """How long the recording is."""
+        """Length of the recording so far, in seconds."""
         return self.length / SAMPLE_RATE
 
     def loudspeaker(self, begin: int = 0) -> np.ndarray:
@@ -113,7 +114,7 @@ class MonitorRecording:
 
 
 class Window:
-    """The app's running process. `folder`: its user's home."""
+    """The running app. `folder`: its home folder."""
 
     def __init__(self, process: subprocess.Popen[bytes], folder: Path, key: Callable[..., None]) -> None:
         self._process = process
@@ -122,7 +123,7 @@ class Window:
         self._file: Path | None = None
         self._position = 0
         self.events: list[e.Event] = []
-        """The conversation's events up to the last `follow`."""
+        """The conversation's events as of the last call of `follow`."""
 
     def follow(self) -> list[e.Event]:
         """Reads and returns the events that were recorded since the last call. Raises UserError if the app ended."""
@@ -157,7 +158,7 @@ class Window:
 
     @property
     def microphone_file(self) -> Path:
-        """The microphone's sound on the conversation's clock, complete once the window is closed."""
+        """The path of the app's microphone recording, in session time; complete once the window is closed."""
         assert self._file is not None
         return self._file.with_name("user.wav")
 
@@ -172,7 +173,7 @@ class Window:
 
 
 class Stage:
-    """A running screen and sound server in `folder`."""
+    """A screen and a sound server that keep their files in `folder`."""
 
     def __init__(self, folder: Path, display: str) -> None:
         self._folder = folder
@@ -215,7 +216,7 @@ class Stage:
 
     @contextmanager
     def playing(self, samples: np.ndarray) -> Iterator[None]:
-        """Plays float32 samples at 24 kHz into the microphone during the block, and waits at its end for the rest.
+        """Plays float32 samples at 24 kHz into the microphone; on leaving the block, waits until all have been played.
 
         Raises CalledProcessError.
         """
@@ -229,9 +230,9 @@ class Stage:
 
     @contextmanager
     def window(self, **settings: object) -> Iterator[Window]:
-        """Starts the app with its own home, waits until it is ready for conversation, and ends it after the block.
+        """Starts the app with its own home folder, waits until its session is running, and ends it after the block.
 
-        `settings`: those that differ from the app's defaults. Raises UserError if the app doesn't get ready.
+        `settings`: those that differ from the app's defaults. Raises UserError if no session starts in time.
         """
         home = Path(tempfile.mkdtemp(prefix="home-", dir=self._folder))
         environment = {**self._environment, **make_home(home, keep_recordings=True, **settings)}
@@ -249,13 +250,13 @@ class Stage:
                     )
                 time.sleep(0.2)
                 window.follow()
-            # There is no window manager that would give it the focus.
+            # Without a window manager, nothing else gives it the focus.
             self._key("search", "--sync", "--onlyvisible", "--name", "KAME", "windowfocus", "--sync")
             yield window
 
     def _modules(self) -> Iterator[str]:
         yield f"module-native-protocol-unix socket={self._folder / 'native'} auth-anonymous=1"
-        # A null sink that rewinds what it has played would start late.
+        # With rewinds, a null sink would start late.
         shape = f"rate={HARDWARE_RATE} format=s16le channels=2 channel_map=front-left,front-right norewinds=1"
         yield f"module-null-sink sink_name=bench {shape}"
         one = "channels=1 channel_map=mono remix=no"
@@ -281,7 +282,7 @@ def virtual_stage() -> Iterator[Stage]:
     """Yields a stage with a screen and a sound server. Raises UserError if it can't be set up."""
     check_programs()
     with ExitStack() as stack:
-        # A short path: that of a Unix socket has 107 characters at most.
+        # Keeps the path short: a Unix socket's is limited to 107 characters.
         folder = Path(tempfile.mkdtemp(prefix="kame-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         stage = Stage(folder, stack.enter_context(_screen()))
@@ -291,7 +292,7 @@ def virtual_stage() -> Iterator[Stage]:
 
 @contextmanager
 def _screen() -> Iterator[str]:
-    """Runs a screen inside the block and yields its name, which the server chooses."""
+    """Runs an X server inside the block and yields the display name that it chose."""
     read, write = os.pipe()
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
     with _child(command, child_environment(), pass_fds=(write,)), os.fdopen(read) as number:
@@ -330,7 +331,7 @@ def _child(
 
 
 HIGHEST_LOAD = 0.7
-"""Load average of the last minute up to which the machine counts as idle."""
+"""Maximum one-minute load average at which the machine counts as idle."""
 PATIENCE_SECONDS = 170.0
 """The load average takes this long to fall from 11 to 0.7 on an idle machine."""
 POLL_SECONDS = 5.0
@@ -362,10 +363,10 @@ def wait_until_idle(
 
 
 class OtherWork:
-    """Measures the processor time that other processes use from its creation on.
+    """Measures the CPU time used by other processes since its creation.
 
-    All of the machine's work counts, time stolen by other virtual machines included, but for that of this process and
-    its children.
+    This is the CPU time of the whole machine, including time stolen by other virtual machines, minus that of this
+    process and its children.
     """
 
     def __init__(self) -> None:
@@ -380,11 +381,11 @@ class OtherWork:
     def _read(self) -> float:
         machine = psutil.cpu_times()
         idle = machine.idle + getattr(machine, "iowait", 0.0)
-        # The time of guests is part of `user` and `nice`.
+        # Guest time is already included in `user` and `nice`.
         guests = getattr(machine, "guest", 0.0) + getattr(machine, "guest_nice", 0.0)
         own = 0.0
         process = psutil.Process()
         for one in (process, *process.children(recursive=True)):
-            with contextlib.suppress(psutil.Error):  # it has just ended, and its parent has its time
-                own += sum(one.cpu_times()[:4])  # with the children that have ended
+            with contextlib.suppress(psutil.Error):  # it has just exited, and its parent's times include it
+                own += sum(one.cpu_times()[:4])  # includes children that have exited
         return float(sum(machine) - idle - guests - own)

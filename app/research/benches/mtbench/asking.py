@@ -1,13 +1,13 @@
-"""Asks a system a question of two turns in a fresh session, records the result, and measures it without a judge.
+"""Asks a system a two-turn question in a fresh session, records the result, and measures it without a judge.
 
-An `Answer` is the stored record of one turn. The measures without a judge are how much of the oracle was said and how
-late, whether the answer relates to its question, and whether it contains the turn's key fact.
+An `Answer` is the stored record of one turn. The measures without a judge are how much of the oracle was said and with
+what delay, whether the answer relates to its question, and whether it contains the turn's key fact.
 
-Key facts are patterns, one of which a correct answer contains. They were written by hand for this bench
-(`resources/bench/mt_bench/facts.json`) from the questions and the references. No pattern matches its own question, so
-that repeating the question is not a correct answer. Four of FastChat's references are wrong and were not followed: both
-turns of 104 (David has no brother; then one), the first of 105 (the fourth space is the secretary's and Alice's), and
-the second of 109 (a shadow to the right after sunrise points west, so Suresh faces south).
+A key fact is a list of patterns, at least one of which matches any correct answer. They were written by hand for this
+bench (`resources/bench/mt_bench/facts.json`) from the questions and the references. No pattern matches its own
+question, so that repeating the question is not a correct answer. Four of FastChat's references are wrong and were not
+followed: both turns of 104 (David has no brother; then one), the first of 105 (the fourth space is the secretary's and
+Alice's), and the second of 109 (a shadow to the right after sunrise points west, so Suresh faces south).
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from app.session.control import BackendChoice
 class Answer:
     """One turn of one question in one run of a system.
 
-    - `heard`: the question as recognised (as written for typed systems); `said`: the words that were played, or the
-      text of a typed system; `oracle`: the whole text of the last revision for the turn
-    - `first_sound`, `first_content`: seconds from the end of the question, negative before it, None without an answer,
-      until the first sound, and until the first word of the answer itself had been said
-    - `requests`: how often the back-end was asked; `taken_back`: how often the voice corrected itself
-    - `adopted`: the share of the last oracle's content words that were said; `adoption_seconds`: how long after they
-      were known (median)
-    - `cost`: US dollars; `read_back`: what another recogniser understood of the answer
-    - `cut_off`: the system began to speak before the question was over
+    - `heard`: the question as recognised (as written for typed systems); `said`: the played words, or the text of a
+      typed system; `oracle`: the full text of the turn's last revision
+    - `first_sound`, `first_content`: seconds from the end of the question until the first sound, and until the answer's
+      own first word had been spoken; negative before that end, None without an answer
+    - `requests`: number of back-end requests; `taken_back`: how often the voice corrected itself
+    - `adopted`: the share of the last oracle's content words that were said; `adoption_seconds`: how long after their
+      arrival (median)
+    - `cost`: US dollars; `read_back`: another recogniser's transcript of the spoken answer
+    - `cut_off`: whether the system started speaking before the question was over
     """
 
     system: str
@@ -73,7 +73,7 @@ class Answer:
         return self.system, self.run, self.question, self.turn
 
     def document(self) -> dict[str, Any]:
-        """The answer for JSON."""
+        """Returns the answer as a JSON-serialisable dict."""
         return rounded(asdict(self))
 
 
@@ -96,8 +96,8 @@ def content_words(text: str) -> list[str]:
 def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[float | None, float | None]:
     """Returns the share of the last oracle's content words that were said, and the median delay in seconds.
 
-    The delay is from when a word was known until it had been said. `revision`: the oracle's number. Both are None
-    without an oracle; the delay is None if no word was said after it was known.
+    The delay runs from a word's arrival in the oracle until it had been spoken. `revision`: the oracle's number. Both
+    are None without an oracle; the delay is None if no word was spoken after it arrived.
     """
     wanted = content_words(oracle)
     if not wanted:
@@ -120,9 +120,9 @@ def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[flo
 def relevance_gap(answered: Sequence[tuple[int, str, str]]) -> float | None:
     """Returns by how much more answers share content words with their own questions than with others, from -1 to 1.
 
-    `answered`: the question's number, its text and the answer. The overlap is the share of a question's content words
-    that the answer has; it is compared with the mean over the questions of other numbers. None for fewer than two
-    numbers.
+    `answered`: each question's number and text, and its answer. The overlap is the share of the question's content
+    words that occur in the answer. The gap is its mean over matching pairs minus that over pairs with different
+    numbers; None if there are fewer than two numbers.
     """
     words = [(number, set(content_words(asked)), set(content_words(said))) for number, asked, said in answered]
     pairs = [(a[0], b[0], len(a[1] & b[2]) / max(1, len(a[1])), a is b) for a in words for b in words]
@@ -133,7 +133,7 @@ def relevance_gap(answered: Sequence[tuple[int, str, str]]) -> float | None:
 
 @cache
 def known_facts() -> dict[tuple[int, int], tuple[re.Pattern[str], ...]]:
-    """Returns the patterns by question and turn."""
+    """Returns the patterns, keyed by question and turn."""
     table = json.loads(resource("bench", "mt_bench", "facts.json").read_text("utf-8"))
     numbers = {key: key.split("_") for key in table}
     return {(int(a), int(b)): tuple(map(re.compile, table[key])) for key, (a, b) in numbers.items()}
@@ -162,7 +162,7 @@ async def ask_aloud(
     read: Read | None = None,
     simulated: bool = False,
 ) -> list[Answer]:
-    """Asks all turns in one session. Raises the errors of opening a session."""
+    """Asks all turns in one session. Raises whatever opening a session raises."""
     answers = []
     remembered = REMEMBERED_SECONDS if read is not None else 0.0
     conversation = Conversation(make, system.choice(weights), simulated=simulated, remember_seconds=remembered)
@@ -180,7 +180,7 @@ def _answer(system: System, run: int, question: int, number: int, turn: Turn, re
     for event in turn.events:
         log.apply(event)
     last = next((one for one in reversed(log.revisions) if not one.secondary and one.text.strip()), None)
-    # The app's voice says nothing of its own but openings and why there is no answer; a model that speaks does.
+    # From the app's voice, words without a revision are openings and error messages; from a model that speaks, content.
     content = [word for word in turn.words if word.revision or system.kind in MODELS_THAT_SPEAK]
     share, late = adoption(last.text, turn.events, last.number) if last is not None else (None, None)
     too_long = "" if turn.over else f"The answer took longer than {LONGEST_ANSWER_SECONDS:.0f} s."
@@ -235,7 +235,7 @@ async def ask_typed(
 
 @asynccontextmanager
 async def opened(backend: Backend) -> Any:
-    """Opens a back-end for the block. Raises BackendError."""
+    """Keeps a back-end open inside the block. Raises BackendError."""
     await backend.open()
     try:
         yield backend

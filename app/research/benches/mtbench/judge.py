@@ -1,12 +1,13 @@
-"""Lets a language model score answers from 1 to 10, by the method of FastChat's `llm_judge`, once it has passed a gate.
+"""Has a language model score answers from 1 to 10, following FastChat's `llm_judge`, once it has passed a calibration.
 
-One answer at a time: the first turn is judged by itself, the second with the whole conversation before it; reasoning
-is judged with the reference answers beside. Temperature 0, at most 2,048 tokens; the first number in double brackets is
-the score, and an answer without one counts as not judged. The prompts are this project's own words for the same task.
+Answers are judged one at a time: the first turn alone, the second with the whole conversation before it, and reasoning
+questions with their reference answers. Requests use temperature 0 and at most 2,048 tokens. The first number in double
+brackets is the score; an answer whose judgement has none counts as not judged. The prompts state FastChat's task in
+this project's own words.
 
-The gate: a judge must tell right answers from those to other questions. Each reference answer is judged beside the
-reference of another question of the same turn. The area under the ROC curve (AUC: how often the right one has the
-higher score, equal scores counting half) must reach `LEAST_AUC`.
+The calibration tests whether the judge distinguishes right answers from answers to other questions. It scores each
+question's first reference answer, and in its place the one of another question. The area under the ROC curve (AUC: how
+often the right answer has the higher score, ties counting half) must reach `LEAST_AUC`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from app.untrusted.limits import BENCH_RESULT
 LEAST_AUC = 0.95
 """Below this, a judge can't distinguish good from bad answers, and its scores are meaningless."""
 MOST_UNJUDGED = 0.2
-"""The share of answers that a judge may leave without a score."""
+"""Maximum share of answers that a judge may leave without a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +55,12 @@ class Calibration:
 
     @property
     def unjudged(self) -> int:
-        """How many answers got no score."""
+        """Number of answers without a score."""
         return sum(score == UNJUDGED for score in (*self.right, *self.shuffled))
 
     @property
     def sentence(self) -> str:
-        """Returns the result as a message."""
+        """The result as a user-facing message."""
         verdict = "so it may judge" if self.passed else f"and it takes {LEAST_AUC:g}: its scores are withheld"
         if self.auc >= LEAST_AUC and not self.passed:
             verdict = "but gave too many no score: its scores are withheld"
@@ -143,7 +144,9 @@ def judge_request(question: Question, turn: int, answers: Sequence[str]) -> Chat
 
 
 def score_in(text: str) -> float:
-    """The first score in a judgement; a 0, which judges give silence, counts as 1. UNJUDGED without one up to 10."""
+    """Returns the first score in a judgement, or UNJUDGED if there is none up to 10. A 0, given to silence, counts as
+    1.
+    """
     found = _SCORE.search(text)
     score = max(1.0, float(found[1])) if found else UNJUDGED
     return score if score <= 10.0 else UNJUDGED
@@ -176,7 +179,7 @@ async def judge_all(
     assert plan.judge is not None
     async with opened(tools.make_backend(plan.judge)) as backend:
         calibration = await _calibrated(plan.out / "calibration.json", backend, progress)
-        # What the gate has cost is only known in the run that passed it.
+        # The cost of a calibration is only known in the run that made it.
         for request in calibration.usages:
             spending.add(tools.cost(backend, request))
         if not calibration.passed:

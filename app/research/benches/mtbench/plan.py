@@ -1,8 +1,9 @@
-"""What a run of the bench consists of: questions and their sound, systems, what it will cost, and its folder on disk.
+"""Plans a run: the questions and their audio, the systems, a cost estimate, and the folder with the results.
 
-The thirty questions of two turns are those of MT-Bench that the KAME paper speaks: reasoning, STEM and humanities (from
-lm-sys/FastChat, Apache-2.0; Zheng et al., 2023, arXiv 2306.05685). Systems are written on the command line as KIND,
-KIND=BACKEND:MODEL or KIND=…@URL. Results are kept as they come, one line of JSON each, so that a stopped run continues.
+The thirty two-turn questions are those of MT-Bench that the KAME paper uses: reasoning, STEM and humanities (from
+lm-sys/FastChat, Apache-2.0; Zheng et al., 2023, arXiv 2306.05685). Systems are given on the command line as KIND,
+KIND=BACKEND:MODEL or KIND=…@URL. Each result is written immediately as a line of JSON, so that an interrupted run can
+be resumed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from app.untrusted.limits import CORPUS, CORPUS_LINE
 def speak(
     questions: Iterable[Question], folder: Path | None, voice: str, progress: Progress
 ) -> dict[tuple[int, int], Recording]:
-    """Returns the audio of the turns, by question and turn (from 1). Raises TranscriberError and VoiceError.
+    """Returns the audio of the turns, keyed by question number and turn (from 1). Raises TranscriberError and
+    VoiceError.
 
     `folder`: recordings named QUESTION_TURN.flac, or subfolders of them by voice. Missing ones are synthesized with the
     app's voice `voice` (empty: the default).
@@ -68,7 +70,7 @@ TURNS = 2
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of two `turns`; `references`: correct answers to both, empty if unknown."""
+    """A question with its `turns`. `references`: a correct answer to each turn, empty if unknown."""
 
     number: int
     category: str
@@ -77,7 +79,7 @@ class Question:
 
 
 def load_questions(numbers: Sequence[int] = ()) -> list[Question]:
-    """Loads the questions with these numbers, or all if there are none. Raises UserError."""
+    """Loads the questions with these numbers, or all if `numbers` is empty. Raises UserError."""
     folder = resource("bench", "mt_bench")
     asked, answered = (
         read_json_lines(folder / name, CORPUS, CORPUS_LINE)
@@ -101,7 +103,7 @@ def load_questions(numbers: Sequence[int] = ()) -> list[Question]:
 
 
 REQUESTS_A_TURN = {"typed": 1.0, "cascade": 3.0, "tandem": 8.0, "kame": 8.0, "nano": 8.0, "moshi": 0.0}
-"""Measured with the embedded models (`bench mtbench`): a tandem asks again as the words grow."""
+"""Measured with the embedded models (`bench mtbench`). A tandem sends further requests as the transcript grows."""
 PROMPT_TOKENS, ANSWER_TOKENS, TYPED_ANSWER_TOKENS = 450, 160, 600
 JUDGE_PROMPT_TOKENS, JUDGE_ANSWER_TOKENS = 900, 250
 CALIBRATION_CALLS = 20
@@ -127,7 +129,7 @@ class Estimate:
 
     @property
     def sentence(self) -> str:
-        """The estimate as a message."""
+        """The estimate as a user-facing message."""
         money = "an unknown sum: a model has no price" if self.dollars is None else f"about ${self.dollars:.2f}"
         return (
             f"This run takes about {self.hours:.1f} hours in real time, {self.requests:,} requests and "
@@ -146,7 +148,8 @@ def estimate(
 ) -> Estimate:
     """Estimates a run.
 
-    `price`: US dollars of a request, None if unknown; `last_oracle`: the last oracles are judged too.
+    `price`: returns the cost of a request in US dollars, None if unknown; `last_oracle`: whether the last oracles are
+    judged too.
     """
     turns = len(questions) * TURNS * runs
     requests = [REQUESTS_A_TURN[system.kind] * turns for system in systems]
@@ -170,7 +173,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 LAST_ORACLE = "last-oracle"
 """Not a system of its own: judges the last oracle's text of every system that has one, as if it were the answer."""
 MODELS_THAT_SPEAK = ("moshi", "kame", "nano")
-"""The kinds whose front-end has a delay that can be set."""
+"""The kinds whose front-end has an adjustable delay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,7 @@ class System:
 
     @property
     def base(self) -> str:
-        """The same without the delay."""
+        """The name without the delay."""
         return self.kind if self.kind == "moshi" else f"{self.kind}={self.model}"
 
     @property
@@ -205,7 +208,7 @@ class System:
 
     @property
     def speaks(self) -> bool:
-        """Whether the system takes and gives speech."""
+        """Whether the system's input and output are speech."""
         return self.kind != "typed"
 
     @property
@@ -226,7 +229,7 @@ class System:
 
 
 def check_systems(systems: Sequence[System], *, simulated: bool) -> None:
-    """Raises UserError if two systems have one name, or if one can't be run in simulated time."""
+    """Raises UserError if two systems have the same name, or if one can't run in simulated time."""
     names = [system.name for system in systems]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise UserError(f"Two systems are called {twice}, and their results would be mixed. Run one of them by itself.")
@@ -255,9 +258,9 @@ _T = TypeVar("_T")
 
 
 class Lines(Generic[_T]):
-    """A file of records, to which records are added. `read` makes a record of a JSON value, `write` the reverse.
+    """An append-only file of records. `read` converts a JSON value to a record, `write` the reverse.
 
-    A last line that was cut off when the process was killed is removed.
+    A last line that is incomplete because the process was killed is removed.
     """
 
     def __init__(self, path: Path, read: Callable[[Any], _T], write: Callable[[_T], Any]) -> None:
@@ -324,7 +327,7 @@ def once_for_all(path: Path, described: dict[str, Any]) -> None:
 
 @dataclass(slots=True)
 class Spending:
-    """`dollars` so far, of `cap` (0: any sum). `out`: the run's folder."""
+    """The money spent, in US dollars. `cap`: the maximum, 0 for any amount; `out`: the run's folder."""
 
     cap: float
     out: Path
@@ -348,10 +351,10 @@ class Plan:
     """A planned run.
 
     - `runs`: how often each question is asked
-    - `cap`: the maximum cost in dollars, 0 for any
-    - `last_oracle`: also judges the last oracle's text
-    - `costs`: the stage costs in simulated time; empty in real time
-    - `sounds`: the spoken turns by question and turn, for systems that take speech
+    - `cap`: the maximum cost in US dollars, 0 for any amount
+    - `last_oracle`: whether the last oracle's text is judged too
+    - `costs`: describes the stage delays of simulated time; empty in real time
+    - `sounds`: the spoken turns, keyed by question and turn, for systems that take speech
     """
 
     systems: Sequence[System]
@@ -367,13 +370,13 @@ class Plan:
 
     @property
     def simulated(self) -> bool:
-        """Whether the talks run in simulated time."""
+        """Whether the conversations run in simulated time."""
         return bool(self.costs)
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The functions the bench works with: they create sessions and back-ends, price requests, and run conversations.
+    """The functions with which the bench creates sessions and back-ends, prices requests, and runs conversations.
     `read`: transcribes spoken answers.
     """
 
@@ -385,7 +388,7 @@ class Tools:
 
 
 def name_of(choice: BackendChoice) -> str:
-    """Returns the name of a back-end."""
+    """Returns the name of a back-end with its model, if it has one."""
     return f"{choice.provider}:{choice.model}" if choice.model else choice.provider
 
 
@@ -415,6 +418,6 @@ def write_down(plan: Plan, tools: Tools) -> None:
 
 
 def _choice(choice: BackendChoice) -> dict[str, str]:
-    # An address may hold a password.
+    # An address may contain a password.
     address = hashlib.sha256(choice.base_url.encode()).hexdigest() if choice.base_url else ""
     return {"backend": name_of(choice), "address_sha256": address}

@@ -50,7 +50,7 @@ from app.untrusted.records import build
 
 
 def model_id(system: str, run: int, runs: int) -> str:
-    """Returns a system's name in a form that is valid in file names."""
+    """Returns a system's name, with its run if there are several, in a form that is valid in file names."""
     name = re.sub(r"[^A-Za-z0-9.+_-]+", "-", system).strip("-")
     return name if runs == 1 else f"{name}-run{run + 1}"
 
@@ -116,7 +116,7 @@ class MtBenchResult:
     notes: list[str] = field(default_factory=list)
 
     def table(self) -> str:
-        """Returns the result in Markdown."""
+        """Returns the result as Markdown."""
         lines = measure_table(self.summaries)
         if any(one.scores for one in self.summaries):
             lines += ["", "Scores from 1 to 10 by the judge, latencies below 0 counted as 0:", ""]
@@ -125,7 +125,7 @@ class MtBenchResult:
         return report(title, self.plan.costs, lines, [*self.notes, *CHOICES])
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         routes = [
             {"kind": route.kind, "model": name_of(route.backend), "figures": route.figures, "by": route.by}
             for route in self.routes
@@ -230,7 +230,7 @@ def _with_last_oracle(plan: Plan, answers: list[Answer]) -> list[Answer]:
     ]
 
 
-# -- what is written
+# -- output files
 
 
 def _write(plan: Plan, result: MtBenchResult, answers: Sequence[Answer], scores: Sequence[Judgement]) -> None:

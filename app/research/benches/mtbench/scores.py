@@ -1,7 +1,8 @@
-"""Sums a run up by system: scores with confidence intervals, latencies, measures; as tables, CSV, figures and routes.
+"""Summarises a run by system: scores with confidence intervals, latencies and other measures.
 
-The tables are the paper's, with its own rows and a list of what it leaves open. The figures are drawn with matplotlib,
-an extra of the app (`figures`). A route names, for a kind of question, the model that answered best.
+The output is tables, CSV, figures and routes. The tables follow the paper's, include its rows, and list what it leaves
+open. The figures are drawn with matplotlib, an extra of the app (`figures`). A route names the model that answered a
+kind of question best.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from app.research.results import NOT_DRAWN, draw, grouped, known, mean, shown
 from app.session.control import BackendChoice
 
 RESAMPLES = 1000
-"""Of the bootstrap over questions, by which the 95 % interval of a score is found."""
+"""Number of bootstrap samples over the questions, for the 95 % interval of a score."""
 
 PAPER = (
     ("Moshi (paper)", 1.32, 1.94, 2.88, 2.05, 0.0),
@@ -50,11 +51,14 @@ class Score:
 
 @dataclass(slots=True)
 class Summary:
-    """The figures of one system. `scores`: by category, and of all under "average"; empty without a judge.
+    """The figures of one system; shares are from 0 to 1.
 
-    `by_question`: the mean score of each question, by category. `failures`: turns in which something failed. `facts`:
-    turns with their key fact, and turns that have one. Seconds from the end of the question: `first_sound` and
-    `first_content`, raw; clamped, what is below 0 is 0. Shares from 0 to 1. `requests`, `taken_back`: a turn.
+    - `scores`: by category, and their mean under "average"; empty without a judge
+    - `by_question`: the mean score of each question, by category
+    - `failures`: number of turns in which something failed
+    - `facts`: number of turns that state their key fact, and of turns that have one
+    - `first_sound`, `first_content`: seconds from the end of the question, negative before it
+    - `requests`, `taken_back`: mean per turn
     """
 
     name: str
@@ -85,12 +89,14 @@ class Summary:
         return self.facts[0] / self.facts[1] if self.facts[1] else None
 
     def latency(self, share: float = 0.5, *, content: bool = False, clamped: bool = True) -> float:
-        """Returns a quantile of the latencies in seconds; nan if there are none."""
+        """Returns a quantile of the latencies in seconds; nan if there are none. `clamped`: negative latencies count as
+        0.
+        """
         values = self.first_content if content else self.first_sound
         return quantile([max(0.0, value) for value in values] if clamped else values, share)
 
     def document(self) -> dict[str, Any]:
-        """Returns the summary for JSON."""
+        """Returns the summary as a JSON-serialisable dict."""
         latencies = {
             f"{what}_{how}_{name}": self.latency(share, content=content, clamped=clamped)
             for what, content in (("first_sound", False), ("first_content", True))
@@ -266,7 +272,7 @@ class Route:
 def best_routes(
     systems: Sequence[System], questions: Sequence[Question], answers: Sequence[Answer], judgements: Sequence[Judgement]
 ) -> list[Route]:
-    """Returns a route for each kind of question for which one model was better than all others.
+    """Returns a route for each kind of question that one model answered better than all others.
 
     The measure is the judge's scores or, without them, key facts. Models are compared in one kind of system, the first
     of `_KINDS` in which two were measured.
@@ -323,7 +329,7 @@ CHOICES = (
 
 
 def score_table(summaries: Sequence[Summary]) -> list[str]:
-    """Returns the paper's table: scores by category, average and median latency, with the paper's own rows."""
+    """Returns the paper's table (scores by category, average, latency) with the paper's own rows."""
     head = ["", *CATEGORIES, "average", "95 %", "without the long", "not judged"]
     head += ["latency p50, s", "p90", "first content p50, s"]
     rows: list[tuple[object, ...]] = []

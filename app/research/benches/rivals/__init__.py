@@ -3,5 +3,5 @@
 - `process.py`: the participants, a locked Python environment for each, and one assistant in a process
 - `drivers/`: the programs that run in the rivals' environments, and their protocol (`pipe.py`)
 - `ours.py`: the equivalent program for this app
-- `run.py`: asks all assistants, measures the answers, and creates the table
+- `run.py`: asks all assistants the questions, measures the answers, and creates the table
 """

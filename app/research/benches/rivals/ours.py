@@ -1,6 +1,6 @@
 """This app as one of the assistants of `bench rivals`, in its own process, with the same pipe protocol.
 
-`python -m app.research.benches.rivals.ours` takes `tandem` or `cascade`.
+`python -m app.research.benches.rivals.ours MODE` takes `tandem` or `cascade` as its mode.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from app.session.control import BackendChoice, SessionChoice
 
 
 async def hold(mode: str) -> None:
-    """Holds one session over the pipes until they close. `mode`: tandem or cascade.
+    """Runs one session over the pipes until they close. `mode`: tandem or cascade.
 
-    Raises the errors of opening a session.
+    Raises whatever opening a session raises.
     """
     url, key, model = (os.environ.get(f"KAME_RIVAL_{name}", "") for name in ("URL", "KEY", "MODEL"))
     choice = SessionChoice(

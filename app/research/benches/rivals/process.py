@@ -1,7 +1,7 @@
 """One assistant in its own process, which receives and emits audio in real time.
 
-Also defines the participants, a rival's Python environment built from the app's lock file with hashes, and a silent
-loudspeaker that plays a process's output in real time and records what was played when.
+Also defines the participants, creates a rival's Python environment from a hashed lock file, and provides a null
+loudspeaker that consumes a process's output in real time and records what was played when.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def python_of(assistant: Assistant, progress: Progress) -> Path:
 
 
 def _run(command: list[str], assistant: Assistant) -> None:
-    # Elsewhere than in a checkout, whose settings for the package tool are for the app's own packages.
+    # Outside the checkout, whose settings for the package tool are for the app's own packages.
     elsewhere = {"cwd": platformdirs.user_cache_path("kame-desktop", appauthor=False), **quiet_child(network=True)}
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", **elsewhere
@@ -65,7 +65,7 @@ def _run(command: list[str], assistant: Assistant) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """A voice assistant. `lock`: its packages, empty for this app's own; `driver`: its program in `drivers`."""
+    """A voice assistant. `lock`: the name of its lock file, empty for this app; `driver`: its program in `drivers`."""
 
     name: str
     what: str
@@ -83,7 +83,7 @@ ASSISTANTS = (
 
 
 def chosen(names: list[str]) -> list[Assistant]:
-    """Returns the assistants with these names, or all if there are none. Raises UserError."""
+    """Returns the assistants with these names, or all if `names` is empty. Raises UserError."""
     known = {one.name: one for one in ASSISTANTS}
     if unknown := [name for name in names if name not in known]:
         raise UserError(f"There is no assistant “{unknown[0]}”. There are: {', '.join(known)}.")
@@ -95,11 +95,11 @@ FLOOR = 0.01
 
 
 class RecordingLoudspeaker:
-    """A recording loudspeaker. Times are those of the clock `now`, in seconds. Thread-safe."""
+    """A null loudspeaker that records what it plays. Times are in seconds of the clock `now`. Thread-safe."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._pieces: list[tuple[float, np.ndarray]] = []  # when each begins to sound
+        self._pieces: list[tuple[float, np.ndarray]] = []  # with their start times
         self._dry_at = 0.0
         self._lock = threading.Lock()
 
@@ -150,7 +150,7 @@ LONGEST_MESSAGE = 16 * 1024 * 1024
 
 
 class AssistantProcess:
-    """Runs `command`; a context manager. `log`: a file for its output. Raises UserError on entering."""
+    """A context manager that runs `command`. `log`: a file for its output. Raises UserError on entering."""
 
     def __init__(self, name: str, command: list[str], settings: Mapping[str, str], log: Path) -> None:
         self.name = name
@@ -160,7 +160,7 @@ class AssistantProcess:
         self._command, self._settings, self._log = command, settings, log
         self._queue: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
         self._ready, self._stopping = threading.Event(), threading.Event()
-        self._next_at = 0.0  # when the next chunk is heard; 0 before the first
+        self._next_at = 0.0  # when the next chunk is sent; 0 before the first
 
     def __enter__(self) -> AssistantProcess:
         how = quiet_child()
@@ -202,14 +202,14 @@ class AssistantProcess:
         return self._child.poll() is None
 
     def say(self, samples: np.ndarray) -> float:
-        """Sends float32 24 kHz samples from the next chunk on; returns when they begin (`time.perf_counter`)."""
+        """Queues float32 24 kHz samples; returns when the first is sent, as a `time.perf_counter()` timestamp."""
         padded = np.pad(samples, (0, -len(samples) % CHUNK))
         for chunk in padded.reshape(-1, CHUNK):
             self._queue.put(chunk)
         return self._next_at
 
     def usage(self) -> tuple[float, int]:
-        """Processor seconds so far and bytes of memory now, of the process and its children."""
+        """Returns the processor seconds so far and the current memory in bytes, of the process and its children."""
         return usage_of(self._child.pid)
 
     # -- threads
@@ -217,7 +217,7 @@ class AssistantProcess:
     def _write(self, pipe: IO[bytes]) -> None:
         """Sends a chunk every 20 ms once the process is ready: queued speech, or else the noise of a quiet room."""
         room = np.random.default_rng(3)
-        while not self._ready.wait(0.05):  # what waits in the pipe while it loads would delay all that follows
+        while not self._ready.wait(0.05):  # audio queued in the pipe during loading would delay all that follows
             if self._stopping.is_set():
                 return
         begin, number = time.perf_counter(), 0
@@ -239,7 +239,7 @@ class AssistantProcess:
                     rest = rest[320:]
                 pipe.flush()
         except (OSError, ValueError):
-            pass  # it has ended, or is being ended
+            pass  # it has exited or is being stopped
 
     def _read(self, pipe: IO[bytes]) -> None:
         with contextlib.suppress(OSError, ValueError):
@@ -260,14 +260,14 @@ class AssistantProcess:
 
 
 def usage_of(pid: int) -> tuple[float, int]:
-    """Processor seconds so far, and resident bytes now, of a process and its children."""
+    """Returns the processor seconds so far and the current resident bytes, of a process and its children."""
     seconds, memory = 0.0, 0
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(pid)
         for one in (process, *process.children(recursive=True)):
             with contextlib.suppress(psutil.Error):
                 times = one.cpu_times()
-                # Children that have ended count with their parent (RealtimeTTS runs Piper's command for each sentence).
+                # The parent's times include exited children (RealtimeTTS runs the `piper` command for each sentence).
                 seconds += times.user + times.system
                 seconds += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
                 memory += one.memory_info().rss

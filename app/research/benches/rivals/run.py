@@ -1,6 +1,6 @@
 """Asks all assistants the same questions, one assistant after another, with one language model server.
 
-Answers are measured from the audio their loudspeaker plays. The comparison's figures and table are here.
+Answers are measured from the audio that each loudspeaker plays. The figures and the table are computed here.
 """
 
 from __future__ import annotations
@@ -30,8 +30,12 @@ from app.session.errors import UserError
 
 @dataclass(slots=True)
 class Measured:
-    """One assistant. `processor`: its processor seconds a second of the talk; `model_processor`: the same of the
-    language model's server; `memory`: bytes at the end.
+    """The measurements of one assistant.
+
+    - `processor`: processor seconds per second of conversation
+    - `model_processor`: the same for the language model's server
+    - `memory`: bytes at the end
+    - `trouble`: why it could not be measured, or not to the end; empty if it could
     """
 
     name: str
@@ -47,7 +51,7 @@ class Measured:
         return grouped(self.outcomes, lambda one: one.kind)
 
     def document(self) -> dict[str, Any]:
-        """Returns the figures for JSON."""
+        """Returns the figures as a JSON-serialisable dict."""
         names = ("name", "processor", "model_processor", "memory", "trouble")
         own: dict[str, Any] = {name: getattr(self, name) for name in names}
         own |= {kind: figures(group) for kind, group in self.by_kind().items()}
@@ -60,7 +64,7 @@ _SHARES = {"first_sound_p50": 0.5, "first_sound_p75": 0.75, "first_sound_worst":
 def figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Returns the figures of one kind of speaker.
 
-    An answer that begins before the question's end is not a quick one, so it is not timed.
+    An answer that starts before the question's end is premature, not quick, so it is not timed.
     """
     sounds = [one.first_sound for one in outcomes if not one.early]
     seconds = {name: at_share(sounds, share) for name, share in _SHARES.items()}
@@ -99,7 +103,7 @@ class RivalsResult:
         return report(f"Assistants side by side, all with {self.model},", "", lines, troubles)
 
     def document(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the result as a JSON-serialisable dict."""
         rivals = [one.document() for one in self.measured]
         return {"bench": "rivals", "machine": machine(), "model": self.model, "rivals": rivals}
 
@@ -110,16 +114,16 @@ SETTLE_SECONDS = 2.0
 """Silence after which an answer is over."""
 LONGEST_ANSWER = 40.0
 AUDIBLE_SECONDS = 0.2
-"""A shorter sound over the user is not noticed."""
+"""A shorter overlap with the user goes unnoticed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The answer to one question.
 
-    - `first_sound`: seconds from the question's end to the first sound after it; None without one
-    - `early`: the answer began before the end; `talked_over`: for how many seconds it sounded until then
-    - `wrong`: how many of the `words` were recognised wrongly
+    - `first_sound`: seconds from the question's end to the first sound after it; None if there is none
+    - `early`: whether an answer started before the question's end; `talked_over`: seconds of audio played until then
+    - `wrong`: number of recognition errors in the question's `words`
     """
 
     item: str
@@ -133,7 +137,7 @@ class Outcome:
 
 
 def ask(process: AssistantProcess, item: Recording) -> Outcome:
-    """Asks, and waits until the answer is over, the wait times out, or the process exits."""
+    """Asks a question, and waits until the answer is over, the wait times out, or the process exits."""
     told = len(process.words)
     begin = process.say(item.samples)
     end = begin + item.end
@@ -175,7 +179,7 @@ FIRST_SECONDS = 3.0
 
 
 def load_items(questions: int, folder: Path | None, utterances: int) -> list[Recording]:
-    """Returns the bench's own questions, mixed with utterances from `folder` of held-out speakers.
+    """Returns the bench's own questions, shuffled together with utterances of held-out speakers from `folder`.
 
     Raises TranscriberError.
     """
@@ -200,8 +204,8 @@ def run_rivals(
 ) -> RivalsResult:
     """Asks `assistants` all `items`. An exception from `progress` ends the run. Raises UserError.
 
-    - `server`: `url`, `key` and `model` of a server with OpenAI's protocol
-    - `server_pid`: its process
+    - `server`: `url`, `key` and `model` of an OpenAI-compatible server
+    - `server_pid`: its process ID
     - `out`: the folder in which results are written after each assistant
     """
     if not items:

@@ -1,8 +1,8 @@
 """The outputs of a training run: weights for the app, losses on held-out dialogues, curves, and a cost estimate.
 
 `merge_run` writes a folder of weights that `talk --frontend kame --weights FOLDER` loads. `evaluate_run` measures the
-newest checkpoint on a corpus: losses, and text accuracy with and without the oracle. Curves are a terminal line and a
-figure. Memory and operations are estimated before a run starts.
+newest checkpoint on a corpus: losses, and text accuracy with and without the oracle. Curves are shown as a terminal
+line and as a figure. Memory and operations are estimated before a run starts.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def mean_losses(
 SHOWN = ("words", "padding", "first_book", "other_books")
 """The losses in the figure."""
 POINTS = 300
-"""Each point of the figure is the mean of as many steps as it takes to have no more points than this."""
+"""Maximum number of points per curve; each point is the mean over consecutive steps."""
 
 
 def read_curves(path: Path) -> list[dict[str, float]]:

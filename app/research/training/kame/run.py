@@ -1,12 +1,12 @@
-"""What a run trains and by what loss: its folder, its settings, adapters, and the loss of KAME's training as published.
+"""What a run trains and how: its folder and settings, adapters, and the loss published for KAME.
 
-Adapters are low-rank (LoRA, arXiv 2106.09685), on a model's matrices, by the layers of the package moshi. The loss is
-over all frames of a batch of dialogues:
+Adapters are low-rank (LoRA, arXiv 2106.09685) and use the layers of the moshi package. The loss is computed over all
+frames of a batch of dialogues:
 
 mean(text, words) + 0.5 mean(text, padding) + audio (100 Σ first codebook + Σ others) / (100 n_first + n_others)
 
-Moshi's public trainer has (Σ words + 0.5 Σ padding) / (n_words + 0.5 n_padding) in place of the first two. The oracle
-is only read: there is no loss on it, nor on the user's codes. All means are over the dialogues of all processes.
+Moshi's public trainer has (Σ words + 0.5 Σ padding) / (n_words + 0.5 n_padding) in place of the first two terms. The
+oracle and the user's codes are inputs only and have no loss. All means are over the dialogues of all processes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class TrainSettings:
 
     - `batch`: dialogues per step
     - `final_rate`: share of the rate at the last step, reached along a cosine; 1 keeps it constant
-    - `precision`: "bf16" computes in bfloat16 with float32 weights; "fp32"
+    - `precision`: "bf16" computes in bfloat16 with float32 weights; "fp32" computes in float32
     - `compile`: uses torch's compiler, which is about 1.7 times as fast but takes a minute to start and on a CPU needs
       a C compiler
     """
@@ -169,7 +169,7 @@ class RunFolder:
         return load_codec(path).silence if is_voice_codec(path) else None
 
 
-_LEAST = 1e-6  # in place of a count of none
+_LEAST = 1e-6  # replaces a count of 0
 SPEECH_WEIGHT = 10.0
 """How much likelier a speech frame is to be sampled than a silent one, when only a share of the frames is used."""
 
@@ -204,10 +204,10 @@ class Inputs:
 
 
 def inputs_of(lm: KameLM, tokens: torch.Tensor) -> Inputs:
-    """Splits `tokens`, `[B, text + own + user + oracle, T]` with -1 where there is none, into inputs and targets.
+    """Splits `tokens`, `[B, text + own + user + oracle, T]` with -1 for missing tokens, into inputs and targets.
 
-    At each step the model gets the columns before it, and at the first step the start tokens; the oracle's first is
-    padding, as in a session (the package's `forward` would give it a start token).
+    At each step the model gets the preceding column; at the first step, it gets start tokens, except for the oracle,
+    whose first token is padding as in a session (the package's `forward` would use a start token).
     """
     codes, oracle = tokens[:, :-1], tokens[:, -1:]
     initial = lm._get_initial_token().expand(len(codes), -1, -1)
@@ -220,7 +220,8 @@ def inputs_of(lm: KameLM, tokens: torch.Tensor) -> Inputs:
 class LossFunction(nn.Module):
     """Computes the losses of batches of dialogues, `[B, text + own + user + oracle, T]`.
 
-    `silence`: the own codes of a silent frame, which `audio_share` below 1 needs. `compiled`: with torch's compiler.
+    `silence`: the own codes of a silent frame, required for an `audio_share` below 1. `compiled`: uses torch's
+    compiler.
     """
 
     def __init__(
@@ -236,9 +237,9 @@ class LossFunction(nn.Module):
             self._depth = torch.compile(self._depth, dynamic=False)
 
     def forward(self, tokens: torch.Tensor, *, audio: bool = True, seed: int = 0) -> Losses:
-        """Returns the losses of a batch. `audio`: if off, only the text is trained.
+        """Returns the losses of a batch. `audio`: if False, only the text is trained.
 
-        `seed` draws the frames of `audio_share`.
+        `seed`: for sampling the frames of `audio_share` and `own_share`.
         """
         lm, weights = self.lm, self._weights
         inputs = inputs_of(lm, tokens)
@@ -278,7 +279,7 @@ class LossFunction(nn.Module):
             places = self._places(columns, weights.audio_share, seed)
             columns, out = columns[places], out[places]
         own = columns[:, 1 : 1 + lm.dep_q]
-        # A delayed codebook starts with the initial token, which is no code; -1 is none either.
+        # Neither the initial token of a delayed codebook nor -1 is a code.
         known = (own >= 0) & (own < lm.card)
         logits = self._depth(columns.T[None], out[None])  # [1, books, places, card]
         entropy = F.cross_entropy(logits[0].float().permute(1, 2, 0), own.clamp(0, lm.card - 1), reduction="none")
@@ -301,10 +302,10 @@ class LossFunction(nn.Module):
         places = self._places(columns, share, seed + 1)
         out, _ = self._temporal(inputs.given, oracle_tokens=inputs.oracle)
         logits = self._depth(columns[places].T[None], out.reshape(batch * steps, -1)[places][None])[0].float()
-        # Autocast keeps the weights that it cast here, without a graph: they would get no gradient from the loss.
+        # Autocast caches the weights cast here without a graph; the loss would give them no gradient.
         torch.clear_autocast_cache()
         numbers = torch.Generator().manual_seed(seed)
-        # The largest of logits with Gumbel's noise on them is a draw by their softmax.
+        # The argmax of logits with Gumbel noise is a sample from their softmax.
         noise = torch.rand(logits.shape, generator=numbers).clamp(min=1e-9).log().neg().log().neg().to(logits.device)
         chosen = (logits + OWN_TEMPERATURE * noise).argmax(-1).T
         own = columns[places, 1 : 1 + lm.dep_q]
@@ -315,7 +316,7 @@ class LossFunction(nn.Module):
     def _places(self, columns: torch.Tensor, share: float, seed: int) -> torch.Tensor:
         """Samples the indices of a share of the frames, with speech likelier than silence.
 
-        The largest u^(1/w) for uniform u are a sample with weights w (Efraimidis and Spirakis, 2006).
+        The indices of the largest u^(1/w), for uniform u, are a sample with weights w (Efraimidis and Spirakis, 2006).
         """
         own = columns[:, 1 : 1 + self.lm.dep_q]
         quiet = (own < 0).all(1)

@@ -232,7 +232,7 @@ def load_checkpoint(checkpoint: Path, lm: KameLM, optimiser: torch.optim.Optimiz
         name, _, moment = key.partition(_OF)
         moments.setdefault(name, {})[moment] = value
     options = StateDictOptions(full_state_dict=True)
-    # The groups' settings are as the optimiser was made; the rate is set at each step.
+    # The groups keep the settings of the new optimiser; the rate is set at each step.
     groups = get_optimizer_state_dict(lm, optimiser, options=options)["param_groups"]
     set_optimizer_state_dict(lm, optimiser, {"state": moments, "param_groups": groups}, options=options)
     return int(_read_state(checkpoint)["step"])
@@ -301,7 +301,7 @@ class Trainer:
         self._lm.train()
         self._folder.mkdir(parents=True, exist_ok=True)
         saved = self.step
-        # Only the first process writes; the others' curves are alike.
+        # Only the first process writes; the others' curves are similar.
         path = self._folder / CURVES if self._processes.first else Path(os.devnull)
         with path.open("a", encoding="utf-8") as curves:
             while self.step < self._settings.steps:

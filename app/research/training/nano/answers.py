@@ -135,7 +135,9 @@ class Answer:
 
     words: list[TimedWord] = field(default_factory=list)
     word_ends: list[int] = field(default_factory=list)
-    sounds: list[tuple[int, Spoken, int]] = field(default_factory=list)  # frame, what, its frames that are spoken
+    sounds: list[tuple[int, Spoken, int]] = field(
+        default_factory=list
+    )  # start frame, speech, number of its frames that are played
     end: int = 0
 
     def say(self, spoken: Spoken, at: int, cut: tuple[int, int] | None = None) -> None:
@@ -200,7 +202,7 @@ class AnswerPlan:
 
     def _read(self, number: int, at: int) -> None:
         """Reads a revision aloud, switching to newer ones."""
-        said: list[str] = []  # of the revision's text
+        said: list[str] = []  # words of the revision so far
         rest = self._revisions[number].text.split()
         for _ in range(6):
             spoken = self._bank.speak(" ".join(rest))

@@ -208,7 +208,7 @@ def draw_revisions(
     word ends.
     """
     if draw.random() < 0.07:
-        return []  # no back-end, or one that fails
+        return []  # no back-end, or a failing one
     words = [Word("", 0.0, frame * FRAME_SECONDS, "user") for frame in word_frames]
     requests = request_times(Utterance("user", tuple(words)), draw)
     answers = [(at, _guess(draw, fact, share)) for at, share, _ in requests]
@@ -235,7 +235,7 @@ def _other(draw: random.Random, fact: Fact) -> Fact:
     if fact.relation is None:
         return replace(draw_fact(draw, test=False), question=fact.question)
     changed = fact.changed(draw)
-    if draw.random() < 0.6:  # in the same words but for the value
+    if draw.random() < 0.6:  # in the same words except for the value
         for answer in fact.relation.answers:
             if fact.answer == answer.format(s=fact.subject, v=fact.value):
                 return replace(changed, answer=answer.format(s=fact.subject, v=changed.value))

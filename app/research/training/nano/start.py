@@ -155,8 +155,8 @@ def make_start(
     torch.manual_seed(0)
     lm = build_lm(dict(NANO_LM), torch.device("cpu"), torch.float32)
     with torch.no_grad():
-        # A word is the same vector where the oracle has it, where it was read and where it is chosen: so copying, which
-        # is all that the model has to do with words, is close from the start.
+        # Oracle, input and output share one embedding at the start. This makes copying, which is all that the model has
+        # to do with words, easy to learn.
         lm.oracle_emb.weight.copy_(lm.text_emb.weight)
         lm.text_linear.weight.copy_(lm.text_emb.weight[: lm.text_linear.out_features])
     save_file({name: value.bfloat16() for name, value in lm.state_dict().items()}, folder / LM_NAME)

@@ -76,7 +76,7 @@ class TrialScore:
         return "\n".join([*markdown(head, rows), "", times])
 
     def document(self) -> dict[str, Any]:
-        """Returns the results as JSON."""
+        """Returns the results as a JSON-serialisable dict."""
         kinds: dict[str, dict[str, Any]] = {
             score.kind: {
                 **{"trials": score.trials, "text_right": score.text_right, "heard_right": score.spoken_right},
@@ -224,7 +224,7 @@ class _Trial:
         end_frame = self._end / FRAME_SAMPLES
         if self._kind != "without":
             guess = self._fact if self._fact.relation is None else self._fact.changed(self._draw)
-            self._send(1, guess, end_frame - 6)  # from half of the question
+            self._send(1, guess, end_frame - 6)  # based on half of the question
             answer = self._fact
             if self._kind == "changed":
                 answer = self._result.before = self._fact.changed(self._draw)

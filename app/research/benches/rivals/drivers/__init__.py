@@ -1,1 +1,1 @@
-"""The programs that run in the environments of other assistants, and the protocol to them (`pipe.py`)."""
+"""The programs that run in the environments of other assistants, and the protocol they speak (`pipe.py`)."""

@@ -1,4 +1,4 @@
-"""LiveKit's agent session without a room: its Silero and endpointing, faster-whisper, OpenAI's protocol, Piper."""
+"""Runs LiveKit's agent session without a room: its Silero and endpointing, faster-whisper, an OpenAI client, Piper."""
 
 from __future__ import annotations
 

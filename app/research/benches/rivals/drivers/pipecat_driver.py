@@ -1,4 +1,4 @@
-"""A pipecat pipeline with its defaults: Silero, Smart Turn, faster-whisper, a server of OpenAI's protocol, Piper."""
+"""Runs a Pipecat pipeline with default settings: Silero, Smart Turn, faster-whisper, an OpenAI client, Piper."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PipeInput(BaseInputTransport):
 
 
 class PipeOutput(BaseOutputTransport):
-    """Sends the assistant's audio to the bench, at the rate of a sound card."""
+    """Sends the assistant's audio to the bench in real time, as a sound card would take it."""
 
     def __init__(self, params, pipe):
         super().__init__(params)
@@ -74,7 +74,7 @@ class PipeOutput(BaseOutputTransport):
 
 
 class Told(FrameProcessor):
-    """Passes all frames on and reports recognised words to the bench."""
+    """Passes all frames through and reports recognised words to the bench."""
 
     def __init__(self, pipe):
         super().__init__()

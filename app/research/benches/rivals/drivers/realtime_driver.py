@@ -1,4 +1,4 @@
-"""RealtimeSTT and RealtimeTTS as their author combines them: words, then the model's stream, then the voice."""
+"""Runs RealtimeSTT and RealtimeTTS as their author combines them: transcript, streamed completion, speech."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from RealtimeTTS.engines.piper_engine import PiperEngine, PiperVoice
 
 def main():
     pipe, given = Pipe(), settings()
-    # The engine runs Piper's command for each sentence.
+    # The engine runs the `piper` command for each sentence.
     piper = Path(sys.executable).with_name("piper")
     engine = PiperEngine(str(piper), PiperVoice(given["voice"]))
     rate = engine.get_stream_info()[2]
