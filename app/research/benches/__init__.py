@@ -1,11 +1,11 @@
 """Benches: each measures one property of the app and returns a result with `table()` and `document()` (for JSON).
 
-`README.md` lists the benches with their commands and latest figures. Shared by several of them:
+`README.md` lists the benches with their commands and latest figures. Modules shared by several benches:
 
 - `app/diagnostics/tables.py`: percentiles, Markdown tables, the description of the machine, progress bars
 - `app/research/results.py`: formatting of figures, grouping, reports, and errors for unreadable files
-- `recordings.py`: audio files, the benches' spoken questions, loudness, transcription of recordings, and asking them in
-  sessions
+- `recordings.py`: audio files, the benches' spoken questions, loudness, transcription, and sessions that are asked
+  questions
 - `timed_parts.py`: the real models in simulated time, over a single recording or in whole sessions
 - `pauses.py`: test cases with pauses within and after utterances, from synthetic speech and real speakers
 - `room.py`: a simulated room between loudspeaker and microphone

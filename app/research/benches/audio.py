@@ -33,7 +33,7 @@ LOST_SECONDS = 1.0
 """A chirp that takes longer counts as lost; Bluetooth takes half a second at worst."""
 SETTLE_SECONDS = 0.5
 GOAL_MS = 40.0
-"""The latency that the app may add to one frame."""
+"""Maximum latency that the app may add on top of one frame."""
 
 
 def make_chirp() -> np.ndarray:
@@ -92,7 +92,7 @@ class AudioResult:
 
     @property
     def beyond(self) -> float:
-        """Latency in milliseconds that the app adds to that of the devices and one frame, from the medians."""
+        """Latency beyond that of the devices and one frame, in milliseconds, computed from medians."""
         return statistics.median(self.trips) - statistics.median(self.device) - FRAME_MS
 
     @property
@@ -137,7 +137,7 @@ class AudioResult:
 def run_audio(
     microphone: str = "", loudspeaker: str = "", *, rounds: int = 40, progress: Progress = no_progress
 ) -> AudioResult:
-    """Measures with the named devices, or the system defaults. Raises DeviceError."""
+    """Measures the round trip with the named devices, or the system defaults. Raises DeviceError."""
     progress("the devices by themselves")
     with Loudspeaker(loudspeaker or None) as sink, Microphone(microphone or None) as source:
         result = AudioResult(source.name, sink.name, stated=(source.latency + sink.latency) * 1000)
@@ -153,7 +153,7 @@ def run_audio(
 
 
 def _measure_devices(source: Microphone, sink: Loudspeaker, times: int, result: AudioResult) -> None:
-    """Measures the time from the loudspeaker's callback that takes the chirp until the microphone's has all of it."""
+    """Measures the time from the loudspeaker callback that takes the chirp until the microphone has received it."""
     chirp = make_chirp()
     detector = ChirpDetector(chirp)
     _wait(source, detector, SETTLE_SECONDS)

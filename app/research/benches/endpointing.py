@@ -52,7 +52,7 @@ NEVER_SECONDS = 9.0
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A turn that was ended at second `at` although its speaker continued at `resumed`.
+    """A turn that was ended at `at` seconds although its speaker continued at `resumed`.
 
     `silent_at`: when its answer, which starts FIRST_SOUND_SECONDS after the turn's end, was silenced; None if it was
     not.
@@ -97,7 +97,7 @@ class EndpointingResult:
     left_out: list[str] = field(default_factory=list)
 
     def rows(self) -> list[tuple[str, list[Outcome]]]:
-        """Returns the groups of the table, by name."""
+        """Returns the groups of outcomes in the table, with their names."""
         people = [one for one in self.outcomes if one.case.speaker]
         spoken = [one for one in self.outcomes if not one.case.speaker]
         # Nothing indicates that more follows a complete question or statement, so these cases are listed separately.

@@ -38,7 +38,7 @@ from app.tts.base import place_words
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """A text with a pause between each two of its `parts`.
+    """A text with a pause between consecutive `parts`.
 
     `kind` describes the pauses: `clause` within a clause, `um` after a filled hesitation, `phrase` if one of them
     follows a complete question or request, `statement` between a statement and the question or request about it.
@@ -261,7 +261,7 @@ Recognise = Callable[[np.ndarray], str]
 
 
 def part_of(source: str, number: int) -> int:
-    """Returns the index of the part that number `number` of a source (`bench`, `spoken` or `fresh`) belongs to."""
+    """Returns the index of the part that text number `number` of a source (`bench`, `spoken` or `fresh`) belongs to."""
     return (0, 1, 2, 2)[number % 4] if source == "fresh" else number % 2
 
 

@@ -355,7 +355,7 @@ def _listen(recording: Recording, ends: Ends, decoder: CountingDecoder, models: 
 
 
 def _lags(updates: Sequence[tuple[float, int, tuple[str, ...]]], ends: Ends) -> Iterator[float]:
-    """Yields, for each finally recognised word, the delay from its end until it appeared in a partial and stayed.
+    """Yields, for each word of the final transcripts, the delay from its end until it appeared in a partial and stayed.
 
     `updates`: time, turn and words of each partial and final.
     """

@@ -105,7 +105,8 @@ def _level(power: np.ndarray | float) -> np.ndarray:
 _HOP = SAMPLE_RATE // 50
 SUFFIXES = (".flac", ".ogg", ".wav")
 VOICE_FLOOR = 0.01
-"""Amplitude above which a recording counts as voice: -40 dBFS. The noise of the bench's own is below -70 dBFS."""
+"""Amplitude above which a recording counts as voice: -40 dBFS. The noise of the bench's own recordings is below -70
+dBFS."""
 SPEAKER_PARTS = 3
 """Speakers are split into this many parts by their number; the last one is held out from every fit."""
 
@@ -303,7 +304,7 @@ class Turn:
 
     @property
     def starts(self) -> list[float]:
-        """When the assistant became audible, each time."""
+        """The times at which the assistant became audible."""
         return [event.at + PREBUFFER_SECONDS - self.end for event in self.of(e.AssistantStarted)]
 
     @property

@@ -321,7 +321,7 @@ class Room:
             for more in (0, 1000)
         )
         self._blocks = 0
-        # The sound at the microphone by the loudspeaker's clock; `_base` is the index of its first sample.
+        # The echo at the microphone, by the loudspeaker's clock; `_base` is the index of its first sample.
         self._air: np.ndarray = np.zeros(SAMPLE_RATE)
         self._base = -SAMPLE_RATE
         self._said: list[tuple[int, np.ndarray]] = []
@@ -337,7 +337,7 @@ class Room:
         return self._passed / SAMPLE_RATE
 
     def say(self, samples: np.ndarray, at: float) -> None:
-        """Adds the user's voice from second `at` on: float32 (n,), as it arrives at the microphone."""
+        """Adds the user's voice, starting at `at` seconds: float32 (n,), as it arrives at the microphone."""
         self._said.append((round(at * SAMPLE_RATE), samples))
 
     def next_frame(self) -> np.ndarray:

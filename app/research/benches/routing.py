@@ -63,7 +63,7 @@ class RoutingResult:
     left_out: list[str] = field(default_factory=list)
 
     def table(self) -> str:
-        """Returns the result as Markdown tables: the shares, and the confusions of each set."""
+        """Returns the result as Markdown tables: the shares, and the confusion matrix of each set."""
         head = ("right, %", "questions", "whole", *(f"{words} words" for words in BEGINNINGS), "with the policy")
         shares = [(one.right, *one.beginnings.values(), one.policy_right) for one in self.sets]
         rows = [

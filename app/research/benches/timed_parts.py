@@ -79,7 +79,7 @@ class SpeechModels:
 
 @contextmanager
 def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
-    """Loads the models; `words`: including the judge of the words. Raises TranscriberError."""
+    """Loads the models. `words`: whether to load the judge of the words too. Raises TranscriberError."""
     from app.stt import text_endpointing
     from app.stt.pooled import SmartTurn
     from app.stt.whisper_decoder import WhisperDecoder

@@ -262,7 +262,7 @@ def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Reader) -> VoiceFi
 
 
 def word_errors(clip: Clip, heard: Sequence[tuple[str, float]]) -> list[float]:
-    """Returns, for each correctly recognised word of a clip, how many seconds later its end was found."""
+    """Returns, for each correctly recognised word, by how many seconds its detected end is after the reported one."""
     own = [fold(word.text) for word in clip.words]
     theirs = [fold(word) for word, _ in heard]
     return [

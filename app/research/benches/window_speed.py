@@ -335,7 +335,7 @@ class SmoothnessResult:
 
 
 def run_smoothness(minutes: float, live_seconds: float, turns: int, progress: Progress) -> SmoothnessResult:
-    """Measures with a synthetic conversation of `minutes`. Raises UserError if the window can't be shown."""
+    """Measures the window with a synthetic conversation of `minutes`. Raises UserError if the window can't be shown."""
     progress(f"a window through {live_seconds:.0f} s of talk in real time, and {minutes:g} minutes at full speed")
     with tempfile.TemporaryDirectory(prefix="kame-") as folder:
         report = Path(folder) / "report.json"

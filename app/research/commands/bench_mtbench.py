@@ -80,7 +80,7 @@ def _run(work: Coroutine[Any, Any, list[Answer]]) -> list[Answer]:
 
 @contextmanager
 def talks(*, simulated: bool, measured_speeds: bool = True) -> Iterator[tuple[MakeSession, RunTalk, str]]:
-    """Yields a session factory, a runner for conversations, and the stage costs (empty in real time).
+    """Yields a session factory, a runner for conversations, and a description of the stage delays (empty in real time).
 
     `measured_speeds`: whether, in simulated time, language models have the speeds that “models bench” measured. Raises
     TranscriberError.

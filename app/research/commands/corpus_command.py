@@ -183,7 +183,7 @@ def _import(args: argparse.Namespace, terminal: Terminal) -> int:
     kame = args.source == "kame"
     count = 0
     for dialogue in read_kame(args.path, args.model_is) if kame else read_moshi(args.path):
-        swapped = kame and args.model_is == "B"  # KAME's layout has A on the left, ours the model
+        swapped = kame and args.model_is == "B"  # KAME's layout has A on the left, this one the model
         corpus.write(dialogue, read_stereo(Path(dialogue.sound), swapped=swapped) if dialogue.sound else None)
         count += 1
         terminal.progress(f"{count} dialogues")

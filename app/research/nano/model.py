@@ -1,9 +1,9 @@
 """Nano KAME without torch: weights, transformers in numpy, the encoder of the user's audio, and the speech decoder.
 
-A step of the language model is that of moshi's `LMGen` for a model without delays. The input is the previous step's
-text token and own codes, the user's codes of this frame, and the oracle token; the output is a text token and then one
-code per codebook. Layers follow Moshi's, including weight names, and process one token at a time. Matrices are stored
-in eight bits, other weights in half precision or float32.
+A step of the language model is equivalent to one of moshi's `LMGen` for a model without delays. The input is the
+previous step's text token and own codes, the user's codes of this frame, and the oracle token; the output is a text
+token and then one code per codebook. Layers follow Moshi's, including weight names, and process one token at a time.
+Matrices are stored in eight bits, other weights in half precision or float32.
 
 The user's audio becomes causal log-mel features, quantised with residual codebooks into the same codes as the torch
 implementation in `app.frontend.kame.codec`, which is used for training. The decoder of the packaged Piper voice, run by

@@ -122,7 +122,7 @@ def divergence(times: Sequence[float], people: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class OverlapFigures:
-    """The reaction to an event, which is speech over the assistant.
+    """The reaction to an event, that is, to speech over the assistant.
 
     - `spoke`: whether the assistant was speaking when the event began
     - `behaviour`: None if it is unknown what the assistant would have said otherwise
@@ -140,7 +140,7 @@ class OverlapFigures:
 def overlap_figures(
     spans: Sequence[Span], words: Sequence[Word], clean_words: Sequence[Word] | None, begin: float, end: float
 ) -> OverlapFigures:
-    """Returns the reaction to an event from second `begin` to `end`.
+    """Returns the reaction to an event that lasts from `begin` to `end`, in seconds.
 
     `clean_words`: the words of the output without the event; None if there is no such output.
     """

@@ -42,7 +42,7 @@ WORD_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the assistant that ended at `end` seconds. `revision`: 0 for words of an opening."""
+    """A word spoken by the assistant, ending at `end` seconds. `revision`: 0 for words of an opening."""
 
     text: str
     revision: int
@@ -111,7 +111,7 @@ def find(sound: np.ndarray, recording: np.ndarray) -> tuple[int, float]:
 
 
 def words_said(events: Sequence[e.Event], shift: float) -> list[Word]:
-    """Returns the words that were played, on the recording's clock: `shift` is added to the session's."""
+    """Returns the played words with their ends in recording time, which is session time plus `shift`."""
     said = (event for event in events if isinstance(event, e.AssistantSaid))
     return [Word(event.text, event.revision, event.at + shift) for event in said if fold(event.text)]
 
@@ -257,7 +257,7 @@ def ask_all(who: str, way: str, warm_up: Recording, questions: Sequence[Recordin
 
 
 def release_at(due: float, window: Window) -> None:
-    """Releases the talk button at `due`, a `time.monotonic()` timestamp. Raises UserError if that is too long past."""
+    """Releases the talk button at `due`, a `time.monotonic()` timestamp. Raises UserError if `due` is too long past."""
     late = time.monotonic() - due
     if late > LATE_SECONDS:
         raise UserError(

@@ -3,9 +3,9 @@
 An `Answer` is the stored record of one turn. The measures without a judge are how much of the oracle was said and with
 what delay, whether the answer relates to its question, and whether it contains the turn's key fact.
 
-A key fact is a list of patterns, at least one of which matches any correct answer. They were written by hand for this
-bench (`resources/bench/mt_bench/facts.json`) from the questions and the references. No pattern matches its own
-question, so that repeating the question is not a correct answer. Four of FastChat's references are wrong and were not
+A key fact is a list of patterns, at least one of which matches any correct answer. The patterns were written by hand
+for this bench (`resources/bench/mt_bench/facts.json`) from the questions and the references. No pattern matches its own
+question, so repeating the question is not a correct answer. Four of FastChat's references are wrong and were not
 followed: both turns of 104 (David has no brother; then one), the first of 105 (the fourth space is the secretary's and
 Alice's), and the second of 109 (a shadow to the right after sunrise points west, so Suresh faces south).
 """

@@ -5,9 +5,9 @@ questions with their reference answers. Requests use temperature 0 and at most 2
 brackets is the score; an answer whose judgement has none counts as not judged. The prompts state FastChat's task in
 this project's own words.
 
-The calibration tests whether the judge distinguishes right answers from answers to other questions. It scores each
-question's first reference answer, and in its place the one of another question. The area under the ROC curve (AUC: how
-often the right answer has the higher score, ties counting half) must reach `LEAST_AUC`.
+The calibration tests whether the judge distinguishes right answers from answers to other questions. It scores the first
+reference answer to each question, and the one to another question as if it answered this one. The area under the ROC
+curve (AUC: how often the right answer has the higher score, ties counting half) must reach `LEAST_AUC`.
 """
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ def judge_request(question: Question, turn: int, answers: Sequence[str]) -> Chat
 
 
 def score_in(text: str) -> float:
-    """Returns the first score in a judgement, or UNJUDGED if there is none up to 10. A 0, given to silence, counts as
-    1.
+    """Returns the first score in a judgement, or UNJUDGED if it is missing or above 10. A 0, given to silence, counts
+    as 1.
     """
     found = _SCORE.search(text)
     score = max(1.0, float(found[1])) if found else UNJUDGED

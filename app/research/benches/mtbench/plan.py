@@ -334,7 +334,7 @@ class Spending:
     dollars: float = 0.0
 
     def add(self, dollars: float | None) -> None:
-        """Adds the cost of a request. None counts as nothing, since its price is unknown."""
+        """Adds the cost of a request. None, which means that the price is unknown, counts as 0."""
         self.dollars += dollars or 0.0
 
     def check(self) -> None:

@@ -46,7 +46,7 @@ class Bank(Protocol):
 
 
 class UnspokenBank:
-    """Times texts as speech would, without audio, for training the text alone.
+    """Gives texts the timing of speech, without audio, for training the text alone.
 
     `pace`: frames per letter; slow speech has about 0.8. `books`: number of codebooks, filled with `NONE`.
     """
@@ -289,7 +289,7 @@ class Track:
         revisions: Sequence[TimedRevision],
         late: float = LATE,
     ) -> int | None:
-        """Adds a turn that begins in frame `at`, with the answer planned from the rest as by `AnswerPlan`.
+        """Adds a turn that begins in frame `at`, with an answer planned by `AnswerPlan`.
 
         Returns the frame after it; None if it does not fit.
         """
