@@ -1,6 +1,4 @@
-"""Helpers for results: formatting and plotting figures, grouping records, assembling reports, handling unreadable
-files.
-"""
+"""Helpers for results: formatting and plotting figures, grouping records, assembling reports, file errors."""
 
 from __future__ import annotations
 

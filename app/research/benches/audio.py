@@ -57,9 +57,7 @@ class ChirpDetector:
         self._deaf = 0
 
     def find(self, frame: np.ndarray) -> int | None:
-        """Returns the offset in `frame`, from 1 to its length, just after the end of a chirp; None if no chirp ends in
-        it.
-        """
+        """Returns the offset in `frame` (1 to its length) just after the end of a chirp; None if none ends there."""
         sound = np.concatenate([self._rest, frame])
         self._rest = sound[-len(self._rest) :].copy()
         match = np.correlate(sound, self._chirp, "valid")

@@ -144,9 +144,7 @@ SHARES = (("cut_off", "share"), ("audible", "audible_share"))
 
 
 def figures(group: Sequence[Outcome]) -> dict[str, Any]:
-    """Returns the number of turns, of those cut off (in all, and audibly) and of those never ended, and delay
-    quantiles.
-    """
+    """Returns counts of the turns (all, cut off, audibly cut off, never ended), and quantiles of the delays."""
     delays = [NEVER_SECONDS if one.delay is None else one.delay for one in group]
     cut, audible = sum(bool(one.cuts) for one in group), sum(one.audible for one in group)
     return {

@@ -42,9 +42,7 @@ START_SECONDS = 120.0
 
 @dataclass(slots=True)
 class Measured:
-    """Figures of one answer mode, or of one place (local or server); times are in seconds except `waits_ms` and
-    `late_ms`.
-    """
+    """Figures of one answer mode or place (local, server); times are in seconds except `waits_ms` and `late_ms`."""
 
     first_sound: list[float] = field(default_factory=list)
     partial_lag: list[float] = field(default_factory=list)

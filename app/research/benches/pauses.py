@@ -170,8 +170,8 @@ Making = Literal["flow", "apart"]
 PARTS = ("tuning", "held out", "final")
 """The parts used to tune the constants, to choose between candidates, and for a single final evaluation."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 1.2
-"""Range of inserted pauses, in seconds. Hesitations within a turn last 0.2 to 1 s (Campione and Véronis, 2002), some
-longer."""
+"""Range of inserted pauses, in seconds. Hesitations within a turn mostly last 0.2 to 1 s (Campione and Véronis, 2002).
+"""
 FADE_SECONDS = 0.008
 LEAD_SECONDS, TAIL_SECONDS = 0.5, 2.6
 ROOM_DBFS = -65.0

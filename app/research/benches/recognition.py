@@ -203,8 +203,8 @@ Ends = list[tuple[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Listened:
-    """One recording as recognised: spoken and recognised words, seconds of lag per word, processor seconds, and
-    duration.
+    """One recording as recognised: spoken and recognised words, lag of each word, processor time and duration, in
+    seconds.
     """
 
     said: str

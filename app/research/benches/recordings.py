@@ -105,8 +105,7 @@ def _level(power: np.ndarray | float) -> np.ndarray:
 _HOP = SAMPLE_RATE // 50
 SUFFIXES = (".flac", ".ogg", ".wav")
 VOICE_FLOOR = 0.01
-"""Amplitude above which a recording counts as voice: -40 dBFS. The noise of the bench's own recordings is below -70
-dBFS."""
+"""Amplitude above which audio counts as voice: -40 dBFS. The noise of the bench's own recordings is below -70 dBFS."""
 SPEAKER_PARTS = 3
 """Speakers are split into this many parts by their number; the last one is held out from every fit."""
 
@@ -159,9 +158,7 @@ def voice_end(samples: np.ndarray) -> float:
 
 
 def at_level(samples: np.ndarray, dbfs: float, *, peak: float = 1.0) -> np.ndarray:
-    """Returns a recording scaled so that its loud parts have this level, or a lower one if its peak would exceed
-    `peak`.
-    """
+    """Scales a recording so that its loud parts have this level, or a lower one if its peak would exceed `peak`."""
     powers = np.square(samples[: len(samples) // _HOP * _HOP], dtype=np.float64).reshape(-1, _HOP).mean(axis=1)
     loud = powers[powers > powers.max(initial=0.0) / 100]
     gain = 10 ** (dbfs / 20) / np.sqrt((loud.mean() if len(loud) else 0.0) + 1e-12)

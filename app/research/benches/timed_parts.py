@@ -163,9 +163,7 @@ class TimedTranscriber(StreamingTranscriber):
         super().push(frame, voiced)
 
     def deliver(self, until: float) -> None:
-        """Delivers the results that are due by `until`, in order; work that a result starts begins at the result's
-        time.
-        """
+        """Delivers the results that are due by `until`, in order; work started by a result begins at its time."""
         while self._results and self._results[0][0] <= until + 1e-9:
             at, _, result = heapq.heappop(self._results)
             self.now = at
@@ -373,9 +371,7 @@ class SimulatedBackend:
                 late = speed.first
             else:
                 text = f"{' ' * after_blank}{item}" if isinstance(item, str) else ""
-                late = (
-                    len(re.findall(r"\s\S", text)) / speed.rate
-                )  # one interval for each word that starts after whitespace
+                late = len(re.findall(r"\s\S", text)) / speed.rate  # counts words that start after whitespace
             after_blank = isinstance(item, str) and item[-1:].isspace()
             await asyncio.sleep(late)
             began = time.perf_counter()
@@ -389,8 +385,9 @@ class SimulatedBackend:
 
 
 class SimulatedParts:
-    """A factory for sessions in simulated time; a context manager that loads the speech models and may raise
-    TranscriberError.
+    """A factory for sessions in simulated time; a context manager that loads the speech models.
+
+    Raises TranscriberError on entering.
 
     - `make_backend`: returns a back-end that is not open yet
     - `speeds`: known speeds of embedded models, by key; other back-ends run at their actual speed

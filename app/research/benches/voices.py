@@ -1,5 +1,4 @@
-"""`bench voices` and `bench codec`: the quality of installed voices, and how well a small model's codec preserves a
-voice.
+"""`bench voices` and `bench codec`: the quality of installed voices, and what a small model's codec preserves.
 
 Every voice speaks the same sentences of its language (`resources/bench/sentences.json`) and is measured for speed,
 clarity, loudness, and the accuracy of its word times. Whisper base transcribes the audio and locates the word ends to

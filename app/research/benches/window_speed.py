@@ -57,8 +57,8 @@ class PackageImport:
 
 @dataclass(slots=True)
 class StartupResult:
-    """Seconds from the process's start to each step, for each start; for `again`, from the start of the second
-    conversation.
+    """Seconds from the process's start to each step, for each start; `again` counts from the second conversation's
+    start.
 
     `problem`: why no conversation could begin. `imported_ms`: time of all imports until the window is visible,
     including the profile's overhead.
@@ -140,9 +140,7 @@ def run_startup(
 
 
 def read_profile(output: str) -> tuple[list[PackageImport], float, int]:
-    """Parses `-X importtime` output: the heaviest packages before the window is visible, total milliseconds, total
-    modules.
-    """
+    """Parses `-X importtime` output: the heaviest packages before the window appears, all milliseconds and modules."""
     found = [match for line in output.partition(_PAINTED_LINE)[0].splitlines() if (match := _IMPORT.match(line))]
     rows = [
         PackageImport(name, sum(int(match[1]) for match in matches) / 1000, len(matches))
@@ -197,9 +195,7 @@ class _Home:
             self._environment |= homes
 
     def _move_runtime(self) -> None:
-        """Moves the socket folder, where a running window would be found, but keeps the sound server and display
-        reachable.
-        """
+        """Moves the socket folder, where a running window would be found, but keeps sound and display reachable."""
         env, before = self._environment, os.environ.get("XDG_RUNTIME_DIR", "")
         env["XDG_RUNTIME_DIR"] = str(self._folder / "run")
         (self._folder / "run").mkdir(mode=0o700)

@@ -141,8 +141,9 @@ def _train(args: argparse.Namespace, terminal: Terminal, folder: RunFolder, sett
 
 @contextmanager
 def _interrupted() -> Iterator[threading.Event]:
-    """Sets the event on the first Ctrl-C, to stop after the current step with a checkpoint; a second Ctrl-C stops
-    immediately.
+    """Sets the event on the first Ctrl-C, to stop after the current step with a checkpoint.
+
+    A second Ctrl-C stops immediately.
     """
     asked = threading.Event()
 

@@ -110,8 +110,8 @@ class Tokeniser:
         self._mark = lm.end_of_text_padding_id
 
     def tokens(self, dialogue: Dialogue, samples: np.ndarray, draw: random.Random) -> np.ndarray:
-        """Returns int16 `[streams, frames]`. `samples`: float32 `[n, 2]`, model on the left. An incomplete last frame
-        is dropped.
+        """Returns int16 `[streams, frames]`. `samples`: float32 `[n, 2]`, model on the left. Drops an incomplete last
+        frame.
         """
         frames = len(samples) // FRAME_SAMPLES
         sound = torch.from_numpy(np.ascontiguousarray(samples[: frames * FRAME_SAMPLES].T))

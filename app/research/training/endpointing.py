@@ -166,8 +166,8 @@ LATE_WAIT = {"people": 0.76, "synthetic": 0.76}
 HELD_OUT = 2
 """The part of the real speakers that nothing is fitted to."""
 LONGEST_SILENCE = 1.6
-"""Only this many seconds of a pause are used by the second regression. The callers' recordings end this long after
-the voice."""
+"""The second regression uses only this many seconds of a pause; the callers' recordings end this long after the voice.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,9 +335,7 @@ def report(outcomes: dict[Policy, list[Outcome]]) -> str:
 
 
 def choose(outcomes: dict[Policy, list[Outcome]]) -> Policy:
-    """Returns the policy that cuts off the fewest turns while meeting the wait limits, or of all policies if none meets
-    them.
-    """
+    """Returns the policy that cuts off the fewest turns among those within the wait limits, or among all if none is."""
     fitting = [
         policy
         for policy, found in outcomes.items()

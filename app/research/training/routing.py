@@ -56,9 +56,7 @@ class Encoder:
         self._cls, self._sep = (self.tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
 
     def encode(self, ids: NDArray[np.int64]) -> Floats:
-        """Encodes (texts, pieces) of equal length, including special pieces, as (texts, 384): the mean over all
-        positions.
-        """
+        """Encodes (texts, pieces) of equal length, with special pieces, as (texts, 384): the mean over positions."""
         import torch
 
         words, positions, kinds, scale, bias = (
@@ -175,8 +173,7 @@ PAIR_SHARE = 0.4
 PAIR_QUESTIONS = 2
 """Only pairs that occur in at least this many questions are learned."""
 RARE = 1000
-"""The embeddings are centred on the mean of the pieces from this ID on; earlier ones are punctuation, letters and
-the like."""
+"""The embeddings are centred on the mean of the pieces from this ID on; earlier ones are punctuation, letters, etc."""
 
 
 def questions_digest(path: Path) -> str:

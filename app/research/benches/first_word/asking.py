@@ -269,8 +269,8 @@ def release_at(due: float, window: Window) -> None:
 
 
 def _end_in(recording: MonitorRecording, place: int, question: Recording) -> float:
-    """Returns when the question's voice ends, in seconds of the recording, after waiting for its loudest part to be
-    played.
+    """Waits until the question's loudest part has been played; returns when its voice ends, in seconds of the
+    recording.
     """
     loud = float(np.abs(question.samples).max()) / 2
     within = int(np.flatnonzero(np.abs(question.samples) > loud)[0])
@@ -284,9 +284,7 @@ def _end_in(recording: MonitorRecording, place: int, question: Recording) -> flo
 
 
 def _wait_for_answer(window: Window, recording: MonitorRecording, end: float) -> None:
-    """Waits until the answer to a question that ends at `end` seconds of the recording is over, or has failed to
-    arrive.
-    """
+    """Waits until the answer to a question that ends at `end` seconds of the recording is over or overdue."""
     events: list[e.Event] = []
     position = max(0, round(end * SAMPLE_RATE))
     last_sound, sounded, silenced = end, False, False

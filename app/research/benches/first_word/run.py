@@ -95,9 +95,7 @@ class FirstWordResult:
         return "\n".join([*lines, *dict.fromkeys(self.failures)])
 
     def groups(self) -> Iterator[dict[str, Any]]:
-        """Yields the figures of each group and way of asking, with the first questions after a start as a group of
-        their own.
-        """
+        """Yields the figures of each group and way of asking; first questions after a start form their own group."""
         kinds = grouped(self.measured, lambda one: (FIRST if one.first else one.who, one.way))
         for kind, way in itertools.product((*WHO, FIRST), WAYS):
             if (kind, way) in kinds:

@@ -1,5 +1,4 @@
-"""The environment of `bench first-word`: a virtual screen and sound server, on which the app runs as it would for a
-user.
+"""The environment of `bench first-word`: a virtual screen and sound server for the app to run on.
 
 The sound server's loudspeaker and microphone are the two channels of one null sink. A single recording of its monitor
 contains both, sample-aligned. Since the figures are valid only on an idle machine, this module also measures the load

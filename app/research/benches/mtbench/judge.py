@@ -144,9 +144,7 @@ def judge_request(question: Question, turn: int, answers: Sequence[str]) -> Chat
 
 
 def score_in(text: str) -> float:
-    """Returns the first score in a judgement, or UNJUDGED if it is missing or above 10. A 0, given to silence, counts
-    as 1.
-    """
+    """Returns the first score in a judgement, or UNJUDGED if it is missing or above 10. A 0 (silence) counts as 1."""
     found = _SCORE.search(text)
     score = max(1.0, float(found[1])) if found else UNJUDGED
     return score if score <= 10.0 else UNJUDGED

@@ -34,8 +34,7 @@ from app.untrusted.limits import CORPUS, CORPUS_LINE
 def speak(
     questions: Iterable[Question], folder: Path | None, voice: str, progress: Progress
 ) -> dict[tuple[int, int], Recording]:
-    """Returns the audio of the turns, keyed by question number and turn (from 1). Raises TranscriberError and
-    VoiceError.
+    """Returns the audio of the turns, keyed by question and turn (from 1). Raises TranscriberError and VoiceError.
 
     `folder`: recordings named QUESTION_TURN.flac, or subfolders of them by voice. Missing ones are synthesized with the
     app's voice `voice` (empty: the default).

@@ -135,9 +135,7 @@ class Answer:
 
     words: list[TimedWord] = field(default_factory=list)
     word_ends: list[int] = field(default_factory=list)
-    sounds: list[tuple[int, Spoken, int]] = field(
-        default_factory=list
-    )  # start frame, speech, number of its frames that are played
+    sounds: list[tuple[int, Spoken, int]] = field(default_factory=list)  # start frame, speech, frames of it played
     end: int = 0
 
     def say(self, spoken: Spoken, at: int, cut: tuple[int, int] | None = None) -> None:

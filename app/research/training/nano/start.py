@@ -92,7 +92,7 @@ def fit_quantiser(
 
 
 def _k_means(points: torch.Tensor, entries: int, random: torch.Generator) -> torch.Tensor:
-    """Returns `entries` centres of `points` by Lloyd's algorithm from random points; empty centres move to distant
+    """Returns `entries` centres of `points` by Lloyd's algorithm from random ones; empty centres move to distant
     points.
     """
     centres = points[torch.randperm(len(points), generator=random)[:entries]].clone()
