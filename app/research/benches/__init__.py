@@ -4,8 +4,7 @@
 
 - `app/diagnostics/tables.py`: percentiles, Markdown tables, the description of the machine, progress bars
 - `app/research/results.py`: formatting of figures, grouping, reports, and errors for unreadable files
-- `recordings.py`: audio files, the benches' spoken questions, loudness, transcription, and sessions that are asked
-  questions
+- `recordings.py`: audio files, the benches' spoken questions, loudness, transcription, and asking questions in sessions
 - `timed_parts.py`: the real models in simulated time, over a single recording or in whole sessions
 - `pauses.py`: test cases with pauses within and after utterances, from synthetic speech and real speakers
 - `room.py`: a simulated room between loudspeaker and microphone

@@ -57,7 +57,7 @@ _RULES: tuple[tuple[str, Direction], ...] = (
         "lower",
     ),
 )
-"""Matched against the end of a figure's name; the first match applies."""
+"""Patterns that are matched against the end of a figure's name; the first match applies."""
 _COMPILED = tuple((re.compile(f"(?:{pattern})$"), direction) for pattern, direction in _RULES)
 
 

@@ -1,11 +1,12 @@
-"""Recordings for benches and training: reading, levelling, transcription for comparison, and asking them in sessions.
+"""Recordings for benches and training: reading, levelling, transcription for comparison, and asking questions in
+sessions.
 
 Sources are single sound files, folders with a manifest, and the benches' own spoken questions. A Whisper model
 transcribes speech for word-by-word comparison. Loudness follows ITU-R BS.1770-5: K-weighted, gated, mono.
 
-A `Conversation` is a session that is asked questions in real or simulated time; its audio input and output behave like
-devices, including the loudspeaker's prebuffer but not the hardware's buffers. A `Turn` holds the events after one
-question and derives figures from them.
+A `Conversation` asks questions in a session, in real or simulated time; its audio input and output behave like devices,
+including the loudspeaker's prebuffer but not the hardware's buffers. A `Turn` holds the events after one question and
+derives figures from them.
 """
 
 from __future__ import annotations
@@ -321,7 +322,7 @@ class Turn:
 
 
 class Conversation:
-    """A session that is asked questions. Raises whatever opening a session raises.
+    """Opens a session and asks questions in it. Raises whatever opening a session raises.
 
     - `make`: creates the session
     - `simulated`: whether the running loop is in simulated time

@@ -429,7 +429,7 @@ class SimulatedParts:
         """Creates a session of `choice`, to be entered on a loop in simulated time. `how`: further settings.
 
         Raises VoiceError. Each session loads its own voice: a voice's random variation continues from clip to clip, so
-        a shared one would vary in sound and length with what was said before.
+        the clips of a shared one would depend on what it spoke before.
         """
         voice, backend = SimulatedVoice(make_voice()), choice.backend
         speed = self._speeds.get(backend.model or DEFAULTS["llm"]) if backend.provider == "embedded" else None

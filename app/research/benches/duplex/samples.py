@@ -69,7 +69,7 @@ def make_sets(
     folder: Path, count: int, say: Say, pauses: Sequence[Case], people: Sequence[Case], progress: Progress
 ) -> None:
     """Writes `count` samples of each task into `folder`. `pauses`: synthetic cases with inserted pauses; `people`:
-    cases of real speakers, which make sets of their own. Raises OSError.
+    cases of real speakers, which form separate sets. Raises OSError.
     """
     progress("the sets are made")
     facts = load_facts(3 * count + 1)

@@ -1,7 +1,7 @@
 """Asks a system a two-turn question in a fresh session, records the result, and measures it without a judge.
 
-An `Answer` is the stored record of one turn. The measures without a judge are how much of the oracle was said and with
-what delay, whether the answer relates to its question, and whether it contains the turn's key fact.
+An `Answer` is the stored record of one turn. The measures without a judge are how much of the oracle was spoken and
+with what delay, whether the answer relates to its question, and whether it contains the turn's key fact.
 
 A key fact is a list of patterns, at least one of which matches any correct answer. The patterns were written by hand
 for this bench (`resources/bench/mt_bench/facts.json`) from the questions and the references. No pattern matches its own
@@ -43,7 +43,7 @@ class Answer:
     - `first_sound`, `first_content`: seconds from the end of the question until the first sound, and until the answer's
       own first word had been spoken; negative before that end, None without an answer
     - `requests`: number of back-end requests; `taken_back`: how often the voice corrected itself
-    - `adopted`: the share of the last oracle's content words that were said; `adoption_seconds`: how long after their
+    - `adopted`: the share of the last oracle's content words that were spoken; `adoption_seconds`: how long after their
       arrival (median)
     - `cost`: US dollars; `read_back`: another recogniser's transcript of the spoken answer
     - `cut_off`: whether the system started speaking before the question was over
@@ -94,7 +94,7 @@ def content_words(text: str) -> list[str]:
 
 
 def adoption(oracle: str, events: Sequence[e.Event], revision: int) -> tuple[float | None, float | None]:
-    """Returns the share of the last oracle's content words that were said, and the median delay in seconds.
+    """Returns the share of the last oracle's content words that were spoken, and the median delay in seconds.
 
     The delay runs from a word's arrival in the oracle until it had been spoken. `revision`: the oracle's number. Both
     are None without an oracle; the delay is None if no word was spoken after it arrived.

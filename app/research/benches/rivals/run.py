@@ -47,7 +47,7 @@ class Measured:
     trouble: str = ""
 
     def by_kind(self) -> dict[str, list[Outcome]]:
-        """Returns its outcomes by kind of speaker."""
+        """Returns the outcomes, keyed by kind of speaker."""
         return grouped(self.outcomes, lambda one: one.kind)
 
     def document(self) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def ask(process: AssistantProcess, item: Recording) -> Outcome:
 
 
 def _timing(process: AssistantProcess, begin: float, end: float) -> tuple[float | None, bool, float]:
-    """Returns the time of the first sound after the end, whether one came before it, and the seconds of overlap."""
+    """Returns the time of the first sound after the end, whether one preceded it, and the seconds of overlap."""
     block = SAMPLE_RATE // 50
     during = np.abs(process.loudspeaker.played(begin + 0.3, end)) > FLOOR
     over = float(during[: len(during) // block * block].reshape(-1, block).any(axis=1).sum()) * 0.02

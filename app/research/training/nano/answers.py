@@ -83,7 +83,7 @@ class SpeechBank:
 def in_whole_frames(latents: np.ndarray, spans: Sequence[tuple[int, int]]) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """Stretches speech so that each word starts on a frame boundary, which makes its codes vary less.
 
-    `latents`: `[N, 192]`; `spans`: the words' spans as returned by a voice. The span from one word's start to the next
+    `latents`: `[N, 192]`; `spans`: the words' spans, as returned by a voice. The span from one word's start to the next
     takes the nearest whole number of frames, at least one.
     """
     if not spans:
@@ -235,7 +235,7 @@ class AnswerPlan:
         """Returns the revisions that may be based on the whole question, each with the frame of its first fed word."""
         found = []
         for number, fed in enumerate(self._oracle.fed):
-            # Its start token came before its first word.
+            # A revision's start token precedes its first word.
             if fed and fed[0] >= self._question_end + TRUST:
                 found.append((number, fed[0]))
         return found
@@ -261,7 +261,10 @@ class AnswerPlan:
 
 
 def _cut(spoken: Spoken, at: int, earliest: int) -> tuple[int, int]:
-    """Returns the frame at the end of a word where speech that began in frame `at` stops, and the words until then."""
+    """Returns the end of the first word to end at frame `earliest` or later, and the number of words up to it.
+
+    `at`: the frame in which the speech starts. If no word ends that late, returns the end of the speech.
+    """
     words = ((at + end, count) for count, end in enumerate(spoken.ends, 1) if at + end >= earliest)
     return next(words, (at + len(spoken.codes), len(spoken.words)))
 
