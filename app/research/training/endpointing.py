@@ -245,7 +245,7 @@ def _clues(look: Look, odds: WordOdds | None) -> dict[str, float] | None:
 
 
 def _counted(utterances: Iterable[Utterance]) -> list[tuple[Pause, float]]:
-    """Returns all pauses except untold ones, with weights that balance the utterances of people and synthetic ones."""
+    """Returns all pauses except untold ones, with weights that balance people's and synthetic utterances."""
     utterances = list(utterances)
     sizes = Counter(bool(u.case.speaker) for u in utterances)
     return [

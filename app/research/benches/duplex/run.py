@@ -83,7 +83,8 @@ def turn_latency(words: Sequence[Word], end: float) -> float | None:
 class Backchannels:
     """The classified spans of an output.
 
-    `takeover`: whether any span is too long for a backchannel; `times`: when each backchannel starts, in seconds.
+    `takeover`: whether any span is too long, or has too many words, for a backchannel; `times`: when each backchannel
+    starts, in seconds.
     """
 
     takeover: bool
@@ -128,7 +129,7 @@ class OverlapFigures:
     - `behaviour`: None if it is unknown what the assistant would have said otherwise
     - `stop`: seconds from the event's start until the assistant fell silent; None if it was already silent or spoke to
       the event's end
-    - `gap`: seconds from the event's end until the assistant spoke again; None if it had not stopped or stayed silent
+    - `gap`: seconds from the event's end until the assistant spoke again; None if it never stopped, or stayed silent
     """
 
     spoke: bool

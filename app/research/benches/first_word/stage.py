@@ -40,7 +40,8 @@ PACKAGES = {
 }
 """The required programs, and the Debian packages that provide them."""
 HARDWARE_RATE = 48_000
-"""Sample rate in Hz of the virtual devices. Most real devices use it too, so the sound server has to resample."""
+"""Sample rate in Hz of the virtual devices. Most real devices use it too; the sound server resamples the app's audio.
+"""
 START_SECONDS = 15.0
 WINDOW_SECONDS = 120.0
 END_SECONDS = 10.0
