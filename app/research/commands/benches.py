@@ -97,6 +97,7 @@ def bench(
     - `run`: may be a function's name, see `calls`
     - `backend`: adds the options that choose a back-end
     - `needs`: a package that is only installed for tests
+    - `can_fail`: whether the exit code depends on the result's `ok`
     """
     called = calls(run) if isinstance(run, str) else run
 

@@ -235,7 +235,10 @@ def fault_of(script: Script, item: Item | None = None) -> str:
 
 
 def _holds(text: str, answer: str) -> bool:
-    """Whether a text may state an answer: has half its content words, or no number that contradicts its digits."""
+    """Whether a text may state an answer: it has half of its content words, or no numbers other than its own.
+
+    Numbers decide if the answer has any; a text without digits may spell them out.
+    """
     have, wanted = (set(re.findall(r"[\w']+", part.lower())) for part in (text, answer))
     if any(word.isdigit() for word in wanted):
         digits = {word for word in have if word.isdigit()}

@@ -117,8 +117,8 @@ _RUN = "run.json"
 class Start:
     """The starting point of a run. `weights`: a folder of weights, whose codec and vocabulary are kept.
 
-    `fresh`: uses only codec, vocabulary and shape of the folder, with random weights. `rank`: of the adapters; 0 trains
-    all weights.
+    `fresh`: uses only codec, vocabulary and shape of the folder, with random weights. `rank`: the rank of the adapters;
+    0 trains all weights.
     """
 
     weights: str

@@ -186,7 +186,7 @@ class AnswerPlan:
         return self.answer
 
     def _wait(self) -> int | None:
-        """Waits for a revision, with phrases that say so. Returns None if none arrives."""
+        """Waits for a revision, filling the time with phrases. Returns None if none arrives."""
         while True:
             if (now := self._newest(self.answer.end)) is not None:
                 return now

@@ -156,7 +156,7 @@ _CHANGE = 3
 class TrialResult:
     """The result of a trial.
 
-    `first_sound`: seconds after the question's end; None: silence; negative: it interrupted.
+    `first_sound`: seconds after the question's end, negative if it interrupted, None if it stayed silent.
     """
 
     kind: Kind
