@@ -235,14 +235,15 @@ def fault_of(script: Script, item: Item | None = None) -> str:
 
 
 def _holds(text: str, answer: str) -> bool:
-    """Whether a text may state an answer: it has half of its content words, or no numbers other than its own.
+    """Whether a text may state an answer.
 
-    Numbers decide if the answer has any; a text without digits may spell them out.
+    If the answer has numbers, the text must have one of them or, since it may spell them out, no digits at all.
+    Otherwise, it must have half of the answer's content words.
     """
     have, wanted = (set(re.findall(r"[\w']+", part.lower())) for part in (text, answer))
     if any(word.isdigit() for word in wanted):
         digits = {word for word in have if word.isdigit()}
-        return not digits or bool(digits & wanted)  # numbers may be written as words
+        return not digits or bool(digits & wanted)
     content = {word for word in wanted if len(word) > 3} or wanted
     return len(content & have) * 2 >= len(content)
 
