@@ -7,7 +7,6 @@ retried, and usable answers are cached on disk.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import itertools
 import json
@@ -26,8 +25,10 @@ from app.backend.base import Usage as TokenUsage
 from app.backend.prices import Price
 from app.conversation.languages import ENGLISH
 from app.conversation.prompt import ChatMessage
+from app.diagnostics.tables import Progress
 from app.models.catalogue import ModelError
 from app.research.benches.mtbench.asking import complete
+from app.research.benches.mtbench.plan import Lines
 from app.research.benches.recordings import normalised, word_distance
 from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent, exchanges, utterances
 from app.research.corpus.oracle import HintRequest, cleaned, fault_of, request_times
@@ -79,13 +80,17 @@ class Prompt:
 
 
 class Asker:
-    """Sends prompts to `backend`, which must be open. Answers are cached in a file, for runs that are resumed."""
+    """Sends prompts to `backend`, which must be open. Answers are cached in a file, for runs that are resumed.
+
+    Raises UserError if the cache can't be read or written.
+    """
 
     def __init__(self, backend: Backend, cache: Path, at_once: int = 8, temperature: float = 0.7) -> None:
-        self._backend, self._cache = backend, cache
+        self._backend = backend
+        self._kept: Lines[dict[str, str]] = Lines(cache, dict, dict)
         self._places = asyncio.Semaphore(at_once)
         self._temperature = temperature
-        self._known = _read(cache)
+        self._known = {entry["key"]: entry["answer"] for entry in self._kept.records}
 
     async def ask(self, prompt: Prompt) -> str:
         """Returns a usable answer, or "" after `TRIES` tries. Raises BackendError if retries don't help."""
@@ -102,7 +107,8 @@ class Asker:
                     await asyncio.sleep(error.retry_after or _WAIT_SECONDS * 2**attempt)
                     continue
                 if not prompt.check(answer):
-                    self._keep(key, answer)
+                    self._known[key] = answer
+                    self._kept.add({"key": key, "answer": answer})
                     return answer
         return ""
 
@@ -125,12 +131,6 @@ class Asker:
         )
         return (await complete(self._backend, request))[0]
 
-    def _keep(self, key: str, answer: str) -> None:
-        self._known[key] = answer
-        self._cache.parent.mkdir(parents=True, exist_ok=True)
-        with self._cache.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n")
-
 
 async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """Runs coroutines concurrently; returns their results in order. The first error cancels the rest and is raised."""
@@ -152,22 +152,11 @@ def price_of(prompts: Sequence[Prompt], price: Price | None) -> float | None:
     return price.of(TokenUsage(round(tokens_in), round(tokens_out)))
 
 
-def _read(cache: Path) -> dict[str, str]:
-    known: dict[str, str] = {}
-    for line in cache.read_text("utf-8").splitlines() if cache.exists() else ():
-        with contextlib.suppress(ValueError, KeyError, TypeError):  # cut short when the run was stopped
-            entry = json.loads(line)
-            known[entry["key"]] = entry["answer"]
-    return known
-
-
 SCRIPTS, ANSWERS, SHARDS = "scripts.jsonl", "answers.jsonl", "shards"
 SHARD_DIALOGUES = 200
 _DIALOGUES_AT_ONCE = 16
 MOST_MISHEARD = 0.4
 """Maximum word error rate of a dialogue read back by the recogniser; above it, its speech counts as broken."""
-
-Progress = Callable[[str], None]
 
 
 @dataclass(slots=True)

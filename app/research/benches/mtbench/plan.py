@@ -86,12 +86,7 @@ def load_questions(numbers: Sequence[int] = ()) -> list[Question]:
     )
     references = {row["question_id"]: tuple(row["turns"]) for row in answered}
     questions = [
-        Question(
-            row["question_id"],
-            row["category"],
-            tuple(row["turns"]),
-            references.get(row["question_id"], ()) if row["category"] == "reasoning" else (),
-        )
+        Question(row["question_id"], row["category"], tuple(row["turns"]), references.get(row["question_id"], ()))
         for row in asked
         if row["category"] in CATEGORIES
     ]
@@ -299,9 +294,9 @@ class Lines(Generic[_T]):
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 yield self._read(read_json(line, CORPUS_LINE))
-            except ValueError as error:
+            except (ValueError, TypeError) as error:
                 raise UserError(
-                    f"Line {number} of {self._path} can't be read ({error}). Remove it, or give another --out."
+                    f"Line {number} of {self._path} can't be read ({error}). Remove it, or give another folder."
                 ) from error
 
 
@@ -375,8 +370,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The functions with which the bench creates sessions and back-ends, prices requests, and runs conversations.
-    `read`: transcribes spoken answers.
+    """The functions with which a bench creates sessions and back-ends, prices requests, and runs conversations.
+
+    `read`: transcribes spoken answers. `simulated`: whether `run_talk` uses simulated time.
     """
 
     make_session: MakeSession
@@ -384,6 +380,7 @@ class Tools:
     cost: Callable[[Backend, Usage], float | None]
     run_talk: RunTalk
     read: Read | None = None
+    simulated: bool = False
 
 
 def name_of(choice: BackendChoice) -> str:
