@@ -52,10 +52,8 @@ _RULES: tuple[tuple[str, Direction], ...] = (
     (r"(?:^|[._])(?:wrong|wer|error_rate|read_back|read_back_errors|words_wrong\.[^.]+)", "lower"),
     (r"\.(?:unanswered|unjudged|failures|early|early_starts|talked_over|cut_off|audible|share|audible_share)", "lower"),
     (r"\.(?:missed|taken_back|cost|memory\w*|processor\w*|model_processor|uncertain_share|divergence)", "lower"),
-    (
-        r"(?:^|[._])(?:over_user|too_early|underruns|lost|skipped|gaps|beginnings_lost|core_share|variance_left)",
-        "lower",
-    ),
+    (r"(?:^|[._])(?:over_user|too_early|underruns|lost|skipped|gaps)", "lower"),
+    (r"(?:^|[._])(?:beginnings_lost|core_share|variance_left)", "lower"),
 )
 """Patterns that are matched against the end of a figure's name; the first match applies."""
 _COMPILED = tuple((re.compile(f"(?:{pattern})$"), direction) for pattern, direction in _RULES)

@@ -8,6 +8,7 @@ recogniser are the app's own. The turn's final words are compared with those of 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +25,7 @@ from app.conversation.words import fold
 from app.diagnostics.tables import Progress, markdown, no_progress
 from app.frontend.cascade import CascadeFrontEnd
 from app.research.benches.recordings import Recording, at_level, load_questions, trim
-from app.research.benches.room import Room, random_rooms
+from app.research.benches.room import NoOpContext, Room, random_rooms
 from app.research.benches.timed_parts import SpeechModels, speech_models
 from app.research.results import grouped
 from app.session.clock import run_simulated
@@ -187,7 +188,7 @@ ANSWER = (
 """What the app says, repeated as needed."""
 
 
-class CachedVoice:
+class CachedVoice(NoOpContext):
     """Wraps `voice` and caches its clips for later conversations."""
 
     name = "cached"
@@ -205,58 +206,42 @@ class CachedVoice:
         future.set_result(self._clips[text])
         return future
 
-    def __enter__(self) -> CachedVoice:
-        return self
 
-    def __exit__(self, *exc: object) -> None:
-        return None
-
-
-@dataclass(slots=True)
-class _Talk:
-    """A conversation in a room.
-
-    `asked_sound`: the question as the recogniser received it, or None if nothing was asked.
-    """
-
-    events: list[e.Event]
-    asked_sound: np.ndarray | None = None
-
-    @property
-    def starts(self) -> list[e.UserStarted | e.UserResumed]:
-        """The events at which the app detected a user turn, except the typed one at the beginning."""
-        return [event for event in self.events if isinstance(event, e.UserStarted | e.UserResumed)][1:]
+def _starts(events: Sequence[e.Event]) -> list[e.UserStarted | e.UserResumed]:
+    """Returns the events at which the app detected a user turn, except the typed one at the beginning."""
+    return [event for event in events if isinstance(event, e.UserStarted | e.UserResumed)][1:]
 
 
 def speak_over(
     place: Place, asked: Recording, at: float, models: SpeechModels, voice: Voice, echoes: EchoStore | None = None
 ) -> Outcome:
     """Asks a question `at` seconds into a new conversation. `echoes`: echo paths learned in earlier conversations."""
-    talk = _talk(place, asked, at, models, voice, echoes)
-    since = {event.turn for event in talk.starts if event.at >= at}
-    finals = {event.turn: event.text for event in talk.events if isinstance(event, e.TranscriptFinal)}
-    assert talk.asked_sound is not None
+    events, asked_sound = _talk(place, asked, at, models, voice, echoes)
+    since = {event.turn for event in _starts(events) if event.at >= at}
+    finals = {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
+    assert asked_sound is not None
     return Outcome(
         place,
         asked,
         at,
         fold(" ".join(text for turn, text in sorted(finals.items()) if turn in since)),
-        fold(models.transcribe(talk.asked_sound)),
-        any(isinstance(event, e.AssistantEnded) and event.interrupted and event.at > at for event in talk.events),
-        sum(event.at < at for event in talk.starts),
+        fold(models.transcribe(asked_sound)),
+        any(isinstance(event, e.AssistantEnded) and event.interrupted and event.at > at for event in events),
+        sum(event.at < at for event in _starts(events)),
     )
 
 
 def _talk(
     place: Place, asked: Recording | None, at: float, models: SpeechModels, voice: Voice, echoes: EchoStore | None
-) -> _Talk:
+) -> tuple[list[e.Event], np.ndarray | None]:
+    """Returns the events of a conversation, and the question as the recogniser received it, None without a question."""
     seconds = at + TAIL_SECONDS + (len(asked.samples) / SAMPLE_RATE if asked else 0.0)
     room = Room(round(seconds / FRAME_SECONDS), by_hops=True, **place.room)
     if asked is not None:
         room.say(asked.samples, at)
-    talk = _Talk([])
+    events: list[e.Event] = []
 
-    async def run() -> None:
+    async def run() -> np.ndarray | None:
         parts = SessionParts(
             frontend=CascadeFrontEnd(voice, "thinking"),
             transcriber=models.transcriber(),
@@ -269,14 +254,12 @@ def _talk(
             SessionChoice(duplex=True), pace="simulated", max_answer_seconds=0.1, remember_seconds=seconds
         )
         async with Session(parts, config) as session:
-            session.add_listener(talk.events.append)
+            session.add_listener(events.append)
             session.write("Tell me of the city.")
             await session.ended()
-            if asked is not None:
-                talk.asked_sound = session.sound_of("user", at - 0.3, seconds - TAIL_SECONDS + 0.5)
+            return session.sound_of("user", at - 0.3, seconds - TAIL_SECONDS + 0.5) if asked is not None else None
 
-    run_simulated(run())
-    return talk
+    return events, run_simulated(run())
 
 
 def read_questions(count: int, models: SpeechModels) -> list[Recording]:
@@ -310,7 +293,7 @@ def run_overlap(questions: int = 30, *, progress: Progress = no_progress) -> Ove
             later = {**room, "delay_seconds": room["delay_seconds"] + LATER_SECONDS}
             for where in (headphones, place):
                 result.over.append(speak_over(where, one, float(at), models, voice))
-            result.alone.append(len(_talk(place, None, ALONE_SECONDS, models, voice, echoes).starts))
+            result.alone.append(len(_starts(_talk(place, None, ALONE_SECONDS, models, voice, echoes)[0])))
             known = Place("loudspeaker, a conversation before", later)
             result.over.append(speak_over(known, one, float(at), models, voice, echoes))
     return result

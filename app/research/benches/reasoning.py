@@ -14,20 +14,18 @@ import io
 import itertools
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from app.backend.base import Backend, Usage
 from app.diagnostics.tables import Progress, machine, markdown, rounded
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
-from app.research.benches.mtbench.plan import Question, System
-from app.research.benches.recordings import MakeSession, RunTalk, clean, normalised, read_sound
+from app.research.benches.mtbench.plan import Question, System, Tools
+from app.research.benches.recordings import clean, normalised, read_sound
 from app.research.results import at_share, grouped, report, shown, unreadable
-from app.session.control import BackendChoice
 from app.session.errors import UserError
 from app.untrusted.files import read_json_lines, read_text
 from app.untrusted.limits import CORPUS, CORPUS_LINE
@@ -262,15 +260,7 @@ class ReasoningResult:
 
 
 def run_reasoning(
-    systems: Sequence[System],
-    asked: Sequence[Asked],
-    make_session: MakeSession,
-    make_backend: Callable[[BackendChoice], Backend],
-    cost: Callable[[Backend, Usage], float | None],
-    run_talk: RunTalk,
-    progress: Progress,
-    *,
-    costs: str = "",
+    systems: Sequence[System], asked: Sequence[Asked], tools: Tools, progress: Progress, *, costs: str = ""
 ) -> ReasoningResult:
     """Asks every system every question, each in a new session.
 
@@ -285,7 +275,7 @@ def run_reasoning(
             question = Question(one.number, one.form, (one.text,))
             if system.speaks:
                 spoken = clean("", one.text, one.samples)
-                answers += run_talk(ask_aloud(make_session, system, 0, question, [spoken], simulated=bool(costs)))
+                answers += tools.run_talk(ask_aloud(tools, system, 0, question, [spoken]))
             else:
-                answers += asyncio.run(ask_typed(make_backend, cost, system, 0, question))
+                answers += asyncio.run(ask_typed(tools, system, 0, question))
     return result

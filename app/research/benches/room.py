@@ -118,7 +118,17 @@ def random_rooms(count: int, seed: int) -> list[dict[str, Any]]:
     ]
 
 
-class RoomSink:
+class NoOpContext:
+    """A context manager that does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class RoomSink(NoOpContext):
     """The loudspeaker: an `AudioSink` that plays blocks from its queue at the pace of its own clock.
 
     `stops`: the times in seconds at which it was silenced, by a flush or by a pause that was not resumed. `underruns`:
@@ -197,12 +207,6 @@ class RoomSink:
         self.played += got
         return got
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
-
 
 class RoomTap:
     """A `Tap` on the loudspeaker's blocks."""
@@ -222,7 +226,7 @@ class RoomTap:
         return np.concatenate(taken) if taken else np.zeros(0, np.float32)
 
 
-class RoomSource:
+class RoomSource(NoOpContext):
     """The microphone: an `AudioSource`. Reading a frame takes 80 ms of the room's time."""
 
     name = "room's microphone"
@@ -236,12 +240,6 @@ class RoomSource:
 
     def drop_to_newest(self) -> int:
         return 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
 
 
 class HopSource(RoomSource):

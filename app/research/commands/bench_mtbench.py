@@ -30,7 +30,7 @@ from app.cli.arguments import backend, dollars, number
 from app.cli.bench_command import Progress
 from app.conversation.frame import SAMPLE_RATE
 from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
-from app.research.benches.mtbench.plan import KINDS, LAST_ORACLE, Question, System, check_systems, with_delays
+from app.research.benches.mtbench.plan import KINDS, LAST_ORACLE, Question, System, Tools, check_systems, with_delays
 from app.research.benches.recordings import MakeSession, RunTalk, clean, saying
 from app.research.commands.benches import bench, count, flag, folder, value
 from app.session.control import BackendChoice
@@ -50,7 +50,7 @@ class SpokenAssistant:
         make_backend: Callable[[BackendChoice], Backend],
         cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None,
     ) -> None:
-        self._system, self._make_session, self._make_backend, self._cost = system, make_session, make_backend, cost
+        self._system, self._tools = system, Tools(make_session, make_backend, cost, asyncio.run)
         self._numbers = itertools.count(1)
 
     def generate_audio(self, audio: Mapping[str, Any], max_new_tokens: int = 2048) -> str:
@@ -61,7 +61,7 @@ class SpokenAssistant:
         """Returns the back-end's answer to a typed question."""
         question = Question(next(self._numbers), "", (text,))
         typed = System("typed", self._system.backend)
-        return _run(ask_typed(self._make_backend, self._cost, typed, 0, question))[0].said
+        return _run(ask_typed(self._tools, typed, 0, question))[0].said
 
     def _ask(self, audio: Mapping[str, Any]) -> Answer:
         samples = np.asarray(audio["array"], np.float32).reshape(-1)
@@ -69,7 +69,7 @@ class SpokenAssistant:
         if not np.abs(sound).max(initial=0.0) > 0.01:
             return Answer(self._system.name, 0, 0, 1, "", "")
         question = Question(next(self._numbers), "", ("",))
-        return _run(ask_aloud(self._make_session, self._system, 0, question, [clean("", "", sound)]))[0]
+        return _run(ask_aloud(self._tools, self._system, 0, question, [clean("", "", sound)]))[0]
 
 
 def _run(work: Coroutine[Any, Any, list[Answer]]) -> list[Answer]:
@@ -133,7 +133,7 @@ def question_numbers(text: str) -> list[int]:
 
 def _mtbench(args: argparse.Namespace, progress: Progress) -> Any:
     """Runs the measurement. Raises UserError."""
-    from app.research.benches.mtbench.plan import Plan, Tools, estimate, load_questions, speak
+    from app.research.benches.mtbench.plan import Plan, estimate, load_questions, speak
     from app.research.benches.mtbench.run import run_mtbench
     from app.research.benches.recordings import Reader
     from app.services import backends
@@ -152,7 +152,7 @@ def _mtbench(args: argparse.Namespace, progress: Progress) -> Any:
         own: dict[str, Any] = {"cap": args.cap, "weights": args.weights, "costs": costs, "last_oracle": last_oracle}
         plan = Plan(wanted, questions, args.runs, args.judge, args.out, sounds=sounds, **own)
         read = reader.read if reader is not None else None
-        tools = Tools(make, backends.backend, backends.cost, run_talk, read)
+        tools = Tools(make, backends.backend, backends.cost, run_talk, read, args.simulated)
         return _kept(run_mtbench(plan, tools, progress), args.write_routes)
 
 
@@ -193,7 +193,8 @@ def _reasoning(args: argparse.Namespace, progress: Progress) -> Any:
     if not wanted:
         raise UserError("Name at least one system that hears and speaks, such as tandem.")
     with talks(simulated=args.simulated) as (make, run_talk, costs):
-        return run_reasoning(wanted, asked, make, backends.backend, backends.cost, run_talk, progress, costs=costs)
+        tools = Tools(make, backends.backend, backends.cost, run_talk, simulated=args.simulated)
+        return run_reasoning(wanted, asked, tools, progress, costs=costs)
 
 
 _SYSTEMS: dict[str, Any] = {"metavar": "LIST", "type": systems, "default": systems("typed,cascade,tandem")}

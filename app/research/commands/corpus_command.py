@@ -181,27 +181,24 @@ def _import(args: argparse.Namespace, terminal: Terminal) -> int:
 
     corpus = CorpusFolder(args.folder)
     kame = args.source == "kame"
-    count = 0
-    for dialogue in read_kame(args.path, args.model_is) if kame else read_moshi(args.path):
+    number = 0
+    for number, dialogue in enumerate(read_kame(args.path, args.model_is) if kame else read_moshi(args.path), 1):
         swapped = kame and args.model_is == "B"  # KAME's layout has A on the left, this one the model
         corpus.write(dialogue, read_stereo(Path(dialogue.sound), swapped=swapped) if dialogue.sound else None)
-        count += 1
-        terminal.progress(f"{count} dialogues")
-    terminal.say(f"{count:,} dialogues were read into {args.folder}. Check them: corpus check {args.folder}")
-    terminal.document({"ok": True, "dialogues": count})
+        terminal.progress(f"{number} dialogues")
+    terminal.say(f"{number:,} dialogues were read into {args.folder}. Check them: corpus check {args.folder}")
+    terminal.document({"ok": True, "dialogues": number})
     return 0
 
 
 def _export(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.research.corpus.layouts import write_kame, write_moshi
 
-    count = 0
-    for dialogue in _folder(args):
+    for number, dialogue in enumerate(_folder(args), 1):
         (write_kame if args.layout == "kame" else write_moshi)(dialogue, args.target, args.folder)
-        count += 1
-        terminal.progress(f"{count} dialogues")
-    terminal.say(f"{count:,} dialogues were written to {args.target}.")
-    terminal.document({"ok": True, "dialogues": count})
+        terminal.progress(f"{number} dialogues")
+    terminal.say(f"{number:,} dialogues were written to {args.target}.")
+    terminal.document({"ok": True, "dialogues": number})
     return 0
 
 

@@ -224,18 +224,10 @@ class DuplexResult:
         tasks = [figures(task, group) for task, group in self._by_task().items()]
         first = ("samples", "takeover_rate", "latency_p50", "latency_mean", "backchannels_rate", "divergence")
         second = ("samples", "spoke", *(f"{name}_share" for name in BEHAVIOURS), "stop_seconds_p50", "gap_seconds_p50")
-        head: tuple[str, ...] = (
-            "task",
-            "samples",
-            "takeover rate",
-            "latency p50, s",
-            "mean",
-            "backchannels a second",
-            "divergence",
-        )
+        head = ["task", "samples", "takeover rate", "latency p50, s", "mean", "backchannels a second", "divergence"]
         lines = _table(head, [one for one in tasks if not one["task"].startswith("overlap")], first)
-        head = ("over the assistant", "samples", "it spoke", "responds", "resumes", "uncertain", "stops after, s")
-        head += ("speaks again after, s",)
+        head = ["over the assistant", "samples", "it spoke", "responds", "resumes", "uncertain", "stops after, s"]
+        head += ["speaks again after, s"]
         lines += _table(head, [one for one in tasks if one["task"].startswith("overlap")], second)
         return "\n".join([f"Full-Duplex-Bench's tasks, {source}, {machine()}", "", *lines, self.costs]).rstrip()
 

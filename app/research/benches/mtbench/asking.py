@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -29,9 +29,8 @@ from app.conversation.spoken_form import spoken
 from app.conversation.words import fold
 from app.diagnostics.tables import rounded
 from app.platform.installation import resource
-from app.research.benches.mtbench.plan import MODELS_THAT_SPEAK, Question, System
-from app.research.benches.recordings import Conversation, MakeSession, Read, Recording, Turn, heard_in
-from app.session.control import BackendChoice
+from app.research.benches.mtbench.plan import MODELS_THAT_SPEAK, Question, System, Tools
+from app.research.benches.recordings import Conversation, Recording, Turn, heard_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,25 +151,16 @@ TYPED_TOKENS = 1024
 
 
 async def ask_aloud(
-    make: MakeSession,
-    system: System,
-    run: int,
-    question: Question,
-    sounds: Sequence[Recording],
-    *,
-    weights: str = "",
-    read: Read | None = None,
-    simulated: bool = False,
+    tools: Tools, system: System, run: int, question: Question, sounds: Sequence[Recording], weights: str = ""
 ) -> list[Answer]:
     """Asks all turns in one session. Raises whatever opening a session raises."""
     answers = []
-    remembered = REMEMBERED_SECONDS if read is not None else 0.0
-    conversation = Conversation(make, system.choice(weights), simulated=simulated, remember_seconds=remembered)
-    async with conversation as talk:
+    how: dict[str, Any] = {"simulated": tools.simulated, "remember_seconds": REMEMBERED_SECONDS if tools.read else 0.0}
+    async with Conversation(tools.make_session, system.choice(weights), **how) as talk:
         for number, sound in enumerate(sounds, 1):
             turn = await talk.ask(sound, patience=LONGEST_ANSWER_SECONDS)
             begin = max(0.0, turn.end - 5.0, turn.resumed)
-            heard_again = await talk.read_back(read, begin) if read is not None else None
+            heard_again = await talk.read_back(tools.read, begin) if tools.read is not None else None
             answers.append(_answer(system, run, question.number, number, turn, heard_again))
     return answers
 
@@ -205,15 +195,9 @@ def _answer(system: System, run: int, question: int, number: int, turn: Turn, re
     )
 
 
-async def ask_typed(
-    make_backend: Callable[[BackendChoice], Backend],
-    cost: Callable[[Backend, Usage], float | None],
-    system: System,
-    run: int,
-    question: Question,
-) -> list[Answer]:
+async def ask_typed(tools: Tools, system: System, run: int, question: Question) -> list[Answer]:
     """Asks both turns as text, with the prompt that a session sends to the back-end. Raises BackendError."""
-    async with opened(make_backend(system.backend)) as backend:
+    async with opened(tools.make_backend(system.backend)) as backend:
         traits = backend.traits
         messages = [ChatMessage("system", system_prompt(traits.persona))]
         answers = []
@@ -223,7 +207,7 @@ async def ask_typed(
             failure, said, spent = "", "", 0.0
             try:
                 said, usage = await complete(backend, request)
-                spent = (cost(backend, usage) or 0.0) if usage is not None else 0.0
+                spent = (tools.cost(backend, usage) or 0.0) if usage is not None else 0.0
             except BackendError as error:
                 failure = str(error)
             messages.append(ChatMessage("assistant", said or "I have no answer."))

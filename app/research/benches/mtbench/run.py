@@ -200,10 +200,9 @@ def _ask_all(plan: Plan, tools: Tools, answers: Lines[Answer], spending: Spendin
 
 def _ask(plan: Plan, tools: Tools, system: System, run: int, question: Question) -> list[Answer]:
     if not system.speaks:
-        return asyncio.run(ask_typed(tools.make_backend, tools.cost, system, run, question))
+        return asyncio.run(ask_typed(tools, system, run, question))
     turns = [plan.sounds[question.number, turn] for turn in range(1, TURNS + 1)]
-    how: dict[str, Any] = {"weights": plan.weights, "read": tools.read, "simulated": plan.simulated}
-    answers: list[Answer] = tools.run_talk(ask_aloud(tools.make_session, system, run, question, turns, **how))
+    answers: list[Answer] = tools.run_talk(ask_aloud(tools, system, run, question, turns, plan.weights))
     return answers
 
 

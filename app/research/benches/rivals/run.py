@@ -240,9 +240,8 @@ def _measure(
     progress: Progress,
 ) -> None:
     progress(f"{assistant.name} starts")
-    with AssistantProcess(
-        assistant.name, _command(assistant, progress), settings, out / f"{assistant.name}.log"
-    ) as process:
+    command = _command(assistant, progress)
+    with AssistantProcess(assistant.name, command, settings, out / f"{assistant.name}.log") as process:
         time.sleep(FIRST_SECONDS)
         began, before = time.perf_counter(), process.usage()[0]
         model_before = usage_of(server_pid)[0]
