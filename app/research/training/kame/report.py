@@ -40,8 +40,7 @@ def merge_run(run: RunFolder, target: Path, *, compact: bool = False) -> Path:
     checkpoint, lm = _newest(run)
     if run.start().rank:
         fuse_adapters(lm)
-    files = run.files()
-    write_weights(target, lm, dict(files.lm_config or {}), files, files.generation, compact=compact)
+    write_weights(target, lm, run.files(), compact=compact)
     return checkpoint
 
 
@@ -55,21 +54,10 @@ def _newest(run: RunFolder) -> tuple[Path, KameLM]:
     return found[-1], lm
 
 
-def write_weights(
-    target: Path,
-    lm: KameLM,
-    config: dict[str, Any],
-    files: CheckpointFiles,
-    generation: dict[str, Any],
-    *,
-    compact: bool = False,
-) -> None:
-    """Writes weights in bfloat16 with their config, and the codec and vocabulary of `files`.
+def write_weights(target: Path, lm: KameLM, files: CheckpointFiles, *, compact: bool = False) -> None:
+    """Writes weights in bfloat16, with the config, codec and vocabulary of `files`.
 
-    - `config`: the arguments of the model's class
-    - `generation`: the arguments of the generator
-    - `compact`: writes eight-bit weights, readable only by this app, and a vocabulary that does not need sentencepiece
-
+    `compact`: writes eight-bit weights, readable only by this app, and a vocabulary that does not need sentencepiece.
     Raises ModelError if the result can't be read back.
     """
     target.mkdir(parents=True, exist_ok=True)
@@ -95,7 +83,7 @@ def write_weights(
     if files.mimi_config is not None:
         names["mimi_config_name"] = "codec.json"
         (target / "codec.json").write_text(json.dumps(files.mimi_config, indent=1) + "\n", "utf-8")
-    written = {**names, **config, "lm_gen_config": generation}
+    written = {**names, **(files.lm_config or {}), "lm_gen_config": files.generation}
     (target / CONFIG_NAME).write_text(json.dumps(written, indent=1) + "\n", "utf-8")
     read_layout(target)
 

@@ -159,12 +159,7 @@ KEPT = 2
 
 
 def save_checkpoint(
-    folder: Path,
-    lm: KameLM,
-    optimiser: torch.optim.Optimizer,
-    step: int,
-    settings: TrainSettings,
-    processes: Processes,
+    folder: Path, lm: KameLM, optimiser: torch.optim.Optimizer, step: int, settings: TrainSettings, processes: Processes
 ) -> None:
     """Writes a checkpoint after `step` steps, atomically, and deletes all but the newest `KEPT`."""
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
