@@ -42,13 +42,13 @@ class Terminal:
             _print(harmless(text), sys.stdout)
 
     def write(self, piece: str) -> None:
-        """Prints the next piece of a streamed text; `end` must be called after the last one."""
+        """Prints the next piece of streamed text; `end` must be called after the last one."""
         if not self.as_json:
             self._clear()
             _print(self._stream.push(piece), sys.stdout, end="")
 
     def end(self) -> None:
-        """Ends a streamed text: prints any buffered rest and a newline."""
+        """Ends streamed text: prints any buffered rest and a newline."""
         if not self.as_json:
             _print(self._stream.flush(), sys.stdout)
 

@@ -238,7 +238,7 @@ def _plain(value: Any, hide: Redactor) -> Any:
 
 
 def _without_home(text: str, home: Path) -> str:
-    """Replaces the path of the home folder with ~, in all notations in which it may occur."""
+    """Replaces the path of the home folder with ~, in every form in which it may appear."""
     forms = {str(home), home.as_posix(), str(home).replace("\\", "\\\\")}
     if str(home) in ("/", "\\", ".") or len(str(home)) < 4:
         return text

@@ -48,6 +48,6 @@ def paragraphs(sentences: Iterable[str]) -> list[str]:
 
 
 def progress_bar(done: int, of: int, width: int = 20) -> str:
-    """Returns a text progress bar, `width` characters wide, for `done` out of `of` items."""
+    """Returns a textual progress bar, `width` characters wide, for `done` out of `of` items."""
     filled = width * done // max(1, of)
     return f"[{'#' * filled}{'.' * (width - filled)}]"

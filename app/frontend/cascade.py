@@ -112,7 +112,7 @@ class CascadeFrontEnd:
         """Returns whether an answer to `heard` could start now.
 
         True if the newest revision answers `heard`, or is stable if `heard` is empty, and its first clause is
-        synthesised; or if an opening is prepared that can cover a long wait. Always True in the mode `after`, which
+        synthesised; or if an opening is prepared that can cover a long wait. Always True in `after` mode, which
         asks back-ends only once the turn has ended.
         """
         if self._chooser.answer_mode == "after":

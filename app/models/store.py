@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.models.transfer import Progress  # this module imports httpx
 
 Report = Callable[[str, float], None]
-"""Called with a status text and the fraction done (-1 if unknown)."""
+"""Called with a status message and the fraction done (-1 if unknown)."""
 
 
 def get_model(

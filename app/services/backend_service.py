@@ -158,7 +158,7 @@ class BackendService:
     async def pull(self, choice: BackendChoice, report: Callable[[str, float], None]) -> None:
         """Pulls a model with Ollama; cancelling the coroutine stops the download. Raises UserError.
 
-        `report` is called with a status text and the fraction done.
+        `report` is called with a status message and the fraction done.
         """
         if choice.provider not in PROVIDERS or not PROVIDERS[choice.provider].can_pull:
             raise UserError("Only Ollama downloads models. Choose Ollama, and then a model to download.")

@@ -91,7 +91,7 @@ class GraphicsService:
     def install(self, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
         """Downloads and installs the packages. They take effect the next time the app starts.
 
-        `report` is called with a status text and the fraction done, or -1 if unknown. Raises UserError on failure or
+        `report` is called with a status message and the fraction done, or -1 if unknown. Raises UserError on failure or
         cancellation.
         """
         try:

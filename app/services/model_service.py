@@ -111,7 +111,7 @@ class ModelService:
         return _view(found, speeds, memory, {**DEFAULTS, "llm": language_model_here()}.values())
 
     def get(self, key: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
-        """Downloads a model and measures its speed; `report` is called with a status text and the fraction done."""
+        """Downloads a model and measures its speed; `report` is called with a status message and the fraction done."""
         try:
             get_model(key, report, cancelled, mirror=self._mirror(), token=self._token)
             model = find_model(key)

@@ -1,8 +1,8 @@
 """The child process that computes a language model's predictions of what follows a user's words.
 
-It writes a line when it is ready. It then reads texts from standard input, one JSON line each, and replies to each with
-two log-odds (see `WordOdds`) on standard output, until its standard input closes. The model runs on `xllamacpp`, as in
-the embedded back-end, and the OS keeps only one copy of the model file in memory for both.
+It writes a line when it is ready. It then reads sentences from standard input, one JSON line each, and replies to each
+with two log-odds (see `WordOdds`) on standard output, until its standard input closes. The model runs on `xllamacpp`,
+as in the embedded back-end, and the OS keeps only one copy of the model file in memory for both.
 """
 
 from __future__ import annotations

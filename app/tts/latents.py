@@ -16,7 +16,7 @@ from app.untrusted.limits import CHILD_LINE
 
 
 class LatentVoice:
-    """A context manager that computes the latents of texts. `model`: the file of a medium-quality Piper voice."""
+    """A context manager that computes the latents of sentences. `model`: the file of a medium-quality Piper voice."""
 
     def __init__(self, model: Path) -> None:
         self._model = model

@@ -73,7 +73,7 @@ def _wheels(root: Path, target: Target) -> list[File]:
 
 
 def _notices(source: Source) -> list[File]:
-    """Returns the licence texts of the third-party components in the installer."""
+    """Returns the text of the licences of the third-party components in the installer."""
     return [
         File("licences/" + file.path.removeprefix(NOTICES), file.data)
         for file in source.files

@@ -150,7 +150,7 @@ class TkView(View):
 
 
 class ZenityView(View):
-    """A zenity window. zenity reads percentages and texts from its standard input."""
+    """A zenity window. zenity reads percentages and status text from its standard input."""
 
     def __init__(self) -> None:
         command = ["zenity", "--progress", "--title", TITLE, "--text", EXPLANATION, "--width", str(WIDTH)]

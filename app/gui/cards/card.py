@@ -236,7 +236,7 @@ class Card:
     written: str = ""
 
     def clean(self) -> Card:
-        """Returns a copy with texts truncated to the limits, and without characters that would start a new paragraph.
+        """Returns a copy with text truncated to the limits, and without characters that would start a new paragraph.
 
         The body's runs are truncated at the start, because new words of a growing text are appended at its end.
         """

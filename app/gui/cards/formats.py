@@ -30,7 +30,7 @@ CELL_LEFT, CELL_RIGHT, CELL_PAD = 8.0, 16.0, 5.0
 """Padding of a table cell: left, right, and top and bottom."""
 
 Measure = Callable[[str, str], float]
-"""A function that takes a text and its kind, and returns its width in pixels."""
+"""A function that takes a string and its kind, and returns its width in pixels."""
 
 
 def column_widths(table: Table, measure: Measure, room: float) -> tuple[float, ...] | None:
@@ -125,7 +125,7 @@ class Formats(dict[str, QTextCharFormat]):
         return font
 
     def width(self, text: str, kind: str) -> float:
-        """Returns the width of a text of this kind, in pixels."""
+        """Returns the width of a string of this kind, in pixels."""
         if kind not in self._metrics:
             self._metrics[kind] = QFontMetricsF(self.font(kind))
         return self._metrics[kind].horizontalAdvance(text)

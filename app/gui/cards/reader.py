@@ -35,7 +35,7 @@ _RAISED = str.maketrans("0123456789+-n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ")
 
 
 def plain_formulas(text: str) -> str:
-    """Converts the TeX formulas in a Markdown text to plain text, except within code."""
+    """Converts the TeX formulas in Markdown to plain text, except within code."""
     if "$" not in text and "\\" not in text:
         return text
     return _FORMULA.sub(_shown, text)
@@ -79,7 +79,7 @@ _MARKERS = {"checked": "☑", "unchecked": "☐"}
 
 
 def read_markdown(text: str) -> tuple[Element, ...]:
-    """Parses a Markdown text into elements. Appending text only changes the last elements."""
+    """Parses Markdown into elements. Appending text only changes the last elements."""
     found: list[Element] = []
     head = ""
     parts = blocks(clean_text(text))

@@ -2,7 +2,7 @@
 
 Suggested reading order:
 
-- `list_model.py`: a Qt list model with the sorted rows and their texts
+- `list_model.py`: a Qt list model with the sorted rows and their text
 - `row_delegate.py`, `list_view.py`: painting, and keyboard and mouse handling
 - `pane.py`: the list with its heading, search field, menus and undo bar
 - `history_controller.py`: lists, renames, removes, restores, duplicates, exports and imports conversations

@@ -101,7 +101,7 @@ class Days:
 
 
 class RowTexts(QObject):
-    """Builds the texts of the rows from the current `days` and `locale`."""
+    """Builds the text of the rows from the current `days` and `locale`."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -131,7 +131,7 @@ class RowTexts(QObject):
         return title_of(view) or self.tr("Untitled")
 
     def detail(self, view: ConversationView) -> str:
-        """Returns a text with the time of a conversation's last change and its last model."""
+        """Returns the time of a conversation's last change and its last model."""
         return " · ".join(filter(None, (self._when(view.changed), _model(view))))
 
     def tip(self, view: ConversationView) -> str:

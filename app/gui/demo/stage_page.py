@@ -91,7 +91,7 @@ class Verdict(QObject):
         return self.tr("Cascade") if side == "cascade" else self.tr("Tandem")
 
     def words(self, cascade: float | None, tandem: float | None) -> str:
-        """Returns a text that states which side was faster and by how much. Empty if either side wasn't heard.
+        """Returns a sentence that states which side was faster and by how much. Empty if either side wasn't heard.
 
         `cascade`, `tandem`: the response times in seconds, None for a side that wasn't heard.
         """

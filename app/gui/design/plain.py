@@ -1,6 +1,6 @@
 """Labels, tooltips, and names for buttons and menus that Qt always treats as plain text.
 
-By default, Qt guesses whether a text is HTML, and if so, loads the images it references. The rest of the GUI therefore
+By default, Qt guesses whether text is HTML, and if so, loads the images it references. The rest of the GUI therefore
 uses only the labels and tooltips defined here.
 """
 

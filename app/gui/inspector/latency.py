@@ -62,7 +62,7 @@ class PieceWords(NamedTuple):
 
 
 class LatencyWords(QObject):
-    """Builds the page's texts in the user's language."""
+    """Builds the page's text in the user's language."""
 
     def piece(self, piece: Piece) -> PieceWords:
         """Returns the names and help text of a stage."""
@@ -175,7 +175,7 @@ class LatencyWords(QObject):
 class StageTable(QTableWidget):
     """A table of the selected answer's stages and their distribution over the conversation.
 
-    `lines`: the cell texts of each row, starting with the header.
+    `lines`: the text of each row's cells, starting with the header.
     """
 
     def __init__(self, words: LatencyWords, parent: QWidget | None = None) -> None:

@@ -56,7 +56,7 @@ class Colours:
 
 
 class Letters:
-    """The timeline's fonts and font metrics. `width` returns the width of a text in pixels."""
+    """The timeline's fonts and font metrics. `width` returns the width of a string in pixels."""
 
     def __init__(self, font: QFont, compact: bool) -> None:
         size = max(7.0, font.pointSizeF() * (0.8 if compact else 0.88)) if font.pointSizeF() > 0 else 8.0
@@ -153,7 +153,7 @@ def flow(
     """Places words below their audio in up to `rows` rows without overlaps.
 
     - `scale`: pixels per second
-    - `width_of`: returns the width of a text in pixels
+    - `width_of`: returns the width of a string in pixels
     - `limit`: right boundary in pixels; words that would extend beyond it are omitted
 
     Words that don't fit are replaced by "…". Placed words never move when more words arrive.

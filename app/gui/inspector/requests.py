@@ -101,7 +101,7 @@ class RequestsPage(QWidget):
         self._model.removeRows(0, gone)
         self._requests, self._states = list(requests), self._states[gone:]
         for row, request in enumerate(requests):
-            # Changes whenever any of the row's texts changes.
+            # Changes whenever any of the row's text changes.
             state = (request.status, request.spoken, request.secondary, len(request.text), request.counted is None)
             if row == len(self._states):
                 self._states.append(())
@@ -150,7 +150,7 @@ class RequestsPage(QWidget):
             self._states = [()] * len(self._states)
             self.refresh()
 
-    # -- texts
+    # -- text
 
     def _titles(self) -> list[tuple[str, str]]:
         """Returns the column titles, each with help text (empty if the title is self-explanatory)."""

@@ -30,7 +30,7 @@ class TimelineWords(QObject):
         return self.tr("interrupted")
 
     def sound(self, activity: Activity, second: float) -> str:
-        """Returns a text with the time and both speakers' levels, or only the time if the levels are unknown."""
+        """Returns a string with the time and both speakers' levels, or only the time if the levels are unknown."""
         at, (times, levels) = clock_words(second, tenths=True), activity.levels.between(second, second)
         if not len(times):
             return at

@@ -50,7 +50,7 @@ LONGEST_TOOL_TEXT = 90
 
 
 class OracleCards(QObject):
-    """Creates the cards of revisions, with their texts in the user's language."""
+    """Creates the cards of revisions, with their text in the user's language."""
 
     details = False
     """Whether cards show details: the request, the response time and the cost."""

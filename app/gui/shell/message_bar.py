@@ -121,7 +121,7 @@ class MessageBar(QWidget):
         return row
 
     def sentences(self) -> list[str]:
-        """Returns the texts of the visible messages."""
+        """Returns the text of each visible message."""
         return [row.sentence for row in self.rows]
 
     def take_focus(self) -> bool:

@@ -1,6 +1,6 @@
 """Runs named asyncio tasks in the background and cancels them when the window closes.
 
-A new task cancels an older one of the same name. Errors are logged without their texts, which might hold a key.
+A new task cancels an older one of the same name. Errors are logged without their message, which might contain a key.
 """
 
 from __future__ import annotations

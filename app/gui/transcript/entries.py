@@ -20,7 +20,7 @@ format per URL.
 
 
 class TranscriptCards(QObject):
-    """Creates the cards for turns and notes, with their texts in the user's language."""
+    """Creates the cards for turns and notes, with their text in the user's language."""
 
     def card(self, entry: Entry) -> Card:
         """Returns the card for a turn or a note."""

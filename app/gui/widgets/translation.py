@@ -1,7 +1,7 @@
 """Installs the translation into the user's language, if there is one. The source language is English.
 
 The setting `window_language` determines the language, by default that of the system. The app's translations are in
-`resources/translations`; those of Qt's own texts come with Qt.
+`resources/translations`; those of Qt's own text come with Qt.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def said(text: str) -> str:
-    """Translates a text that is declared outside the GUI, such as a setting's label or one of `LABELS`."""
+    """Translates text that is declared outside the GUI, such as a setting's label or one of `LABELS`."""
     return QCoreApplication.translate("", text) if text else ""
 
 
@@ -62,7 +62,7 @@ def install_translations(app: QCoreApplication, locale: QLocale | None = None, f
     - `locale`: supplies the languages in order of preference; None for the system's locale
     - `folder`: contains the files `kame_<language>.qm`; None for the app's own folder
 
-    Must be called before creating any widget, since existing texts aren't updated. Never raises; falls back to English.
+    Must be called before creating any widget, since existing text isn't updated. Never raises; falls back to English.
     Replaces translations installed by earlier calls.
     """
     for before in app.findChildren(QTranslator):

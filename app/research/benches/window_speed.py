@@ -140,7 +140,9 @@ def run_startup(
 
 
 def read_profile(output: str) -> tuple[list[PackageImport], float, int]:
-    """Parses `-X importtime` output: the heaviest packages before the window appears, all milliseconds and modules."""
+    """Parses `-X importtime` output: the slowest packages imported before the window appears, the total time
+    in milliseconds, and the number of modules.
+    """
     found = [match for line in output.partition(_PAINTED_LINE)[0].splitlines() if (match := _IMPORT.match(line))]
     rows = [
         PackageImport(name, sum(int(match[1]) for match in matches) / 1000, len(matches))

@@ -33,7 +33,7 @@ def at_least(least: Any, read: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def value(name: str, help: str, metavar: str = "", **more: Any) -> Option:
-    """Returns a text option, empty by default."""
+    """Returns a string option, empty by default."""
     return name, {"default": "", "help": help} | ({"metavar": metavar} if metavar else {}) | more
 
 

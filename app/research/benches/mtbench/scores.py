@@ -89,7 +89,7 @@ class Summary:
         return self.facts[0] / self.facts[1] if self.facts[1] else None
 
     def latency(self, share: float = 0.5, *, content: bool = False, clamped: bool = True) -> float:
-        """Returns a quantile of the latencies in seconds, or nan without any. `clamped`: negative ones count as 0."""
+        """Returns a quantile of the latencies in seconds; NaN if there are none. `clamped`: negatives count as 0."""
         values = self.first_content if content else self.first_sound
         return quantile([max(0.0, value) for value in values] if clamped else values, share)
 

@@ -138,7 +138,7 @@ _NOT_SPOKEN = re.compile(r"[*_#\[\]{}<>/\\|=~^`\"()]")
 
 
 def read_texts(path: Path) -> list[tuple[str, str]]:
-    """Reads questions and the first sentences of their answers, skipping unspeakable ones. Raises ModelError."""
+    """Reads questions and the first sentences of their answers, skipping what can't be spoken. Raises ModelError."""
     with unreadable(ModelError, f'{path} holds no lines like {{"q": …, "a": …}} ({{}}).'):
         texts = [
             (str(entry["q"]), _first_sentence(str(entry["a"]))) for entry in read_json_lines(path, CORPUS, CORPUS_LINE)
@@ -189,7 +189,7 @@ def make_corpora(
 ) -> Corpus:
     """Writes the missing shards and returns the last corpus.
 
-    `reading` is text alone, `aloud` has texts, words and facts read aloud, and `corpus` has spoken questions.
+    `reading` is text alone, `aloud` has sentences, words and facts read aloud, and `corpus` has spoken questions.
     `general`: questions with non-factual answers. Raises VoiceError, and ModelError if the folder holds another corpus.
     """
     codec, pieces = loaded.mimi, loaded.pieces
