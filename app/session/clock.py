@@ -10,7 +10,8 @@ import asyncio
 import selectors
 import time
 from collections.abc import Callable
-from typing import Any
+from concurrent.futures import Executor
+from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from app.conversation.frame import end_of_frame
 
@@ -47,13 +48,21 @@ class SessionClock:
         return 0.0 if self._zero is None else round(max(0.0, self._now() - self._zero), 3)
 
 
+_Args = TypeVarTuple("_Args")
+_Result = TypeVar("_Result")
+
+
 class _JumpingSelector(selectors.DefaultSelector):
     """A selector that advances the time instead of sleeping when there is nothing to select."""
 
     now = 0.0
+    jobs = 0
+    """Jobs that threads are working on for the loop. They take no simulated time."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0 if timeout is None or timeout > 0 else timeout)
+        if not ready and self.jobs and timeout != 0:
+            ready = super().select(LONGEST_JOB_SECONDS)
         if not ready and timeout is None:
             return super().select(None)  # only the outside world can go on
         if not ready and timeout:
@@ -61,8 +70,12 @@ class _JumpingSelector(selectors.DefaultSelector):
         return ready
 
 
+LONGEST_JOB_SECONDS = 5.0
+"""A thread that works longer than this may be waiting for the simulated time, which then moves on."""
+
+
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """An event loop for simulations: `time()` starts at 0 and jumps to the next timer."""
+    """An event loop for simulations: `time()` starts at 0 and jumps to the next timer, but not past a thread's job."""
 
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
@@ -71,6 +84,18 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """The simulated time in seconds."""
         return self._jumping.now
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[Unpack[_Args]], _Result], *args: *_Args
+    ) -> asyncio.Future[_Result]:
+        """Runs `func` on a thread. Until it is done, the simulated time stands still."""
+        future = super().run_in_executor(executor, func, *args)
+        self._jumping.jobs += 1
+        future.add_done_callback(self._job_done)
+        return future
+
+    def _job_done(self, future: asyncio.Future[Any]) -> None:
+        self._jumping.jobs -= 1
 
 
 def run_simulated(coroutine: Any) -> Any:

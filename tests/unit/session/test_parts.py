@@ -1,6 +1,7 @@
 """The session's parts: the frame thread, lost sound, which words were heard, and work replaced by newer work."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
 from app.frontend.base import Said
 from app.session.backend_pool import LatestTask
-from app.session.clock import SLEPT_SECONDS, SessionClock
+from app.session.clock import SLEPT_SECONDS, SessionClock, run_simulated
 from app.session.frame_thread import FrameThread, LostSound
 from app.session.playback import Playback
 from tests.support.child import run_python
@@ -145,6 +146,23 @@ def test_the_sessions_time_does_not_pass_while_the_computer_sleeps(slept: float,
     now[0] += FRAME_SECONDS + slept
     clock.frame_ended(1)
     assert clock() == pytest.approx(then)
+
+
+def test_a_threads_work_takes_no_simulated_time() -> None:
+    """Otherwise a busy machine's thread would be late for whatever a simulated conversation waits for."""
+
+    async def talk() -> tuple[float, float]:
+        loop = asyncio.get_running_loop()
+
+        async def work() -> float:
+            await asyncio.to_thread(time.sleep, 0.2)
+            return loop.time()
+
+        working = asyncio.create_task(work())
+        await asyncio.sleep(1.0)
+        return await working, loop.time()
+
+    assert run_simulated(talk()) == (0.0, 1.0)
 
 
 def test_what_a_lost_device_took_along_is_said_again_and_was_not_heard_before() -> None:
