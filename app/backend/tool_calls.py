@@ -6,7 +6,7 @@ If a tool is slow, a short filler sentence is spoken. If a tool fails, the model
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Collection
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,13 +23,13 @@ from app.backend.base import (
 )
 
 if TYPE_CHECKING:
-    from app.tools.base import ToolResult
     from app.tools.toolbox import Toolbox
 
 MOST_ROUNDS = 4
 MOST_CALLS = 6
 """Maximum number of calls per round, since a small model may keep calling the same tool."""
 PATIENCE_SECONDS = 1.2
+NOT_OFFERED = "This tool can't be used now. Answer without it."
 BRIDGE = "One moment, I'm looking that up."
 """Spoken if a tool takes longer than `PATIENCE_SECONDS` and the model has produced no text yet."""
 
@@ -71,14 +71,14 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
                 yield item
         if not calls:
             return
-        calls = calls[:MOST_CALLS]
-        offered = {spec.name for spec in request.tools}
-        for call in calls:
-            if call.name in offered:
-                yield ToolStarted(call.name, call.arguments)
-        tasks = [asyncio.ensure_future(_call(call, tools, offered)) for call in calls]
+        calls, offered = calls[:MOST_CALLS], {spec.name for spec in request.tools}
+        allowed = [call for call in calls if call.name in offered]  # a model may name any tool it has seen or invented
+        for call in allowed:
+            yield ToolStarted(call.name, call.arguments)
+        tasks = [asyncio.ensure_future(tools.call(call.name, call.arguments)) for call in allowed]
         try:
-            await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
+            if tasks:
+                await asyncio.wait(tasks, timeout=PATIENCE_SECONDS)
             if not spoke and not all(task.done() for task in tasks):
                 spoke = True
                 yield f"{BRIDGE} "
@@ -86,20 +86,11 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks)
+            await asyncio.gather(*tasks, return_exceptions=True)
         for result in results:
-            if result.name in offered:
-                yield ToolEnded(result.name, result.ok, result.text, result.seconds)
-        answers = tuple(ToolMessage(c.id, c.name, r.text) for c, r in zip(calls, results, strict=True))
+            yield ToolEnded(result.name, result.ok, result.text, result.seconds)
+        told = (result.text for result in results)
+        answers = tuple(ToolMessage(c.id, c.name, next(told) if c in allowed else NOT_OFFERED) for c in calls)
         request = replace(request, messages=(*request.messages, ToolCallMessage(tuple(calls), words), *answers))
         if number == MOST_ROUNDS - 1:
             request = replace(request, tools=())  # the model must answer with the results so far
-
-
-async def _call(call: ToolCall, tools: Toolbox, offered: Collection[str]) -> ToolResult:
-    from app.tools.base import ToolResult
-
-    """Calls a tool, but only one that this request offers: a model may name any tool that it has seen or invented."""
-    if call.name not in offered:
-        return ToolResult(call.name, False, f"The tool “{call.name}” can't be used now. Answer without it.", 0.0)
-    return await tools.call(call.name, call.arguments)

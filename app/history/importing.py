@@ -83,15 +83,13 @@ def read(path: Path) -> ImportedConversation:
 
 def copy_sound(folder: Path, to: Path) -> None:
     """Copies a talk's recording to the new folder `to`, which is deleted again on failure. Raises UserError."""
-    made = False
     try:
         to.mkdir(parents=True)
-        made = True
         for name in (USER_FILE, ASSISTANT_FILE):
             if (folder / name).is_file():
                 _copy(folder / name, to / name)
     except (OSError, Refused) as error:
-        if made:
+        if not isinstance(error, FileExistsError):
             shutil.rmtree(to, ignore_errors=True)
         reason = error.strerror or error if isinstance(error, OSError) else error
         raise UserError(

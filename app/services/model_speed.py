@@ -44,15 +44,11 @@ def measure_speed(model: Model, progress: Progress = no_progress) -> Speed:
     """
     if not is_here(model.key):
         raise ModelError(f"{model.label} is not on this machine. Get it first: models get {model.key}.")
-    measures = {"llm": _language_model, "tts": _voice, "stt": _recogniser}
+    measures = {"llm": lambda model: asyncio.run(_answer(model.key)), "tts": _voice, "stt": _recogniser}
     if model.kind not in measures:
         raise ModelError(f"{model.label} is measured otherwise: “bench frame” times the front-ends.")
     progress(f"Measuring {model.label} …")
     return measures[model.kind](model)
-
-
-def _language_model(model: Model) -> Speed:
-    return asyncio.run(_answer(model.key))
 
 
 async def _answer(key: str) -> Speed:

@@ -56,8 +56,11 @@ class _JumpingSelector(selectors.DefaultSelector):
     """A selector that advances the time instead of sleeping when there is nothing to select."""
 
     now = 0.0
-    jobs = 0
-    """Jobs that threads are working on for the loop. They take no simulated time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.jobs: set[asyncio.Future[Any]] = set()
+        """What threads are working on for the loop. It takes no simulated time."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0 if timeout is None or timeout > 0 else timeout)
@@ -90,12 +93,9 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     ) -> asyncio.Future[_Result]:
         """Runs `func` on a thread. Until it is done, the simulated time stands still."""
         future = super().run_in_executor(executor, func, *args)
-        self._jumping.jobs += 1
-        future.add_done_callback(self._job_done)
+        self._jumping.jobs.add(future)
+        future.add_done_callback(self._jumping.jobs.discard)
         return future
-
-    def _job_done(self, future: asyncio.Future[Any]) -> None:
-        self._jumping.jobs -= 1
 
 
 def run_simulated(coroutine: Any) -> Any:

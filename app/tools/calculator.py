@@ -68,10 +68,6 @@ def _round(number: Any, digits: Any = 0) -> Any:
     return int(rounded) if digits <= 0 else float(rounded)
 
 
-def _lcm(*numbers: Any) -> Any:
-    return functools.reduce(lambda left, right: _bounded(math.lcm(left, right)), numbers, 1)
-
-
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps `function` to check its arguments and result, so that text is rejected before it can be multiplied."""
     return lambda *values: _bounded(function(*map(_bounded, values)))
@@ -95,7 +91,7 @@ _OF_MATH = (
 ).split()
 _UNCHECKED_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in _OF_MATH},
-    "lcm": _lcm,
+    "lcm": lambda *numbers: functools.reduce(lambda left, right: _bounded(math.lcm(left, right)), numbers, 1),
     "ln": math.log,
     "abs": abs,
     "min": min,

@@ -48,14 +48,11 @@ class InnerText:
         """
         if token in self._silent:
             # The space before a word may be a separate token.
-            return "" if self._is_space() else self.flush()
+            return "" if [*map(self._pieces.id_to_piece, self._word)] == [SPACE] else self.flush()
         starts = self._pieces.id_to_piece(token).startswith(SPACE)
         done = self.flush() if starts else ""
         self._word.append(token)
         return done
-
-    def _is_space(self) -> bool:
-        return len(self._word) == 1 and self._pieces.id_to_piece(self._word[0]) == SPACE
 
     def flush(self) -> str:
         """Returns and clears the remaining text."""

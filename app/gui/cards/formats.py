@@ -56,14 +56,11 @@ def as_list(table: Table) -> Iterator[Paragraph]:
     """Converts each row of a table to a heading (the first cell) and a list of the other cells with column names."""
     heads, *rows = table.rows
     for row in rows:
-        yield Paragraph(tuple(_in_bold(row[0])), "heading", 3)
+        bold = tuple((text, kind.replace("text", "cell", 1)) for text, kind in row[0])
+        yield Paragraph(bold, "heading", 3)
         for head, cell in zip(heads[1:], row[1:], strict=True):
             if cell:
                 yield Paragraph((("•\t", "marker"), *head, (": ", "cell"), *cell), "item", 1)
-
-
-def _in_bold(cell: tuple[Run, ...]) -> Iterator[Run]:
-    return ((text, kind.replace("text", "cell", 1)) for text, kind in cell)
 
 
 def _width(cell: tuple[Run, ...], measure: Measure) -> float:

@@ -31,6 +31,7 @@ _SIGNS = {
     "epsilon": "ε", "theta": "θ", "lambda": "λ", "mu": "μ", "sigma": "σ", "phi": "φ", "omega": "ω", "ldots": "…",
     "dots": "…", "degree": "°", "circ": "°", "quad": " ", "left": "", "right": "",
 }  # fmt: skip
+_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _RAISED = str.maketrans("0123456789+-n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ")
 
 
@@ -45,7 +46,7 @@ def plain_formula(tex: str) -> str:
     """Converts a TeX formula to plain text."""
     text = re.sub(r"\\(?:text|mathrm|mathbf|operatorname)\s*\{([^{}]*)\}", r"\1", tex)
     for _ in range(3):  # nested terms are replaced from the inside out
-        text = re.sub(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", _fraction, text)
+        text = re.sub(_FRACTION, lambda found: f"{_grouped(found[1])}/{_grouped(found[2])}", text)
         text = re.sub(r"\\sqrt\s*\{([^{}]*)\}", lambda found: f"√{_grouped(found[1])}", text)
     text = re.sub(r"\^\{?([0-9n+-]{1,3})\}?", lambda found: found[1].translate(_RAISED), text)
     text = re.sub(r"\\([A-Za-z]+)", lambda found: _SIGNS.get(found[1], found[1]), text)
@@ -56,10 +57,6 @@ def _shown(found: re.Match[str]) -> str:
     if found[1]:
         return found[0]
     return escaped(plain_formula(found[2] or found[3] or found[4] or found[5]))
-
-
-def _fraction(found: re.Match[str]) -> str:
-    return f"{_grouped(found[1])}/{_grouped(found[2])}"
 
 
 def _grouped(term: str) -> str:

@@ -128,9 +128,6 @@ class UndoBar(NoteBox):
         else:
             self.timer.start()
 
-    def _waits(self) -> bool:
-        return not self.isHidden() and not self._hovered
-
     def _expire(self) -> None:
         self.say("")
         self.expired.emit()
@@ -155,7 +152,7 @@ class UndoBar(NoteBox):
         """Stops the countdown while the button has focus."""
         if watched is self.button and event.type() == QEvent.Type.FocusIn:
             self.timer.stop()
-        elif watched is self.button and event.type() == QEvent.Type.FocusOut and self._waits():
+        elif watched is self.button and event.type() == QEvent.Type.FocusOut and not (self.isHidden() or self._hovered):
             self.timer.start()
         return super().eventFilter(watched, event)
 

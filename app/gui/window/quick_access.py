@@ -37,7 +37,12 @@ class QuickAccess(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
-        providers = (self._of_menus, self._of_settings, self._of_models, self._of_conversations)
+        providers = (
+            lambda: action_commands(menu_actions(window.menu.bar), without=(window.menu.commands_action,)),
+            lambda: setting_commands(window.panels.open_settings),
+            lambda: model_commands(self._models(), window.live.pick_backend),
+            self._of_conversations,
+        )
         self.palette = CommandPalette(providers, window, strings(window.keep.state.recent_commands))
         self.palette.used.connect(self._keep)
         self.sheet: ShortcutSheet | None = None
@@ -91,15 +96,6 @@ class QuickAccess(QObject):
         self.palette.hide()
         if self.sheet is not None:
             self.sheet.close()
-
-    def _of_menus(self) -> Iterator[Command]:
-        return action_commands(menu_actions(self._window.menu.bar), without=(self._window.menu.commands_action,))
-
-    def _of_settings(self) -> Iterator[Command]:
-        return setting_commands(self._window.panels.open_settings)
-
-    def _of_models(self) -> Iterator[Command]:
-        return model_commands(self._models(), self._window.live.pick_backend)
 
     def _models(self) -> Iterator[tuple[str, str, BackendChoice]]:
         lists, settings = self._window.lists, self._window.settings
