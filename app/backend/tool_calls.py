@@ -90,7 +90,7 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
         for result in results:
             yield ToolEnded(result.name, result.ok, result.text, result.seconds)
         told = (result.text for result in results)
-        answers = tuple(ToolMessage(c.id, c.name, next(told) if c in allowed else NOT_OFFERED) for c in calls)
+        answers = tuple(ToolMessage(c.id, c.name, next(told) if c.name in offered else NOT_OFFERED) for c in calls)
         request = replace(request, messages=(*request.messages, ToolCallMessage(tuple(calls), words), *answers))
         if number == MOST_ROUNDS - 1:
             request = replace(request, tools=())  # the model must answer with the results so far

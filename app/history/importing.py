@@ -89,7 +89,7 @@ def copy_sound(folder: Path, to: Path) -> None:
             if (folder / name).is_file():
                 _copy(folder / name, to / name)
     except (OSError, Refused) as error:
-        if not isinstance(error, FileExistsError):
+        if not isinstance(error, FileExistsError):  # a folder that was there before isn't ours to delete
             shutil.rmtree(to, ignore_errors=True)
         reason = error.strerror or error if isinstance(error, OSError) else error
         raise UserError(

@@ -48,6 +48,9 @@ class SessionClock:
         return 0.0 if self._zero is None else round(max(0.0, self._now() - self._zero), 3)
 
 
+LONGEST_JOB_SECONDS = 5.0
+"""A thread that works longer than this may be waiting for the simulated time, which then advances."""
+
 _Args = TypeVarTuple("_Args")
 _Result = TypeVar("_Result")
 
@@ -71,10 +74,6 @@ class _JumpingSelector(selectors.DefaultSelector):
         if not ready and timeout:
             self.now += timeout
         return ready
-
-
-LONGEST_JOB_SECONDS = 5.0
-"""A thread that works longer than this may be waiting for the simulated time, which then moves on."""
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):

@@ -137,7 +137,7 @@ def _bounded_stream(response: Any, whole: Limits, line: Limits, on_refused: Call
 
 @functools.cache
 def _stream_type(base: type[Any]) -> Callable[..., Any]:
-    """Returns the stream class for one of the libraries, each of which requires its own base class."""
+    """Returns the stream class for a library. Each library requires its own base class."""
 
     class BoundedStream(base):
         """A stream with limits. If `on_refused` is None, a body that exceeds them is truncated, without an error."""

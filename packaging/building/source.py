@@ -50,7 +50,7 @@ def read_source(root: Path) -> Source:
         )
     commit = _git(root, "rev-parse", "HEAD").decode().strip()
     epoch = int(_git(root, "show", "-s", "--format=%ct", "HEAD"))
-    # Keep line endings as committed, whatever git's configuration says.
+    # Keep line endings as committed, regardless of git's configuration.
     archive = _git(root, "-c", "core.autocrlf=false", "-c", "core.eol=lf", "archive", "--format=tar", "HEAD")
     files = []
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:

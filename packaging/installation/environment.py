@@ -301,7 +301,7 @@ def install_uv(setup: Setup) -> None:
 def add_project_to_path(places: Places) -> None:
     """Makes `app` importable from any working directory, for the app and its child processes."""
     if places.site_packages is not None:
-        # Python executes lines in .pth files that start with `import`. The line is ASCII whatever the path contains.
+        # Python executes lines in .pth files that start with `import`. The line is ASCII even if the path isn't.
         line = f"import sys; sys.path.append({str(places.root)!a})\n"
         write_whole(places.site_packages / "kame_desktop.pth", line, encoding="ascii")
 

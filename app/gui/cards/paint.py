@@ -156,7 +156,7 @@ def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPoi
 
 
 def paint_quote_bars(painter: QPainter, look: Look, left: float, top: float, bottom: float, depth: int) -> None:
-    """Paints one vertical bar per nesting level beside a quoted paragraph."""
+    """Draws a vertical bar to the left of a quoted paragraph for each level of nesting."""
     set_ink(painter, fill=look.line)
     for step in range(depth):
         painter.drawRoundedRect(QRectF(left + step * QUOTE_INDENT, top, 3, bottom - top), 1.5, 1.5)

@@ -230,7 +230,7 @@ async def run_facts(
     ways: Sequence[Way],
     costs: str = "",
 ) -> FactsResult:
-    """Asks each of `models` all questions in each of `ways`. Raises whatever opening a session raises.
+    """Asks each of `models` all questions in each of `ways`. Propagates errors from opening a session.
 
     `costs`: describes the stage delays if the loop runs in simulated time; empty in real time.
     """
@@ -340,7 +340,7 @@ async def run_answers(
     reader: Path | None = None,
     costs: str = "",
 ) -> AnswersResult:
-    """Asks all questions in each of `ways`. Raises TranscriberError and whatever opening a session raises.
+    """Asks all questions in each of `ways`. Raises TranscriberError. Propagates errors from opening a session.
 
     - `reader`: a folder with a Whisper model for CTranslate2, other than the app's, that transcribes the played answers
     - `costs`: describes the stage delays if the loop runs in simulated time; empty in real time

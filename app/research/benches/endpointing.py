@@ -353,7 +353,7 @@ def reaction_figures(group: Sequence[Reaction]) -> dict[str, Any]:
 
 
 def run_sounds(folder: Path, speech: Path | None = None, *, progress: Progress = no_progress) -> SoundsResult:
-    """Processes the recordings in `folder`, none of which is a turn, and those in `speech`, each of which is one.
+    """Processes the recordings in `folder`, which contain no turn, and those in `speech`, which contain one each.
 
     Raises TranscriberError.
     """

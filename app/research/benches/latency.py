@@ -145,7 +145,7 @@ class LatencyResult:
 
 
 async def run_latency(make: MakeSession, choice: SessionChoice, count: int, progress: Progress) -> LatencyResult:
-    """Asks `count` questions in each answer mode. Raises whatever opening a session raises."""
+    """Asks `count` questions in each answer mode. Propagates errors from opening a session."""
     questions = load_questions(max(1, count))
     wanted: tuple[e.AnswerMode, ...] = ("after", "thinking")
     modes: dict[str, Measured] = {
@@ -207,7 +207,7 @@ class RemoteResult:
 
 
 async def run_remote(make: MakeSession, choice: SessionChoice, count: int, progress: Progress) -> RemoteResult:
-    """Asks `count` questions locally and through a server. Raises UserError, and whatever opening a session raises."""
+    """Asks `count` questions locally and through a server. Raises UserError and errors from opening a session."""
     questions = load_questions(max(1, count))
     how: dict[str, Any] = {"by_request": True, "settle": SERVER_SETTLE_SECONDS}
     here = await _ask(make, choice, questions, "here", progress, **how)

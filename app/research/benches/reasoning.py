@@ -264,8 +264,8 @@ def run_reasoning(
 ) -> ReasoningResult:
     """Asks every system every question, each in a new session.
 
-    `costs`: describes the stage delays if time is simulated; empty in real time. Raises whatever opening a session
-    raises.
+    `costs`: describes the stage delays if time is simulated; empty in real time. Propagates errors from
+    opening a session.
     """
     result = ReasoningResult(asked, costs)
     for system in systems:

@@ -322,7 +322,7 @@ class Turn:
 
 
 class Conversation:
-    """Opens a session and asks questions in it. Raises whatever opening a session raises.
+    """Opens a session and asks questions in it. Propagates errors from opening a session.
 
     - `make`: creates the session
     - `simulated`: whether the running loop is in simulated time

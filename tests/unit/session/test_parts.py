@@ -149,7 +149,7 @@ def test_the_sessions_time_does_not_pass_while_the_computer_sleeps(slept: float,
 
 
 def test_a_threads_work_takes_no_simulated_time() -> None:
-    """Otherwise a busy machine's thread would be late for whatever a simulated conversation waits for."""
+    """Otherwise simulated timeouts would expire while a slow machine's thread is still working."""
 
     async def talk() -> tuple[float, float]:
         loop = asyncio.get_running_loop()

@@ -173,8 +173,8 @@ def behaviour(later: Sequence[Word], clean: Sequence[Word], begin: float) -> Beh
 async def hear(make: MakeSession, choice: SessionChoice, file: Path) -> tuple[np.ndarray, list[Word]]:
     """Plays an input to a session and returns the assistant's audio (float32 24 kHz, as long as the input) and words.
 
-    Must run on a loop in simulated time. Raises whatever opening a session raises, TranscriberError and AudioFileError
-    for unreadable audio, and UserError if nothing was said because of a failure.
+    Must run on a loop in simulated time. Raises TranscriberError, AudioFileError for unreadable audio, and UserError if
+    nothing was said because of a failure. Propagates errors from opening a session.
     """
     length = len(read_sound(file))
     seconds = length / SAMPLE_RATE
@@ -283,7 +283,7 @@ def run_duplex(
     - `make`: creates sessions; if None, existing outputs are scored, whichever program wrote them
     - `costs`: describes the stage delays of simulated time
 
-    Raises UserError and whatever opening a session raises.
+    Raises UserError. Propagates errors from opening a session.
     """
     result = DuplexResult(outputs_only=make is None, costs=costs)
     for place, sample in enumerate(samples, 1):

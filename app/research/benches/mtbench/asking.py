@@ -153,7 +153,7 @@ TYPED_TOKENS = 1024
 async def ask_aloud(
     tools: Tools, system: System, run: int, question: Question, sounds: Sequence[Recording], weights: str = ""
 ) -> list[Answer]:
-    """Asks all turns in one session. Raises whatever opening a session raises."""
+    """Asks all turns in one session. Propagates errors from opening a session."""
     answers = []
     how: dict[str, Any] = {"simulated": tools.simulated, "remember_seconds": REMEMBERED_SECONDS if tools.read else 0.0}
     async with Conversation(tools.make_session, system.choice(weights), **how) as talk:

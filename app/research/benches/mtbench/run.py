@@ -144,7 +144,7 @@ class MtBenchResult:
 def run_mtbench(plan: Plan, tools: Tools, progress: Progress) -> MtBenchResult:
     """Runs `plan`, resuming from the results in its folder, and writes all files there.
 
-    Raises UserError, BackendError from the judge, and whatever opening a session raises.
+    Raises UserError, and BackendError from the judge. Propagates errors from opening a session.
     """
     write_down(plan, tools)
     answers = Lines(plan.out / "answers.jsonl", partial(build, Answer), Answer.document)

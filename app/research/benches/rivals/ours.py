@@ -25,7 +25,7 @@ from app.session.control import BackendChoice, SessionChoice
 async def hold(mode: str) -> None:
     """Runs one session over the pipes until they close. `mode`: tandem or cascade.
 
-    Raises whatever opening a session raises.
+    Propagates errors from opening a session.
     """
     url, key, model = (os.environ.get(f"KAME_RIVAL_{name}", "") for name in ("URL", "KEY", "MODEL"))
     choice = SessionChoice(
