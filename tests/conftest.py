@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from app.conversation import frame
 from tests.support.parts import LEFT_OUT
 
 LONGEST_ID = 60
@@ -38,10 +39,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    frame.on_broken_timeline = _fail
     if config.getoption("short"):
         for name in filter(find_spec, TORCH):
             sys.modules[name] = None  # type: ignore[assignment]
         settings.load_profile("short")
+
+
+def _fail(message: str) -> None:
+    raise AssertionError(message)
 
 
 @pytest.hookimpl(trylast=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, MutableSequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+
+_log = logging.getLogger(__name__)
 
 SAMPLE_RATE = 24_000
 """Samples a second, mono: Mimi's rate (Moshi, arXiv 2410.00037), used for every front-end."""
@@ -20,15 +24,22 @@ FRAME_MS = FRAME_SAMPLES * 1000 // SAMPLE_RATE
 """Length of a frame in milliseconds: 80."""
 
 
+Loss = Literal["", "device", "late"]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One frame of the user's sound.
+    """One frame of the user's audio.
 
-    `index` counts from 0 at the session's start; `samples` is float32 of shape (1920,) in [-1, 1].
+    - `index`: counts from 0 at the start of the session, without gaps.
+    - `samples`: float32 of shape (1920,) in [-1, 1].
+    - `lost`: why its audio is missing, so that `samples` is silence; empty if it isn't. "device": the microphone or its
+      driver lost it; "late": the app had fallen behind and skipped it. The front-end isn't stepped for lost frames.
     """
 
     index: int
     samples: np.ndarray
+    lost: Loss = ""
 
     @property
     def at(self) -> float:
@@ -67,3 +78,34 @@ def silence_flushed(frames: MutableSequence[np.ndarray], flushed: int) -> None:
 def silence() -> np.ndarray:
     """A frame of silence: float32 zeros of shape (1920,)."""
     return np.zeros(FRAME_SAMPLES, np.float32)
+
+
+def on_broken_timeline(message: str) -> None:
+    """Called when a consumer finds that frames don't follow each other. Tests replace it by one that raises."""
+    _log.error("%s", message)
+
+
+class Position:
+    """How far a consumer of frames has come, in samples of the session's audio.
+
+    Frames follow each other without gaps, so a consumer may count samples. `missing` checks this at each frame; if
+    frames are missing, the consumer gets back in step by taking silence in their place.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._samples = -1  # none yet
+
+    def missing(self, frame: Frame) -> int:
+        """Returns how many samples are missing before `frame`, which may be a part of a frame. The first frame that a
+        consumer gets may have any index."""
+        start = frame.index * FRAME_SAMPLES
+        if self._samples < 0:
+            self._samples = start
+        missing = max(0, start - self._samples)
+        self._samples += missing + len(frame.samples)
+        if missing or self._samples > start + FRAME_SAMPLES:
+            off = self._samples - start - len(frame.samples)
+            on_broken_timeline(f"{self._name}: frame {frame.index} is off by {missing or off} samples")
+            self._samples = min(self._samples, start + FRAME_SAMPLES)
+        return missing

@@ -1,7 +1,7 @@
-"""The session's time in seconds, and a loop whose time only moves when nothing else can happen.
+"""A session's time: frames without gaps, seconds, the machine's clock, and a loop for simulations.
 
-`SessionClock` anchors real time to the sound; `VirtualTimeLoop` runs a minute of talk in a moment, the
-same way each time, because every wait ends exactly when it should and costs nothing.
+`Timeline` numbers the frames and converts; `VirtualTimeLoop` runs a minute of conversation in a moment, the same way
+each time, because every wait ends exactly when it should and costs nothing.
 """
 
 from __future__ import annotations
@@ -9,43 +9,131 @@ from __future__ import annotations
 import asyncio
 import selectors
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from itertools import takewhile
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
-from app.conversation.frame import end_of_frame
+import numpy as np
+
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, Loss, end_of_frame, silence
 
 SLEPT_SECONDS = 30.0
-"""Frames that arrive later than this are not late: time passed without the session."""
+"""If frames suddenly arrive later than this, the computer slept, and the session's time stood still meanwhile."""
+
+SLEPT_FRAMES = 25
+"""Frames of silence (2 s) that stand for the time in which the computer slept: they end an open turn, so that nothing
+said before is joined with what is said after."""
+
+LOOK_SECONDS = 1.0
+"""All frames must have been late for this long before audio counts as lost: a thread or driver that was only held up
+catches up sooner."""
+
+REMEMBERED_SECONDS = 10.0
+"""How far back arrivals are compared. Two clocks that differ by 300 ppm drift by 3 ms meanwhile, 4 % of a frame."""
+
+SLEW = 0.0005
+"""Maximum rate at which the clock is set back, so that it never runs backwards by more than a rounding error."""
 
 
-class SessionClock:
-    """Seconds since the start of frame 0, finer than a frame.
+class Timeline:
+    """The one place where a session counts time. It numbers the frames, fills gaps, and tells the time in between.
 
-    `now` is any steady clock, which `frame_ended` anchors at the first frame, and again where no frame has come for
-    very long (the computer slept). None: the time stands still between frames, for talks that are run faster than they
-    sound.
+    Whatever loses audio (a stall, an overrun, a driver that says nothing), `arrived` puts lost frames of silence in its
+    place, so that everybody who counts frames or samples agrees with everybody else.
+
+    `now`: any steady clock. It is anchored to the frames that arrive earliest relative to their number, and follows
+    them, since the sound card's clock and the machine's drift apart by up to 0.4 s an hour. None: time stands still
+    between frames, for conversations that run faster than real time.
+
+    The frame thread adds frames; any thread may ask for the time.
     """
 
     def __init__(self, now: Callable[[], float] | None = time.perf_counter) -> None:
         self._now = now
-        self._zero: float | None = None
-        self._frame_end = 0.0
-
-    def frame_ended(self, index: int) -> None:
-        """Frame `index` is complete."""
-        self._frame_end = end_of_frame(index)
-        if self._now is None:
-            return
-        zero = self._now() - self._frame_end
-        if self._zero is None or zero - self._zero > SLEPT_SECONDS:
-            self._zero = zero
+        self._next = 0
+        self._zero: float | None = None  # the value of `now` at the start of frame 0
+        self._arrivals: deque[tuple[float, float]] = deque()
+        """For frames that arrived with none waiting behind: when, and how much later than their number says."""
+        self._overrun = 0  # samples lost that don't make a whole frame yet
 
     def __call__(self) -> float:
-        """Return the session's time now, to the millisecond; 0 before the first frame."""
+        """Returns the session time in seconds, to the millisecond; 0 before the first frame."""
         if self._now is None:
             return self._frame_end
         return 0.0 if self._zero is None else round(max(0.0, self._now() - self._zero), 3)
+
+    @property
+    def _frame_end(self) -> float:
+        return end_of_frame(self._next - 1) if self._next else 0.0
+
+    def follow(self, samples: np.ndarray, lost: Loss = "") -> Frame:
+        """Returns the next frame, whenever it arrives."""
+        frame = Frame(self._next, samples, lost)
+        self._next += 1
+        if self._zero is None and self._now is not None:
+            self._zero = self._now() - frame.at
+        return frame
+
+    def gap(self, frames: int, lost: Loss) -> Iterator[Frame]:
+        """Yields this many lost frames."""
+        for _ in range(frames):
+            yield self.follow(silence(), lost)
+
+    def arrived(self, samples: np.ndarray, *, dropped: int = 0, overrun: int = 0, backlog: int = 0) -> Iterator[Frame]:
+        """Yields the lost frames before the frame that has just arrived, and that frame.
+
+        - `dropped`: frames before it that were given up.
+        - `overrun`: samples before it that the source has lost.
+        - `backlog`: frames that wait behind it. If any do, its lateness says nothing about the device.
+        """
+        self._overrun += overrun
+        missing = self._overrun // FRAME_SAMPLES
+        self._overrun %= FRAME_SAMPLES
+        if self._now is not None and not backlog:
+            missing += self._missing(self._now(), self._next + dropped + missing)
+        yield from self.gap(dropped, "late")
+        yield from self.gap(missing, "device")
+        yield self.follow(samples)
+
+    def _missing(self, now: float, index: int) -> int:
+        """Returns how many frames were lost before the frame `index`, which has arrived `now`. Anchors the clock."""
+        arrivals = self._arrivals
+        lag = now - end_of_frame(index)
+        if arrivals and lag - arrivals[-1][1] > SLEPT_SECONDS:
+            arrivals.clear()
+            arrivals.append((now, lag - SLEPT_FRAMES * FRAME_SECONDS))
+            self._zero = lag - SLEPT_FRAMES * FRAME_SECONDS
+            return SLEPT_FRAMES
+        arrivals.append((now, lag))
+        while arrivals[0][0] < now - REMEMBERED_SECONDS:
+            arrivals.popleft()
+        lost = self._lost(now)
+        if lost:
+            arrivals.clear()
+            arrivals.append((now, lag - lost * FRAME_SECONDS))
+        self._anchor(min(lag for _, lag in arrivals))
+        return lost
+
+    def _lost(self, now: float) -> int:
+        """Returns how many frames the latest arrivals are later than those before them."""
+        since, middle = now - LOOK_SECONDS, now - LOOK_SECONDS / 2
+        before = min((lag for _, lag in takewhile(lambda one: one[0] < since, self._arrivals)), default=None)
+        earlier = min((lag for at, lag in self._arrivals if since <= at < middle), default=None)
+        if before is None or earlier is None:
+            return 0
+        later = min(lag for at, lag in self._arrivals if at >= middle)
+        if earlier - later > FRAME_SECONDS / 2:
+            return 0  # the frames catch up after a pause
+        return max(0, int((min(earlier, later) - before) / FRAME_SECONDS))
+
+    def _anchor(self, zero: float) -> None:
+        """Follows the earliest arrivals: forwards immediately, backwards slowly."""
+        if self._zero is None or zero < self._zero:
+            self._zero = zero
+        else:
+            self._zero = min(zero, self._zero + SLEW * FRAME_SECONDS)
 
 
 LONGEST_JOB_SECONDS = 5.0

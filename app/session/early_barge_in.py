@@ -78,10 +78,6 @@ class EarlyBargeIn:
         self._windows, self._heard, self._next = [], 0, frame.index + 1
         return windows
 
-    def dropped(self) -> None:
-        """The frame under way is not completed; a later one follows."""
-        self._heard = 0
-
     def settled(self) -> None:
         """The tracker has dealt with the voice so far and starts a new run."""
         self._run.begin()

@@ -19,7 +19,7 @@ from app.conversation.turn import GoOn, Hold, Interrupt, Silence, TakeFloor, Tur
 from app.conversation.voice import VoiceWindow
 from app.frontend.base import FrontEnd, FrontEndError, FrontEndInput, FrontEndStep, Mark, OracleWords, SetVoice
 from app.session.asked_sound import AskedSound
-from app.session.clock import SessionClock
+from app.session.clock import Timeline
 from app.session.early_barge_in import EarlyBargeIn
 from app.session.edge_events import GAUGE_FRAMES, EdgeEvents
 from app.session.mailbox import (
@@ -39,6 +39,8 @@ from app.session.step_message import StepMessage
 from app.session.turn_inputs import TurnInputs
 from app.stt.base import VoiceActivity
 from app.tts.base import Voice
+
+_SILENCE = silence()
 
 VOICED = 0.5
 """Probability of voice from which a frame counts as voiced."""
@@ -84,7 +86,7 @@ class FrameStepper:
         voice_activity: VoiceActivity,
         tracker: TurnTracker,
         mailbox: Mailbox,
-        clock: SessionClock,
+        clock: Timeline,
         edge: DuplexAudio | None = None,
         source: AudioSource | None = None,
     ) -> None:
@@ -105,19 +107,19 @@ class FrameStepper:
         self._over = 0  # the turn whose answer is over
         self._fades = False  # the loudspeaker does, so that the answer can be silenced at the next step
 
-    def step(self, frame: Frame, *, dropped: int = 0, missing: int = 0) -> StepMessage:
-        """Run one step for `frame`. Raises AudioError when the sink is gone."""
-        self._clock.frame_ended(frame.index)
+    def step(self, frame: Frame) -> StepMessage:
+        """Runs one step for `frame`. Raises AudioError when the sink is gone.
+
+        For a lost frame, turns are tracked as if the user was silent, but the front-end isn't stepped: nothing could be
+        heard in that time, so an answer continues after it.
+        """
         fades, self._fades = self._fades, False
         inputs, typed, events = self._drain(frame)
-        asked = self._asked.next_frame()
+        asked = self._asked.next_frame() if not frame.lost else None
         if asked is not None:
             frame = dataclasses.replace(frame, samples=asked)
-            self._voice.dropped()
         if fades:
             self.tracker.silence()
-        if dropped or missing:
-            self._voice.dropped()
         windows = self._voice.hear(frame)
         turn_events, told_to_hold = self._track_turns(frame, windows, inputs)
         silence = next((item for item in inputs if isinstance(item, Silence)), None)
@@ -125,15 +127,16 @@ class FrameStepper:
         if self._edge_events is not None:
             events += self._edge_events.after(frame, duplex=self.tracker.duplex)
         self._waiting += inputs
-        voices = tuple(item.voice for item in self._waiting if isinstance(item, SetVoice)) if self._ready else ()
+        steps = self._ready and not frame.lost
+        voices = tuple(item.voice for item in self._waiting if isinstance(item, SetVoice)) if steps else ()
         flushed = self._playback.lost_with_device()  # before the step, which begins where the sound was lost
-        step, lost = self._step_frontend(frame)
+        step, lost = self._step_frontend(frame) if steps else (FrontEndStep(_SILENCE), "")
         flushes = step.flush or (silence is not None and self._ready)
         flushed += self._playback.flush() if flushes else 0
-        in_vain = told_to_hold and self._ready and not flushes
+        in_vain = told_to_hold and steps and not flushes
         self._goes_on = self._goes_on or in_vain
         self._voice.stepped(flushed=flushes, in_vain=in_vain)
-        events += self._play(frame, step, asked)
+        events += self._play(frame, step, asked, writes=steps)
         if silence is not None and silence.turn and silence.turn != self._over:
             events.append(e.AssistantEnded(frame.at, silence.turn, True))  # it had not begun
         self._voice.listen(
@@ -148,8 +151,6 @@ class FrameStepper:
             events=tuple(events),
             turn_events=tuple(turn_events),
             flushed=flushed,
-            dropped=dropped,
-            missing=missing,
             user_dbfs=peak_dbfs(frame.samples),
             assistant_dbfs=peak_dbfs(step.samples),
             late_ms=round((self._clock() - frame.at) * 1000, 1),
@@ -241,9 +242,7 @@ class FrameStepper:
         )
 
     def _step_frontend(self, frame: Frame) -> tuple[FrontEndStep, str]:
-        """Step the front-end, if there is a loudspeaker; also return why it can't go on, if it can't."""
-        if not self._ready:
-            return FrontEndStep(silence()), ""
+        """Steps the front-end; also returns why it has failed, if it has."""
         inputs, self._waiting = self._waiting, []
         # With the talk button, a front-end that listens by itself hears the user only while the button is down.
         heard = frame if self.tracker.duplex or self.tracker.user_holds_floor else Frame(frame.index, silence())
@@ -260,12 +259,13 @@ class FrameStepper:
 
     # -- out
 
-    def _play(self, frame: Frame, step: FrontEndStep, asked: np.ndarray | None) -> list[e.Event]:
-        """Write a step's sound, and that of a question that is asked aloud; return what the step and the loudspeaker
-        have to tell.
+    def _play(self, frame: Frame, step: FrontEndStep, asked: np.ndarray | None, *, writes: bool) -> list[e.Event]:
+        """Plays a step's audio and that of a question asked aloud; returns the events of the step and the loudspeaker.
+
+        `writes` False: nothing is written, since there is no loudspeaker or the frame was lost.
         """
         playback, events = self._playback, list[e.Event]()
-        if self._ready:
+        if writes:
             sound = step.samples if asked is None else np.clip(step.samples + asked, -1.0, 1.0)
             playback.write(sound, speaking=self.frontend.speaking)
         for said in step.said:

@@ -22,7 +22,7 @@ from app.audio.io.base import AudioError
 from app.audio.io.files import FileSink
 from app.conversation import events as e
 from app.conversation.event_json import to_json
-from app.conversation.frame import silence, silence_flushed
+from app.conversation.frame import silence_flushed
 from app.untrusted.limits import EVENT_LINE
 
 EVENTS_FILE = "events.jsonl"
@@ -56,7 +56,6 @@ class Recorder:
         self._on_failure = on_failure
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._delayed: list[np.ndarray] = []
-        self._next_index = 0
         self._broken = self._left_out = self._ending = False
 
     def __enter__(self) -> Recorder:
@@ -94,15 +93,8 @@ class Recorder:
             return
         self._queue.put(partial(self._write_line, event))
 
-    def sound(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int) -> None:
-        """Write both sides of frame `index`; `flushed`: samples written before that were never played."""
-        for gap in range(self._next_index, index):  # frames that were dropped sounded like nothing
-            del gap
-            self._both(silence(), silence(), 0)
-        self._next_index = index + 1
-        self._both(user, assistant, flushed)
-
-    def _both(self, user: np.ndarray, assistant: np.ndarray, flushed: int) -> None:
+    def sound(self, user: np.ndarray, assistant: np.ndarray, flushed: int) -> None:
+        """Writes both sides of the next frame. `flushed`: samples written before that were never played."""
         silence_flushed(self._delayed, flushed)
         self._delayed.append(assistant)
         self._queue.put(lambda: self._user.write(user))

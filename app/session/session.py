@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import numpy as np
 
-from app.audio.io.base import AudioError, EndOfAudio
+from app.audio.io.base import AudioError
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS, Frame, silence
+from app.conversation.frame import FRAME_SECONDS, Frame
 from app.conversation.turn import Interrupt, TurnEvent, TurnSettings, TurnTracker
 from app.frontend.base import FrontEndError, SetAnswerMode, SetDials, SetOpenings
 from app.session.backend_controller import BackendController
-from app.session.clock import SessionClock
+from app.session.clock import Timeline
 from app.session.control import Reopened, SessionChoice, Speaker
 from app.session.events_out import EventsOut
 from app.session.frame_stepper import FrameStepper
-from app.session.frame_thread import FrameThread
+from app.session.frame_thread import FrameReader, FrameThread
 from app.session.loading import Loader
 from app.session.mailbox import (
     AskAloud,
@@ -86,6 +87,7 @@ class Session:
         self._last_activity = 0.0
         self._silent_since = 0.0  # from when on the microphone hears nothing of what was played
         self._shed = 0
+        self._lost: Counter[str] = Counter()  # frames lost since the last one that wasn't, by cause
         self._newest_turn = 0  # of the user's, spoken or typed
         self._silenced_turn = 0  # the last one whose answer the user has dropped
         self._overload = Overload()
@@ -112,7 +114,7 @@ class Session:
         loop = asyncio.get_running_loop()
         parts, config = self.parts, self.config
         clocks = {"real": time.perf_counter, "simulated": loop.time, "fast": None}
-        self.clock = SessionClock(clocks[config.pace])
+        self.clock = Timeline(clocks[config.pace])
         try:
             await self._loader.load()
         except BaseException:
@@ -214,10 +216,9 @@ class Session:
         loop = asyncio.get_running_loop()
         self._thread = FrameThread(
             self._stepper,
-            self.parts.source,
+            FrameReader(self.parts.source, self.clock, lambda: loop.call_soon_threadsafe(self.input_over)),
             lambda message: loop.call_soon_threadsafe(self._on_step, message),
             lambda sentence: loop.call_soon_threadsafe(self._on_sound_lost, sentence),
-            lambda: loop.call_soon_threadsafe(self.input_over),
             now=time.perf_counter,
         )
         self._thread.start()
@@ -227,22 +228,14 @@ class Session:
 
     async def _drive(self) -> None:
         """Simulated or fast: frames are stepped one by one on the loop."""
-        index, over = 0, False
+        reader = FrameReader(self.parts.source, self.clock, self.input_over)
         while not self._done.is_set():
-            samples = silence()
-            if not over:
-                try:
-                    taken = self.parts.source.read_frame(FRAME_SECONDS)  # time that passes in the source alone
-                    samples = taken if taken is not None else samples
-                except EndOfAudio:
-                    over = True
-                    self.input_over()
-            self._on_step(self._stepper.step(Frame(index, samples)))
-            index += 1
-            if self.config.pace == "simulated":
+            for frame in reader.read(FRAME_SECONDS):  # time that passes in the source alone
+                self._on_step(self._stepper.step(frame))
+                if self.config.pace == "fast":
+                    await self._wait_for_parts()
+            if self.config.pace == "simulated" and not reader.backlog:
                 await asyncio.sleep(FRAME_SECONDS)
-            else:
-                await self._wait_for_parts()
 
     async def _wait_for_parts(self) -> None:
         """Fast: wait for what a frame started, as if recogniser and voice took no time at all.
@@ -275,12 +268,7 @@ class Session:
             return
         frame, parts = message.frame, self.parts
         self.frames = frame.index + 1
-        if message.dropped:
-            self._emit(e.FramesDropped(frame.at, message.dropped))
-            if (failure := self._overload.dropped(frame.at, message.dropped)) is not None:
-                self._emit(failure)
-        if message.missing:
-            self._emit(e.SoundLost(frame.at, message.missing))
+        self._count_lost(frame)
         if message.voices:
             self.speech.taken(message.voices)
         if message.lost:
@@ -288,7 +276,7 @@ class Session:
         if self.sound is not None:
             self.sound.add(frame.index, frame.samples, message.samples, message.flushed)
         if parts.recorder is not None:
-            parts.recorder.sound(frame.index, frame.samples, message.samples, message.flushed)
+            parts.recorder.sound(frame.samples, message.samples, message.flushed)
         if message.assistant_dbfs > SOUNDING_DBFS:
             self._silent_since = frame.at + ECHO_SECONDS
         parts.transcriber.push(frame, message.voiced)
@@ -309,6 +297,20 @@ class Session:
             e.LevelMeasured(frame.at, message.user_dbfs, message.assistant_dbfs, message.late_ms, message.clipped)
         )
         self._end_with_input(frame.at)
+
+    def _count_lost(self, frame: Frame) -> None:
+        """Counts lost frames, and emits how many there were once the next frame is there."""
+        if frame.lost:
+            self._lost[frame.lost] += 1
+            return
+        late, device = self._lost["late"], self._lost["device"]
+        self._lost.clear()
+        if late:
+            self._emit(e.FramesDropped(frame.at, late))
+            if (failure := self._overload.dropped(frame.at, late)) is not None:
+                self._emit(failure)
+        if device:
+            self._emit(e.SoundLost(frame.at, device))
 
     def _end_with_input(self, at: float) -> None:
         """End a session on a file when its sound is over and neither side has anything left to say."""

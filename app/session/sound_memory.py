@@ -9,7 +9,7 @@ from collections import deque
 
 import numpy as np
 
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, silence_flushed
+from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE, silence_flushed
 
 KEPT_SECONDS = 300.0
 """How much the window keeps: five minutes of both sides in 16 bits are 29 MB."""
@@ -22,22 +22,19 @@ class SoundMemory:
         self._first = 0  # the number of the oldest frame that is kept
         most = max(1, round(seconds / FRAME_SECONDS))
         self._frames: dict[str, deque[np.ndarray]] = {"user": deque(maxlen=most), "assistant": deque(maxlen=most)}
-        self._silence = np.zeros(FRAME_SAMPLES, np.int16)
 
     def add(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int = 0) -> None:
         """Add both sides of frame `index`, float32 (1920,); `flushed`: samples written before that were never
         played.
         """
         mine, theirs = self._frames["user"], self._frames["assistant"]
-        if index >= self._next + (mine.maxlen or 0):
-            mine.clear()
-            theirs.clear()
+        if not mine:
             self._first = index
-        for missing in range(self._next, index):  # frames that were dropped sounded like nothing
-            del missing
-            self._append(self._silence, self._silence)
+        elif len(mine) == mine.maxlen:
+            self._first += 1
         silence_flushed(theirs, flushed)
-        self._append(_to_16_bits(user), _to_16_bits(assistant))
+        mine.append(_to_16_bits(user))
+        theirs.append(_to_16_bits(assistant))
 
     def cut(self, speaker: str, begin: float, end: float) -> np.ndarray | None:
         """Return a side's sound between two session times in seconds, float32 (n,); None where it is no longer kept."""
@@ -56,12 +53,6 @@ class SoundMemory:
     @property
     def _next(self) -> int:
         return self._first + len(self._frames["user"])
-
-    def _append(self, user: np.ndarray, assistant: np.ndarray) -> None:
-        if len(self._frames["user"]) == self._frames["user"].maxlen:
-            self._first += 1
-        self._frames["user"].append(user)
-        self._frames["assistant"].append(assistant)
 
 
 def _to_16_bits(samples: np.ndarray) -> np.ndarray:

@@ -16,11 +16,11 @@ from app.tts.base import Voice
 class StepMessage:
     """The user's frame, the samples that were played for it (float32, 1,920), and what happened.
 
-    `dropped`: frames before this one that were given up to catch up with the microphone. `missing`: frames before it
-    that the device lost. `flushed`: samples written earlier that were thrown away unheard. `typed`: the words of the
-    turns in `turn_events` that ended because they were typed, in order. `lost`: why the front-end can't go on; empty
-    while it can. `silenced`: the turn whose answer the user has dropped, or 0. `voices`: the voices that the front-end
-    was given at this step, the last of which it uses now.
+    - `flushed`: samples written earlier that were discarded unheard.
+    - `typed`: the words of the turns in `turn_events` that ended because they were typed, in order.
+    - `lost`: why the front-end has failed; empty while it works.
+    - `silenced`: the turn whose answer the user has stopped, or 0.
+    - `voices`: the voices that the front-end was given at this step. It uses the last one now.
     """
 
     frame: Frame
@@ -29,8 +29,6 @@ class StepMessage:
     events: tuple[e.Event, ...]
     turn_events: tuple[TurnEvent, ...]
     flushed: int = 0
-    dropped: int = 0
-    missing: int = 0
     user_dbfs: float = -120.0
     assistant_dbfs: float = -120.0
     late_ms: float = 0.0

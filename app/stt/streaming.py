@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import soxr
 
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, Position
 from app.conversation.words import same_words
 from app.stt.base import RATE, Decoder, EndOfTurn, TranscriberError, TranscriptUpdate, WordsJudge
 from app.stt.endpointing import Endpointing
@@ -105,6 +105,7 @@ class SoundBuffer:
         self.first = 0
         self.last = 0
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
+        self._position = Position("recogniser")
         self._blocks: deque[np.ndarray] = deque()
         self._started = False  # the first frame may arrive mid-session
 
@@ -113,7 +114,8 @@ class SoundBuffer:
         if not self._started:
             self._started = True
             self.first = self.last = frame.index * FRAME_SAMPLES * RATE // SAMPLE_RATE
-        block = self._resampler.resample_chunk(frame.samples)
+        missing = np.zeros(self._position.missing(frame), np.float32)
+        block = self._resampler.resample_chunk(np.concatenate([missing, frame.samples]))
         self._blocks.append(block)
         self.last += len(block)
 

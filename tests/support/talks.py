@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -48,6 +48,71 @@ class QuietSource:
         return 0
 
     def __enter__(self) -> QuietSource:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What happens before frame `at`, for the time of `frames` frames.
+
+    - "stall": the reader is held up. The frames wait, and the reader drops them if there are too many.
+    - "overrun": the device loses them and reports it.
+    - "silence": the user is silent. This is what a stall or an overrun must look like to everyone.
+    """
+
+    at: int
+    frames: int
+    kind: Literal["stall", "overrun", "silence"]
+
+
+class FaultySource:
+    """A source of these frames of samples, at the pace of the loop, that suffers faults."""
+
+    name = "faulty"
+
+    def __init__(self, frames: Sequence[np.ndarray], faults: Sequence[Fault]) -> None:
+        self.overruns = self.backlog = 0
+        self._frames = frames
+        self._faults = {fault.at: fault for fault in faults}
+        self._next = self._held = self._silent = 0
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        fault = self._faults.pop(self._next, None)
+        if fault is not None and fault.kind == "silence":
+            self._silent = fault.frames
+        elif fault is not None:
+            self._held = fault.frames
+            self._fault = fault
+        if self._held:
+            self._held -= 1
+            if not self._held:
+                self._end_fault(self._fault)
+            return None
+        if self._next >= len(self._frames):
+            raise EndOfAudio
+        self._next += 1
+        self.backlog = max(0, self.backlog - 1)
+        if self._silent:
+            self._silent -= 1
+            return np.zeros(FRAME_SAMPLES, np.float32)
+        return self._frames[self._next - 1].copy()
+
+    def _end_fault(self, fault: Fault) -> None:
+        if fault.kind == "stall":
+            self.backlog = fault.frames + 1
+        else:
+            self._next += fault.frames
+            self.overruns += fault.frames * FRAME_SAMPLES
+
+    def drop_to_newest(self) -> int:
+        dropped, self.backlog = self.backlog - 1, 1
+        self._next += dropped
+        return dropped
+
+    def __enter__(self) -> FaultySource:
         return self
 
     def __exit__(self, *exc: object) -> None:

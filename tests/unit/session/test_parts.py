@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from app.audio.io.base import EndOfAudio
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
 from app.frontend.base import Said
 from app.session.backend_pool import LatestTask
-from app.session.clock import SLEPT_SECONDS, SessionClock, run_simulated
-from app.session.frame_thread import FrameThread, LostSound
+from app.session.clock import SLEPT_FRAMES, SLEPT_SECONDS, Timeline, run_simulated
+from app.session.frame_thread import FrameReader, FrameThread
 from app.session.playback import Playback
 from tests.support.child import run_python
 
@@ -30,55 +30,87 @@ class Machine:
     held_at: int = -1
     held: float = 0.0
     lost_at: int = -1
+    overrun_at: int = -1
     now: float = 100.0
     read: int = 0
     backlog: int = 0
-    steps: list[tuple[int, int, int]] = field(default_factory=list)
-    """The index of each frame, and how many were dropped and missing before it."""
+    overruns: int = 0
+    steps: list[Frame] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         parts: Any = self
-        self.thread = FrameThread(
-            parts, parts, lambda message: None, self.failures.append, lambda: None, now=lambda: self.now
-        )
+        reader = FrameReader(parts, Timeline(lambda: self.now), lambda: None)
+        self.thread = FrameThread(parts, reader, lambda message: None, self.failures.append, now=lambda: self.now)
 
-    def run(self) -> list[tuple[int, int, int]]:
-        """Steps until there are enough."""
+    def run(self) -> list[Frame]:
+        """Steps until there are enough frames. They follow each other without gaps."""
         self.thread._run()
         assert self.failures == []
+        assert [frame.index for frame in self.steps] == list(range(len(self.steps)))
         return self.steps
 
+    def lost(self) -> dict[str, int]:
+        """How many frames were lost, by cause."""
+        causes = [frame.lost for frame in self.run()]
+        return {cause: causes.count(cause) for cause in set(causes) - {""}}
+
     def read_frame(self, timeout: float) -> np.ndarray:
-        """The next frame; the device gives nothing for a second before the frame `lost_at`."""
+        """The next frame; before the frame `lost_at` the device delivers nothing for a second, without a word, and
+        before `overrun_at` it reports one and a half frames as lost.
+        """
         if self.read == self.sound:
             raise EndOfAudio("The file is over.")
         if self.read == self.lost_at:
             self.now += 1.0
+        if self.read == self.overrun_at:
+            self.now += 1.5 * FRAME_SECONDS
+            self.overruns += FRAME_SAMPLES * 3 // 2
         self.read += 1
-        return np.zeros(1920, np.float32)
+        return np.ones(FRAME_SAMPLES, np.float32)
 
     def drop_to_newest(self) -> int:
-        """There is never more than one frame."""
-        return 0
+        """Drops all waiting frames but one."""
+        dropped, self.backlog = self.backlog - 1, 1
+        return dropped
 
-    def step(self, frame: Frame, *, dropped: int = 0, missing: int = 0) -> None:
-        """Lets time pass."""
-        self.steps.append((frame.index, dropped, missing))
-        self.now += FRAME_SECONDS + (self.held if len(self.steps) == self.held_at else 0.0)
-        if len(self.steps) == STEPS:
+    def step(self, frame: Frame) -> None:
+        """Lets the time of a frame pass. What a slow step leaves waiting is the backlog."""
+        self.steps.append(frame)
+        assert frame.samples.any() == (not frame.lost) or self.read == self.sound
+        if frame.lost:
+            return
+        if self.backlog:
+            self.backlog -= 1
+        else:
+            self.now += FRAME_SECONDS
+        if len(self.steps) == self.held_at:
+            self.now += self.held
+            self.backlog = round(self.held / FRAME_SECONDS)
+        if len(self.steps) >= STEPS:
             self.thread.stop()
 
 
-def test_what_the_device_loses_is_counted_and_is_not_called_slowness() -> None:
-    steps = Machine(sound=STEPS, lost_at=40).run()
-    assert [(dropped, missing) for _, dropped, missing in steps if dropped or missing] == [(0, 12)]
-    assert steps[-1][0] == STEPS - 1 + 12
+def test_what_the_device_loses_without_a_word_becomes_a_gap() -> None:
+    assert Machine(sound=STEPS, lost_at=40).lost() == {"device": 12}
+
+
+def test_what_the_device_reports_as_lost_becomes_a_gap_immediately_and_only_once() -> None:
+    machine = Machine(sound=STEPS, overrun_at=40)
+    assert machine.lost() == {"device": 1}, "half a frame isn't one"
+    assert machine.steps[40].lost
+
+
+def test_frames_that_are_skipped_after_a_stall_become_a_gap() -> None:
+    assert Machine(sound=STEPS, held_at=40, held=1.04).lost() == {"late": 12}
+
+
+def test_a_stall_without_loss_makes_no_gap() -> None:
+    assert Machine(sound=STEPS, held_at=40, held=0.4).lost() == {}
 
 
 def test_a_file_that_is_over_loses_nothing_however_late_a_step_is() -> None:
-    steps = Machine(sound=10, held_at=40, held=1.2).run()
-    assert steps == [(index, 0, 0) for index in range(STEPS)]
+    assert Machine(sound=10, held_at=40, held=1.2).lost() == {}
 
 
 def test_a_thread_that_computes_holds_a_frame_up_for_less_than_a_millisecond_at_a_time() -> None:
@@ -86,16 +118,17 @@ def test_a_thread_that_computes_holds_a_frame_up_for_less_than_a_millisecond_at_
     assert float(found.stdout) < 0.001
 
 
-def told(lag: Callable[[int], float], frames: int = 400, backlog: Callable[[int], int] = lambda number: 0) -> list[int]:
-    """What is said to be missing, where the frame `number` comes `lag(number)` seconds late; nothing left out."""
-    lost, index, said = LostSound(), 0, []
+def gaps(lag: Callable[[int], float], frames: int = 400, backlog: Callable[[int], int] = lambda number: 0) -> list[int]:
+    """Returns the lengths of the gaps that are found, where frame `number` arrives `lag(number)` seconds late."""
+    now = [100.0]
+    timeline, found = Timeline(lambda: now[0]), []
     for number in range(frames):
-        now = 100.0 + number * FRAME_SECONDS + lag(number)
-        missing = lost.missing(now, index, backlog(number))
-        index += 1 + missing
-        if missing:
-            said.append(missing)
-    return said
+        now[0] = 100.0 + number * FRAME_SECONDS + lag(number)
+        *lost, frame = timeline.arrived(np.ones(FRAME_SAMPLES, np.float32), backlog=backlog(number))
+        assert not frame.lost and all(one.lost == "device" for one in lost)
+        if lost:
+            found.append(len(lost))
+    return found
 
 
 def after(number: int, seconds: float) -> Callable[[int], float]:
@@ -103,8 +136,8 @@ def after(number: int, seconds: float) -> Callable[[int], float]:
 
 
 def test_what_was_lost_is_told_once() -> None:
-    assert told(after(100, 1.03)) == [12]
-    assert told(lambda number: after(100, 0.5)(number) + after(200, 0.25)(number)) == [6, 3]
+    assert gaps(after(100, 1.03)) == [12]
+    assert gaps(lambda number: after(100, 0.5)(number) + after(200, 0.25)(number)) == [6, 3]
 
 
 @pytest.mark.parametrize(
@@ -121,31 +154,48 @@ def test_what_was_lost_is_told_once() -> None:
     ids=["even", "uneven", "less than a frame", "held up", "catches up", "another clock", "late from the first"],
 )
 def test_what_is_only_late_is_not(lag: Callable[[int], float]) -> None:
-    assert told(lag) == []
+    assert gaps(lag) == []
 
 
 def test_what_comes_late_after_a_long_pause_of_all_frames_is_not_lost() -> None:
     """A process that was held for seconds reads on faster than real time, without a backlog that it could see."""
     held = 5.0
-    assert told(lambda number: max(0.0, held - 0.04 * (number - 100)) if number >= 100 else 0.0, 900) == []
+    assert gaps(lambda number: max(0.0, held - 0.04 * (number - 100)) if number >= 100 else 0.0, 900) == []
 
 
 def test_frames_that_waited_here_tell_nothing_of_the_device() -> None:
-    assert told(after(100, 1.03), frames=150, backlog=lambda number: int(number >= 100)) == []
+    assert gaps(after(100, 1.03), frames=150, backlog=lambda number: int(number >= 100)) == []
 
 
-def test_a_computer_that_slept_has_lost_nothing() -> None:
-    assert told(after(100, SLEPT_SECONDS + 3600.0)) == []
-
-
-@pytest.mark.parametrize(("slept", "then"), [(3600.0, 0.16), (1.0, 1.16)])
-def test_the_sessions_time_does_not_pass_while_the_computer_sleeps(slept: float, then: float) -> None:
+@pytest.mark.parametrize(("slept", "then"), [(3600.0, 0.08 * (SLEPT_FRAMES + 2)), (1.0, 1.16)])
+def test_the_sessions_time_stands_still_while_the_computer_sleeps(slept: float, then: float) -> None:
     now = [50.0]
-    clock = SessionClock(lambda: now[0])
-    clock.frame_ended(0)
+    timeline = Timeline(lambda: now[0])
+    timeline.arrived(silence())
     now[0] += FRAME_SECONDS + slept
-    clock.frame_ended(1)
-    assert clock() == pytest.approx(then)
+    frames = timeline.arrived(silence())
+    assert timeline() == pytest.approx(then)
+    assert len(frames) == (SLEPT_FRAMES + 1 if slept > SLEPT_SECONDS else 1), "two seconds end an open turn"
+
+
+@pytest.mark.parametrize("ppm", [-100, 100])
+def test_the_clock_follows_a_device_for_hours(ppm: int) -> None:
+    now = [50.0]
+    timeline = Timeline(lambda: now[0])
+    for number in range(45_000):  # an hour
+        now[0] = 50.0 + (number + 1) * FRAME_SECONDS * (1 + ppm * 1e-6) + 0.004 * (number % 5)
+        frames = timeline.arrived(silence())
+    assert timeline() == pytest.approx(frames[-1].at, abs=0.025) and len(frames) == 1
+
+
+def test_the_clock_is_anchored_at_the_earliest_frames() -> None:
+    """The first frame comes late: everything in between would be stamped too early for the whole conversation."""
+    now = [50.0]
+    timeline = Timeline(lambda: now[0])
+    for number in range(50):
+        now[0] = 50.0 + (number + 1) * FRAME_SECONDS + (0.1 if number == 0 else 0.0)
+        frames = timeline.arrived(silence())
+    assert timeline() == pytest.approx(frames[-1].at, abs=0.002)
 
 
 def test_a_threads_work_takes_no_simulated_time() -> None:

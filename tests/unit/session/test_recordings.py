@@ -36,8 +36,8 @@ def test_half_a_character_costs_no_more_than_itself(text: str, tmp_path: Path) -
     told: list[str] = []
     with Recorder(tmp_path, told.append) as recording:
         recording.event(e.OracleDelta(1.0, 1, text))
-        for index in range(20):
-            recording.sound(index, SOUND, SOUND, 0)
+        for _ in range(20):
+            recording.sound(SOUND, SOUND, 0)
         recording.event(e.OracleDelta(2.0, 1, "After it."))
     assert told == []
     first, second = Replay(tmp_path).events()
@@ -55,7 +55,7 @@ def test_whatever_ends_a_recording_is_told_and_the_talk_goes_on(
         monkeypatch.setattr(recorder_module, "to_json", raising(error))
         for at in range(3):
             recording.event(e.UserStarted(float(at), 1))
-            recording.sound(at, SOUND, SOUND, 0)
+            recording.sound(SOUND, SOUND, 0)
     (sentence,) = told
     assert sentence.startswith("The recording has stopped: ") and "continues" in sentence
 
@@ -74,8 +74,8 @@ def test_a_slow_disk_cuts_no_recording(
     told: list[str] = []
     with Recorder(tmp_path, told.append) as recording:
         recording.event(e.UserStarted(1.0, 1))
-        for index in range(20):
-            recording.sound(index, SOUND, SOUND, 0)
+        for _ in range(20):
+            recording.sound(SOUND, SOUND, 0)
     (sentence,) = told
     assert "not complete yet" in sentence and "continues" not in sentence and sentence in caplog.text
     held.set()

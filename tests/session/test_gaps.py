@@ -1,0 +1,112 @@
+"""Lost audio is silence to everyone: real voice detection and streaming recognition, with stalls and overruns."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation import events as e
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.control import SessionChoice
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from app.stt.base import RATE
+from app.stt.silero import SileroVoiceActivity
+from app.stt.streaming import StreamingTranscriber
+from tests.support import sounds
+from tests.support.scripted import ScriptedVoice
+from tests.support.talks import Fault, FaultySource, LoopSpeaker
+
+
+class CountingDecoder:
+    """Recognises a word for each quarter of a second of voice: what is lost or added changes the words."""
+
+    language = "en"
+
+    def decode(self, samples: np.ndarray) -> str:
+        quarters = samples[: len(samples) // (RATE // 4) * (RATE // 4)].reshape(-1, RATE // 4)
+        words = [f"word{round(100 * float(np.abs(one).mean()))}" for one in quarters if np.abs(one).max() > 0.02]
+        return " ".join(words)
+
+    def close(self) -> None:
+        pass
+
+
+ANSWER = "The capital of France is Paris."
+
+
+def talk(frames: np.ndarray, faults: Sequence[Fault], *, reply: str = ANSWER) -> list[e.Event]:
+    """Returns the events of a hands-free conversation in which each question is answered with `reply`."""
+
+    async def run() -> list[e.Event]:
+        loop = asyncio.get_running_loop()
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(ScriptedVoice(), openings=False),
+            transcriber=StreamingTranscriber("x", lambda: (CountingDecoder(), None), loop.call_soon_threadsafe),
+            voice_activity=SileroVoiceActivity(),
+            backend=ScriptedBackend(lambda _: answer(reply)),
+            source=FaultySource(frames, faults),
+            sink=LoopSpeaker(),
+        )
+        config = SessionConfig(SessionChoice(duplex=True, openings=False), pace="fast")
+        events: list[e.Event] = []
+        async with Session(parts, config) as session:
+            session.add_listener(events.append)
+            await asyncio.wait_for(session.ended(), 60)
+        return events
+
+    return asyncio.run(run())
+
+
+def of_the_user(events: list[e.Event]) -> list[e.Event]:
+    kinds = e.UserStarted, e.UserPaused, e.UserResumed, e.UserEnded, e.UserBackchannel, e.TranscriptFinal
+    return [event for event in events if isinstance(event, kinds)]
+
+
+@pytest.fixture(scope="module")
+def spoken() -> np.ndarray:
+    """Two questions with a pause between them."""
+    question = sounds.question("141_2")
+    quiet = np.random.default_rng(0).normal(0, 1e-3, 3 * SAMPLE_RATE).astype(np.float32)
+    both = np.concatenate([quiet, question, quiet, quiet, question, quiet])
+    return both[: len(both) // FRAME_SAMPLES * FRAME_SAMPLES].reshape(-1, FRAME_SAMPLES)
+
+
+@pytest.mark.parametrize("kind", ["stall", "overrun"])
+@pytest.mark.parametrize("lost", [13, 25, 75])
+def test_a_gap_before_the_question_changes_nothing(spoken: np.ndarray, kind: str, lost: int) -> None:
+    before = np.zeros((lost, FRAME_SAMPLES), np.float32)
+    longer = np.concatenate([spoken[:12], before, spoken[12:]])
+    events = talk(longer, [Fault(12, lost, kind)])  # type: ignore[arg-type]
+    reference = talk(longer, [Fault(12, lost, "silence")])
+    assert of_the_user(events) == of_the_user(reference)
+    lost_events = [event for event in events if isinstance(event, e.FramesDropped | e.SoundLost)]
+    assert [event.frames for event in lost_events] == [lost]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gaps_at_random_are_heard_as_silence(spoken: np.ndarray, seed: int) -> None:
+    rng = random.Random(seed)
+    faults = [
+        Fault(at, rng.randint(6, 30), rng.choice(["stall", "overrun"]))
+        for at in sorted(rng.sample(range(10, len(spoken) - 40, 40), 4))
+    ]
+    silent = [Fault(fault.at, fault.frames, "silence") for fault in faults]
+    # The assistant stays silent: what it says is held up by a gap, and then the user's next turn starts elsewhere.
+    assert of_the_user(talk(spoken, faults, reply="")) == of_the_user(talk(spoken, silent, reply="")), faults
+
+
+@pytest.mark.parametrize("kind", ["stall", "overrun"])
+def test_an_answer_goes_on_after_a_gap_and_loses_no_word(spoken: np.ndarray, kind: str) -> None:
+    reference = talk(spoken, [])
+    started = next(event for event in reference if isinstance(event, e.AssistantStarted))
+    events = talk(spoken, [Fault(round(started.at / FRAME_SECONDS) + 6, 13, kind)])  # type: ignore[arg-type]
+    for one in (reference, events):
+        said = [event.text for event in one if isinstance(event, e.AssistantSaid) and event.turn == started.turn]
+        assert " ".join(said) == ANSWER
