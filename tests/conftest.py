@@ -8,6 +8,7 @@ tests were.
 import atexit
 import functools
 import itertools
+import logging
 import os
 import re
 import shutil
@@ -15,13 +16,13 @@ import ssl
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from app.conversation import frame
 from tests.support.parts import LEFT_OUT
 
 LONGEST_ID = 60
@@ -39,15 +40,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    frame.on_broken_timeline = _fail
     if config.getoption("short"):
         for name in filter(find_spec, TORCH):
             sys.modules[name] = None  # type: ignore[assignment]
         settings.load_profile("short")
-
-
-def _fail(message: str) -> None:
-    raise AssertionError(message)
 
 
 @pytest.hookimpl(trylast=True)
@@ -145,3 +141,29 @@ if sys.platform != "win32":
     # Models that the user has fetched, and what was measured of them, would make other tests of these.
     os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="kame-tests-")
     atexit.register(shutil.rmtree, os.environ["XDG_DATA_HOME"], ignore_errors=True)
+
+
+class Faults(logging.Handler):
+    """Collects faults of the app that it survives, logs and hides from the user's conversation."""
+
+    LOGGERS = ("app.conversation.frame", "app.session.session", "app.session.events_out")
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.found: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.found.append(record)
+
+
+@pytest.fixture(autouse=True)
+def faults() -> Iterator[Faults]:
+    """Fails a test in which a fault was only logged. A test that provokes one clears `found`."""
+    handler = Faults()
+    for name in Faults.LOGGERS:
+        logging.getLogger(name).addHandler(handler)
+    yield handler
+    for name in Faults.LOGGERS:
+        logging.getLogger(name).removeHandler(handler)
+    for record in handler.found:
+        raise AssertionError(record.getMessage()) from (record.exc_info[1] if record.exc_info else None)

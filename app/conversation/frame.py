@@ -80,11 +80,6 @@ def silence() -> np.ndarray:
     return np.zeros(FRAME_SAMPLES, np.float32)
 
 
-def on_broken_timeline(message: str) -> None:
-    """Called when a consumer finds that frames don't follow each other. Tests replace it by one that raises."""
-    _log.error("%s", message)
-
-
 class Position:
     """How far a consumer of frames has come, in samples of the session's audio.
 
@@ -106,6 +101,6 @@ class Position:
         self._samples += missing + len(frame.samples)
         if missing or self._samples > start + FRAME_SAMPLES:
             off = self._samples - start - len(frame.samples)
-            on_broken_timeline(f"{self._name}: frame {frame.index} is off by {missing or off} samples")
+            _log.error("%s: frame %d is off by %d samples", self._name, frame.index, missing or off)
             self._samples = min(self._samples, start + FRAME_SAMPLES)
         return missing

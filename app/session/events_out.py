@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from app.conversation import events as e
 from app.conversation.transcript import Transcript
 from app.session.recorder import Recorder
+
+_log = logging.getLogger(__name__)
 
 
 class EventsOut:
@@ -27,14 +30,15 @@ class EventsOut:
             listener(event)
 
     def emit(self, event: e.Event) -> None:
-        """Pass an event on; nothing follows `SessionEnded`."""
+        """Passes an event on; nothing follows `SessionEnded`. A listener that raises doesn't affect the others."""
         if self._over:
             return
         self._over = isinstance(event, e.SessionEnded)
-        self.transcript.apply(event)
-        if self._recorder is not None:
-            self._recorder.event(event)
         if not self._listeners:
             self._early.append(event)
-        for listener in list(self._listeners):
-            listener(event)
+        recorder = [self._recorder.event] if self._recorder is not None else []
+        for listener in (self.transcript.apply, *recorder, *self._listeners):
+            try:
+                listener(event)
+            except Exception:
+                _log.exception("A listener can't handle %s", type(event).__name__)

@@ -7,6 +7,7 @@ the event loop. Nothing here knows a concrete front-end, back-end or device.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -16,7 +17,7 @@ import numpy as np
 
 from app.audio.io.base import AudioError
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS, Frame
+from app.conversation.frame import FRAME_SECONDS
 from app.conversation.turn import Interrupt, TurnEvent, TurnSettings, TurnTracker
 from app.frontend.base import FrontEndError, SetAnswerMode, SetDials, SetOpenings
 from app.session.backend_controller import BackendController
@@ -48,6 +49,8 @@ from app.stt.base import TranscriptUpdate
 from app.stt.endpointing_weights import end_weights
 from app.untrusted.text import harmless
 
+_log = logging.getLogger(__name__)
+
 CANT_READ = (
     "only hears and speaks: it can't read what you type. Say it, or choose a voice engine that is told what to say, "
     "KAME or the built-in voice."
@@ -57,6 +60,11 @@ SOUNDING_DBFS = -60.0
 """Peak level above which a frame that was played may be heard in the room."""
 ECHO_SECONDS = 0.5
 """How long after it was played a frame may still reach the microphone: the devices' buffers, and the room."""
+
+BROKEN_PART = (
+    "Something in the app broke. The conversation continues, but part of what was said may be missing. If it happens "
+    "again, start the conversation again and report this"
+)
 
 QUIET_SECONDS = 0.4
 """A session on a file ends when all has been silent for this long after the file's end."""
@@ -92,6 +100,18 @@ class Session:
         self._silenced_turn = 0  # the last one whose answer the user has dropped
         self._overload = Overload()
         self._replacing: asyncio.Task[None] | None = None
+        self._broken: set[str] = set()  # parts whose faults the user knows
+        self._handlers: tuple[tuple[e.Source, Callable[[StepMessage], None]], ...] = (
+            ("audio", self._count_lost),
+            ("frontend", self._follow_speech),
+            ("audio", self._remember),
+            ("recorder", self._record),
+            ("stt", self._recognise),
+            ("stt", self._on_turns),
+            ("frontend", self._pass_on_events),
+            ("audio", self._measure),
+        )
+        """They handle each message of the frame loop, in this order. One that raises doesn't affect the others."""
         self.backends = BackendController(
             parts, config.choice, self.transcript, post=self.mailbox.post, emit=self._emit, now=self._now
         )
@@ -266,21 +286,40 @@ class Session:
         """Handle one message of the frame loop, on the event loop's thread."""
         if self._main is None or self._main.done():
             return
-        frame, parts = message.frame, self.parts
-        self.frames = frame.index + 1
-        self._count_lost(frame)
+        self.frames = message.frame.index + 1
+        for part, handle in self._handlers:
+            try:
+                handle(message)
+            except Exception as error:
+                self._on_broken_part(part, error)
+
+    def _on_broken_part(self, part: e.Source, error: Exception) -> None:
+        """Logs a fault of the app in the handling of a frame, and tells the user once. The session continues."""
+        _log.error("The %s part broke at frame %d", part, self.frames - 1, exc_info=error)
+        if part not in self._broken:
+            self._broken.add(part)
+            self._emit(e.Failure(self.clock(), part, f"{BROKEN_PART} ({type(error).__name__}: {error})"))
+
+    def _follow_speech(self, message: StepMessage) -> None:
         if message.voices:
             self.speech.taken(message.voices)
         if message.lost:
             self._replace_frontend(message.lost)
+
+    def _remember(self, message: StepMessage) -> None:
         if self.sound is not None:
-            self.sound.add(frame.index, frame.samples, message.samples, message.flushed)
-        if parts.recorder is not None:
-            parts.recorder.sound(frame.samples, message.samples, message.flushed)
+            self.sound.add(message.frame.index, message.frame.samples, message.samples, message.flushed)
+
+    def _record(self, message: StepMessage) -> None:
+        if self.parts.recorder is not None:
+            self.parts.recorder.sound(message.frame.samples, message.samples, message.flushed)
+
+    def _recognise(self, message: StepMessage) -> None:
         if message.assistant_dbfs > SOUNDING_DBFS:
-            self._silent_since = frame.at + ECHO_SECONDS
-        parts.transcriber.push(frame, message.voiced)
-        self._on_turns(message)
+            self._silent_since = message.frame.at + ECHO_SECONDS
+        self.parts.transcriber.push(message.frame, message.voiced)
+
+    def _pass_on_events(self, message: StepMessage) -> None:
         for event in message.events:
             self._emit(event)
             if isinstance(event, e.AssistantStarted):
@@ -290,16 +329,18 @@ class Session:
         if message.silenced:
             self._silenced_turn = message.silenced
             self.backends.abandon(message.silenced)
-        if parts.transcriber.shed > self._shed:
-            self._emit(e.RecognitionSkipped(frame.at, parts.transcriber.shed - self._shed))
-            self._shed = parts.transcriber.shed
-        self._emit(
-            e.LevelMeasured(frame.at, message.user_dbfs, message.assistant_dbfs, message.late_ms, message.clipped)
-        )
-        self._end_with_input(frame.at)
 
-    def _count_lost(self, frame: Frame) -> None:
+    def _measure(self, message: StepMessage) -> None:
+        at, transcriber = message.frame.at, self.parts.transcriber
+        if transcriber.shed > self._shed:
+            self._emit(e.RecognitionSkipped(at, transcriber.shed - self._shed))
+            self._shed = transcriber.shed
+        self._emit(e.LevelMeasured(at, message.user_dbfs, message.assistant_dbfs, message.late_ms, message.clipped))
+        self._end_with_input(at)
+
+    def _count_lost(self, message: StepMessage) -> None:
         """Counts lost frames, and emits how many there were once the next frame is there."""
+        frame = message.frame
         if frame.lost:
             self._lost[frame.lost] += 1
             return

@@ -11,7 +11,7 @@ import pytest
 
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
@@ -19,6 +19,7 @@ from app.session.session import Session
 from app.stt.base import RATE
 from app.stt.silero import SileroVoiceActivity
 from app.stt.streaming import StreamingTranscriber
+from tests.conftest import Faults
 from tests.support import sounds
 from tests.support.scripted import ScriptedVoice
 from tests.support.talks import Fault, FaultySource, LoopSpeaker
@@ -110,3 +111,37 @@ def test_an_answer_goes_on_after_a_gap_and_loses_no_word(spoken: np.ndarray, kin
     for one in (reference, events):
         said = [event.text for event in one if isinstance(event, e.AssistantSaid) and event.turn == started.turn]
         assert " ".join(said) == ANSWER
+
+
+def test_a_recogniser_that_raises_takes_no_other_event_with_it(
+    spoken: np.ndarray, monkeypatch: pytest.MonkeyPatch, faults: Faults
+) -> None:
+    reference = talk(spoken, [])
+    broken = StreamingTranscriber.push
+
+    def push(self: StreamingTranscriber, frame: Frame, voiced: bool) -> None:
+        broken(self, frame, voiced)
+        if frame.index % 50 == 0:
+            raise StopIteration
+
+    monkeypatch.setattr(StreamingTranscriber, "push", push)
+    events = talk(spoken, [])
+    assert len(faults.found) > 3
+    faults.found.clear()
+    [failure] = [event for event in events if isinstance(event, e.Failure)]
+    assert failure.source == "stt" and not failure.fatal and "StopIteration" in failure.sentence
+    assert of_the_user(events) == of_the_user(reference)
+    ended = [event.turn for event in events if isinstance(event, e.AssistantEnded)]
+    assert ended == [event.turn for event in reference if isinstance(event, e.AssistantEnded)] != []
+
+
+def test_a_consumer_that_finds_frames_missing_gets_back_in_step(faults: Faults) -> None:
+    heard, whole = SileroVoiceActivity(), SileroVoiceActivity()
+    for index in range(40):
+        sound = np.full(FRAME_SAMPLES, 0.1 if index < 20 or index >= 30 else 0.0, np.float32)
+        expected = whole.hear(Frame(index, sound))
+        if index == 35:
+            faults.found.clear()
+        if index < 20 or index >= 30:
+            got = heard.hear(Frame(index, sound))
+    assert not faults.found and got == expected

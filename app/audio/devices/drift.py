@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from types import TracebackType
 from typing import Self
 
@@ -11,7 +12,7 @@ import soxr
 
 from app.audio.io.base import AudioSink, PausesPlayback
 from app.audio.io.clock_loop import ClockLoop
-from app.conversation.frame import SAMPLE_RATE
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 
 HEADROOM = 1.002
 """Maximum ratio for soxr's variable-rate mode: allows twice `MOST_PPM`."""
@@ -49,6 +50,10 @@ class DriftCompensatingSink:
     Samples pass through unchanged until the queue has drifted by more than half a device block from its initial level.
     From then on they are resampled by a few ppm, so that the queue neither runs empty nor grows. Silence, a flush, a
     pause or an empty queue restarts the measurement.
+
+    After a stall the frames that waited are written in a burst, and the voice would lag behind by the length of the
+    stall for as long as it is written without pause. So quiet frames are left out until the queue is as short as it
+    was before.
     """
 
     SETTLING_FRAMES, LEVELLING_FRAMES = 25, 125
@@ -57,6 +62,13 @@ class DriftCompensatingSink:
     MOVED_SAMPLES = 250.0
     """Window of the level's running mean (5 s), and the deviation of this mean that counts as drift. Jitter averages
     out within the window, and changes of less than half a 20 ms block aren't significant."""
+    USUAL_FRAMES = 25
+    """The queue's usual level is the lowest that it has kept up for this long (2 s)."""
+    EXCESS_FRAMES = 12
+    EXCESS_SAMPLES = FRAME_SAMPLES
+    """The queue is too long if it has exceeded the usual level by this much for this long (1 s)."""
+    QUIET = 0.003
+    """RMS, about -50 dBFS, below which a frame may be left out."""
     HISTORY = 2400
     FADE = SAMPLE_RATE // 50
 
@@ -66,6 +78,9 @@ class DriftCompensatingSink:
         self._removed = 0  # samples removed (negative: added) by resampling
         self._discarded = 0  # flushed samples that the sink never received
         self._most_played = 0
+        self._levels: deque[int] = deque(maxlen=self.USUAL_FRAMES)  # of the queue before the latest writes
+        self._usual = math.inf
+        self._device = sink.name
         self._resampler: FineResampler | None = None
         self._held = 0
         self._history: np.ndarray = np.zeros(0, np.float32)
@@ -123,11 +138,15 @@ class DriftCompensatingSink:
         if not waiting and self._frames:
             self._finish()
         self._written += len(samples)
+        if self._is_excess(samples, waiting):
+            self._removed += len(samples)
+            return
         self._measure(waiting)
         self._pass_on(samples)
         self._history = np.concatenate([self._history, samples])[-self.HISTORY :]
 
     def flush(self) -> int:
+        self._levels.clear()
         before = self.flushed
         self._sink.flush()
         # Everything not yet played is discarded, including the samples buffered by the resampler.
@@ -155,6 +174,22 @@ class DriftCompensatingSink:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._sink.__exit__(kind, error, trace)
+
+    def _is_excess(self, samples: np.ndarray, waiting: int) -> bool:
+        """Returns whether to leave out a frame, and keeps track of the queue's usual level."""
+        if self._sink.name != self._device:
+            self._device, self._usual = self._sink.name, math.inf
+        self._levels.append(waiting)
+        if self._frames >= self.SETTLING_FRAMES + self.USUAL_FRAMES:
+            self._usual = min(self._usual, max(self._levels))
+        latest = list(self._levels)[-self.EXCESS_FRAMES :]
+        if len(latest) < self.EXCESS_FRAMES or min(latest) <= self._usual + self.EXCESS_SAMPLES:
+            return False
+        if np.sqrt(np.mean(np.square(samples))) >= self.QUIET:
+            return False
+        self._finish()
+        self._levels = deque((level - len(samples) for level in latest), self.USUAL_FRAMES)
+        return True
 
     def _restart(self) -> None:
         self._loop = ClockLoop()

@@ -171,3 +171,31 @@ def test_last_sample_is_played_at_the_end_of_speech() -> None:
     assert abs(sink.queued - recording.inner.queued) <= 2  # what was played once stays played: rounded up
     assert abs(sum(map(len, recording.writes)) - len(tone) * (1 + 3e-4)) < FRAME_SAMPLES
     assert np.abs(np.concatenate(recording.writes)[-100:-2] - tone[-100:-2]).max() < 0.05
+
+
+@pytest.mark.parametrize("stall", [2, 5, 10])
+@pytest.mark.parametrize("quiet_share", [0.3, 0.05])
+def test_the_voice_is_no_later_than_before_20_s_after_a_stall(stall: int, quiet_share: float) -> None:
+    """A front-end that writes without pause, as KAME does, and is held up once."""
+    count = round(60 / FRAME_SECONDS)
+    room = Room(count, attenuation_db=None)
+    sink = DriftCompensatingSink(room.sink)
+    rng = np.random.default_rng(3)
+    loud = np.full(FRAME_SAMPLES, 0.1, np.float32)
+    quiet = np.zeros(FRAME_SAMPLES, np.float32)
+    queued, owed, written = [], 0, 0
+    with sink:
+        for n in range(count):
+            room.next_frame()
+            queued.append(sink.queued)
+            owed += 1
+            if 250 <= n < 250 + stall:
+                continue
+            for _ in range(owed):
+                sink.write(quiet if rng.random() < quiet_share else loud)
+                written += FRAME_SAMPLES
+            owed = 0
+            assert sink.written == written == sink.played + sink.queued + sink.flushed + sink.overruns
+    before, after = np.mean(queued[150:250]), np.mean(queued[250 + 250 : 250 + 350])
+    assert max(queued[255:]) > before + (stall - 1) * FRAME_SAMPLES * 0.5, "the stall made it late"
+    assert after <= before + 1.5 * FRAME_SAMPLES
