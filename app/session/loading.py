@@ -87,7 +87,7 @@ class Loader:
             for work, what in (
                 (self._enter_frontend(), "voice"),
                 (parts.backend.open(), "backend"),
-                (enter(parts.transcriber), "transcriber"),
+                (self._enter(parts.transcriber), "transcriber"),
                 (self._prepare(), "rest"),
             )
         ]
@@ -96,8 +96,6 @@ class Loader:
         except asyncio.CancelledError:  # all have been cancelled too: what they have begun is theirs to end
             await asyncio.wait(loading)
             raise
-        if not isinstance(loaded[2], BaseException):
-            self._stack.push(parts.transcriber.__exit__)
         for result in loaded:
             if isinstance(result, BaseException):
                 raise result

@@ -1,6 +1,7 @@
 """The session's parts: the frame thread, lost sound, which words were heard, and work replaced by newer work."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from app.frontend.base import Said
 from app.session.backend_pool import LatestTask
 from app.session.clock import SLEPT_FRAMES, SLEPT_SECONDS, Timeline, run_simulated
 from app.session.frame_thread import FrameReader, FrameThread
+from app.session.loading import Loader
 from app.session.playback import Playback
 from tests.support.child import run_python
 
@@ -277,3 +279,47 @@ async def test_stopping_raises_what_the_work_raised() -> None:
     with pytest.raises(ValueError, match="broken"):
         await task.stop()
     await task.stop()  # nothing is left to be raised
+
+
+class Part:
+    """A part that takes as long to open as `held` says."""
+
+    def __init__(self, name: str, log: list[str], held: threading.Event | None = None) -> None:
+        self._name, self._log, self._held = name, log, held
+
+    def __enter__(self) -> "Part":
+        if self._held is not None:
+            self._held.wait(10)
+        self._log.append(f"{self._name} opened")
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._log.append(f"{self._name} closed")
+
+    async def open(self) -> None:
+        self._log.append(f"{self._name} opened")
+
+
+async def test_a_load_that_is_cancelled_closes_what_had_opened_and_what_opens_later() -> None:
+    log: list[str] = []
+    held = threading.Event()
+    parts: Any = SimpleNamespace(
+        recorder=None,
+        frontend=Part("front-end", log, held),
+        transcriber=Part("transcriber", log),
+        backend=Part("back-end", log),
+        prepare=None,
+        fallback=None,
+    )
+    loader = Loader(parts, simulated=False)
+    loading = asyncio.create_task(loader.load())
+    while "transcriber opened" not in log:
+        await asyncio.sleep(0.01)
+    loading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await loading
+    await loader.close()
+    assert "transcriber closed" in log and "front-end opened" not in log
+    held.set()
+    while "front-end closed" not in log:
+        await asyncio.sleep(0.01)
