@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind, StreamItem, Usage, made_for
 from app.backend.router import Choice
 from app.conversation import events as e
-from app.conversation.backend_speed import Pace
+from app.conversation.backend_speed import ASSUMED_LIMIT, Pace, RequestBudget
 from app.session.mailbox import Message
 
 
@@ -56,7 +56,8 @@ class OracleContext:
         key = (backend.name, backend.model)
         if key not in self.paces:
             traits = backend.traits
-            self.paces[key] = Pace(traits.least_interval, traits.first_seconds, traits.words_per_second)
+            budget = RequestBudget(None if traits.free else ASSUMED_LIMIT)
+            self.paces[key] = Pace(traits.least_interval, traits.first_seconds, traits.words_per_second, budget)
         return self.paces[key]
 
 

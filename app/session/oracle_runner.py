@@ -13,6 +13,7 @@ from collections.abc import Callable
 from app.backend.base import Backend, BackendError, FaultKind
 from app.conversation import events as e
 from app.conversation.aloud import Aloud
+from app.conversation.backend_speed import Kind
 from app.conversation.oracle import OraclePolicy, OracleTrack
 from app.conversation.turn import Interrupt
 from app.conversation.words import fold, is_backchannel
@@ -23,6 +24,9 @@ from app.session.oracle_stream import OracleStream, count, run
 
 LONGEST_REST_SECONDS = 120.0
 """The longest time a server is left alone at its own request: it may have been repaired meanwhile."""
+LONGEST_WAIT_SECONDS = 20.0
+"""The longest time to wait for a server whose rate limit is reached, rather than to leave a question unanswered."""
+ROUNDING_SECONDS = 0.01
 SPARING_FACTOR = 4.0
 """How much longer the interval between requests is when the cap comes near."""
 _NOT_RETRIED: tuple[FaultKind, ...] = ("content",)
@@ -57,7 +61,7 @@ class OracleRunner:
         self._priming: asyncio.Task[None] | None = None
         self._failed_turn = 0
         self._told = ""
-        self._not_before: dict[Backend, float] = {}
+        self._waiting: asyncio.TimerHandle | None = None
         self._worked: set[Backend] = set()
         self.refused_turn = 0
         self._closed = False
@@ -65,8 +69,8 @@ class OracleRunner:
 
     @property
     def busy(self) -> bool:
-        """Whether a stream is open."""
-        return bool(self._streams)
+        """Whether a stream is open, or a request waits for its server."""
+        return bool(self._streams) or self._waiting is not None
 
     def uses(self, backend: Backend) -> bool:
         """Whether a stream of `backend` is open or may still be opened."""
@@ -82,8 +86,6 @@ class OracleRunner:
         self._latest = (turn, words, final, settled)
         if turn == self._failed_turn and not final:
             return  # a back-end that just failed isn't asked again for every word
-        if not final and self._now() < self._not_before.get(self.backend, 0.0):
-            return  # its server asked to be left alone
         self._set_pace()
         decision = self.policy.decide(turn, words, self._now(), final=final, paused=settled)
         newest = self._newest
@@ -98,7 +100,9 @@ class OracleRunner:
             if silent and newest.cut_short:
                 decision = "start"
         if decision == "start":
-            self._start(turn, words, final, brief=not silent)
+            self._start(
+                turn, words, final, brief=not silent, kind="final" if final else "paused" if settled else "partial"
+            )
         elif decision == "promote" and newest is not None:
             if not newest.final:
                 newest.final = True
@@ -127,7 +131,9 @@ class OracleRunner:
             self._ask_again(wanted=True)
 
     def abandon(self, turn: int) -> None:
-        """Close the streams that answer `turn`."""
+        """Closes the streams that answer `turn`, and no longer waits to ask about it."""
+        if self._latest is not None and self._latest[0] == turn:
+            self._stop_waiting()
         for stream in list(self._streams.values()):
             if stream.turn == turn:
                 self._cancel(stream)
@@ -135,6 +141,7 @@ class OracleRunner:
     async def close(self) -> None:
         """Close all streams and wait for them; nothing is asked from now on."""
         self._closed = True
+        self._stop_waiting()
         tasks = [s.task for s in self._streams.values() if s.task is not None]
         for stream in list(self._streams.values()):
             self._cancel(stream)
@@ -165,7 +172,6 @@ class OracleRunner:
         self._routed = driver._routed = None
         self._newest = self._speaks = None
         self._failed_turn, driver._failed_turn = driver._failed_turn, self._failed_turn
-        self._not_before, driver._not_before = driver._not_before, self._not_before
         self._worked, driver._worked = driver._worked, self._worked
         self.policy.forget()
         if taken is not None:
@@ -243,7 +249,10 @@ class OracleRunner:
             )
         return choice.backend
 
-    def _start(self, turn: int, words: str, final: bool, *, wanted: bool = False, brief: bool = False) -> None:
+    def _start(
+        self, turn: int, words: str, final: bool, *, wanted: bool = False, brief: bool = False, kind: Kind = "final"
+    ) -> None:
+        """Sends a request, unless its cost or the server's rate limit forbids it."""
         if self._closed:
             return
         backend = self._choose(turn, words)
@@ -251,6 +260,14 @@ class OracleRunner:
             self._refuse(turn, final)
             return
         before, now = self._newest, self._now()
+        budget = self._context.pace(backend).budget
+        if not budget.allows(kind, now):
+            return
+        self._stop_waiting()
+        if ROUNDING_SECONDS < (rest := budget.rests_until - now) <= LONGEST_WAIT_SECONDS:
+            self._wait(turn, rest)
+            return
+        budget.sent(now)
         revision, order = self._track.begin()
         stream = OracleStream(self, revision, order, turn, words, final, backend, self.backend, now)
         stream.aloud = Aloud(self.policy.language)
@@ -266,6 +283,22 @@ class OracleRunner:
         self._post_asked(stream, wanted=wanted, paused=not brief)
         self._drop_past(stream, before)
         stream.task = self._context.group.create_task(run(stream, self._context), name=f"oracle-{revision}")
+
+    def _wait(self, turn: int, seconds: float) -> None:
+        """Asks again about `turn` once its server accepts requests again, unless the user has moved on by then."""
+
+        def ask() -> None:
+            self._waiting = None
+            if not self._closed and self._latest is not None and self._latest[0] == turn:
+                self._failed_turn = 0
+                self._ask_again()
+
+        self._waiting = asyncio.get_running_loop().call_later(seconds + ROUNDING_SECONDS, ask)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
 
     def _refuse(self, turn: int, final: bool) -> None:
         """No back-end may be asked because of its cost: tell the user once a turn, and end the turn."""
@@ -365,14 +398,19 @@ class OracleRunner:
         if stream.over:
             return
         sentence, took_over = str(error), False
-        rest = min(error.retry_after, LONGEST_REST_SECONDS)
-        if rest:
-            self._not_before[stream.chosen] = self._now() + rest
-        self._context.failed(stream.chosen, error.kind)
+        rest, now = min(error.retry_after, LONGEST_REST_SECONDS), self._now()
+        limited = error.kind == "quota" and rest > 0
+        budget = self._context.pace(stream.backend).budget
+        if limited:
+            budget.refused(now, rest)
+        elif rest:
+            budget.rests_until = now + rest
         present = stream.chosen is self.backend
+        if limited and present and not stream.count and self._waits_out(stream, rest):
+            return
+        self._context.failed(stream.chosen, error.kind)
         if not stream.count and error.kind not in _NOT_RETRIED and stream is self._newest and present:
             if isinstance(self.backend, Chooser) and self.backend.failed(stream.backend, rest):
-                self._not_before.pop(self.backend, None)  # the router's other back-ends are asked at once
                 stream.retry = True
                 sentence += " Another model of the routing table answers meanwhile."
             elif self.standby is not None:
@@ -388,6 +426,27 @@ class OracleRunner:
             self._routed = None
             self._failed_turn = 0
             self._context.changed()
+
+    def _waits_out(self, stream: OracleStream, rest: float) -> bool:
+        """Deals with a request that was refused only because there were too many; returns False if it has to fail.
+
+        One on a partial transcript isn't missed. Another one is sent again if the wait is short, or if no other
+        back-end could answer meanwhile.
+        """
+        if self._latest is None or self._latest[0] != stream.turn or stream is not self._newest:
+            return True
+        if not self._latest[2]:
+            return True
+        longest = LONGEST_WAIT_SECONDS if self.standby is None and not isinstance(self.backend, Chooser) else 2.0
+        if rest > longest:
+            return False
+        self._stop_waiting()
+        self._wait(stream.turn, rest)
+        if rest > 2.0 and not self.secondary:
+            name = stream.backend.name
+            sentence = f"{name} accepts no more requests this minute, so the answer comes in {round(rest)} seconds."
+            self._emit(e.Failure(self._now(), "backend", sentence, about="backend"))
+        return True
 
     def _has_answer(self, backend: Backend) -> bool:
         """Whether `backend` has an answer, complete or under way, to all that the user has said in this turn."""
