@@ -99,19 +99,37 @@ class BackendError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call by the model. `arguments`: unvalidated JSON from the model; `id`: links the result to the call."""
+    """A tool call by the model.
+
+    - `id`: links the result to the call.
+    - `arguments`: unvalidated JSON from the model.
+    - `opaque`: the call's other fields, as a JSON object or empty. They are sent back to the server unchanged: Gemini
+      refuses a call without its thought signature.
+    """
 
     id: str
     name: str
     arguments: str
+    opaque: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueFields:
+    """A stream item: fields of the model's message that belong to its tool calls, as a JSON object.
+
+    They are sent back to the server unchanged: DeepSeek and OpenRouter want the thoughts that led to the calls.
+    """
+
+    fields: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallMessage:
-    """A request message: the assistant's tool calls, and any text that came with them."""
+    """A request message: the assistant's tool calls, and any text and `OpaqueFields` that came with them."""
 
     calls: tuple[ToolCall, ...]
     content: str = ""
+    opaque: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +177,7 @@ class ToolEnded:
     seconds: float
 
 
-StreamItem = str | ToolCall | Usage | ToolStarted | ToolEnded
+StreamItem = str | ToolCall | OpaqueFields | Usage | ToolStarted | ToolEnded
 """An item of a streamed answer. Consumers must ignore the types they don't need."""
 
 Message = ChatMessage | ToolCallMessage | ToolMessage

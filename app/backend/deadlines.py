@@ -33,7 +33,7 @@ async def harmless_items(items: AsyncIterator[StreamItem]) -> AsyncGenerator[Str
 def _call(call: ToolCall) -> ToolCall:
     # One character more than the limit is kept, so that overlong arguments are rejected rather than silently truncated.
     arguments = harmless(call.arguments[: TOOL_ARGUMENTS.bytes + 1])
-    return ToolCall(one_line(call.id, NAME_CHARS), one_line(call.name, NAME_CHARS), arguments)
+    return ToolCall(one_line(call.id, NAME_CHARS), one_line(call.name, NAME_CHARS), arguments, call.opaque)
 
 
 FIRST_TOKEN_SECONDS = 20.0

@@ -6,6 +6,7 @@ message, a reasoning effort). A parameter that was rejected is omitted from all 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -32,7 +33,7 @@ class Dialect:
         self._temperature = not (reasons and provider == "openai")
         self._most_temperature = 1.0 if provider == "anthropic" else 2.0
         self._efforts = _LEAST_EFFORTS.get(provider, ()) if reasons else ()
-        self._usage = self._tools = self._system = True
+        self._usage = self._tools = self._system = self._opaque = True
         self._extra = dict(extra or {})
         self._plain = False
 
@@ -58,7 +59,9 @@ class Dialect:
     def learn(self, complaint: str) -> bool:
         """Drops the parameter named in a server's error message; returns False if nothing is left to drop."""
         text = complaint.lower()
-        if re.search(r"max_(completion_)?tokens", text) and self._limit:
+        if re.search(r"reasoning_(content|details)|extra_content", text) and self._opaque:
+            self._opaque = False
+        elif re.search(r"max_(completion_)?tokens", text) and self._limit:
             left = [name for name in _LIMITS if name not in self._limits_tried]
             self._limit = next((name for name in left if name in text), left[0] if left else "")
             self._limits_tried.add(self._limit)
@@ -102,17 +105,26 @@ class Dialect:
                     instructions = ""
                 case ChatMessage(role, content):
                     yield {"role": role, "content": content}
-                case ToolCallMessage(calls, content):
+                case ToolCallMessage(calls, content, opaque):
                     yield {
+                        **self._opaque_fields(opaque),
                         "role": "assistant",
                         "content": content or None,
                         "tool_calls": [
-                            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+                            {
+                                **self._opaque_fields(c.opaque),
+                                "id": c.id,
+                                "type": "function",
+                                "function": {"name": c.name, "arguments": c.arguments},
+                            }
                             for c in calls
                         ],
                     }
                 case ToolMessage(id, _, text):
                     yield {"role": "tool", "tool_call_id": id, "content": text}
+
+    def _opaque_fields(self, fields: str) -> dict[str, Any]:
+        return json.loads(fields) if fields and self._opaque else {}
 
 
 def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:

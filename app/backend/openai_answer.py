@@ -6,13 +6,14 @@ The request is adapted until the server accepts it. The server may stream the an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+import json
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
 from app.backend.attempts import AnswerAttempts, Finish
-from app.backend.base import BackendError, ChatRequest, StreamItem, ToolCall, Usage, token_count
+from app.backend.base import BackendError, ChatRequest, OpaqueFields, StreamItem, ToolCall, Usage, token_count
 from app.backend.deadlines import FIRST_TOKEN_SECONDS
 from app.backend.dialect import Dialect, without_older_half
 from app.backend.faults import is_reset
@@ -53,7 +54,7 @@ async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
         for item in items:
             yield item
         return
-    thoughts, calls = ThinkingTagFilter(), _ToolCalls()
+    thoughts, calls, opaque = ThinkingTagFilter(), _ToolCalls(), _Opaque()
     finish, usage = "", None
     async for chunk in stream:
         usage = getattr(chunk, "usage", None) or usage  # some servers send a running total with every chunk
@@ -61,14 +62,20 @@ async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
         with _readable():
             for choice in (chunk.choices or ())[:1]:
                 delta = choice.delta
+                opaque.add(_others(delta), MESSAGE_FIELDS)
                 for part in getattr(delta, "tool_calls", None) or ():
                     calls.add(part)
                 text = _text(getattr(delta, "content", None) or getattr(delta, "refusal", None))
                 finish = str(choice.finish_reason or finish)
         yield thoughts.push(text)
     yield thoughts.flush()
-    for call in calls.all():
+    with _readable():
+        made = list(calls.all())
+        fields = opaque.json() if made else ""
+    for call in made:
         yield call
+    if fields:
+        yield OpaqueFields(fields)
     if usage:
         cached = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)
         sent, answered = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
@@ -85,11 +92,45 @@ def _readable() -> Iterator[None]:
         raise UnreadableAnswer from None
 
 
+MESSAGE_FIELDS = ("reasoning_content", "reasoning_details", "extra_content")
+"""The fields of a message that servers want back: DeepSeek's and Moonshot's, OpenRouter's, and Google's."""
+
+
+def _others(part: Any) -> dict[str, Any]:
+    """Returns the fields of a part of an answer that the `openai` package doesn't know."""
+    return getattr(part, "model_extra", None) or {}
+
+
+class _Opaque:
+    """Assembles streamed fields that this app doesn't interpret: strings and lists are continued, others replaced."""
+
+    def __init__(self) -> None:
+        self._fields: dict[str, Any] = {}
+
+    def add(self, fields: Mapping[str, Any], names: Collection[str] | None = None) -> None:
+        """Adds the next fragments of the fields in `names`, or of all fields."""
+        for name, value in fields.items():
+            if value is None or (names is not None and name not in names):
+                continue
+            before = self._fields.get(name)
+            if isinstance(value, str | list) and type(before) is type(value):
+                value = before + value
+            self._fields[name] = value
+
+    def json(self) -> str:
+        """Returns the fields as a JSON object; empty if there are none. Raises ValueError if they are too long."""
+        text = json.dumps(self._fields) if self._fields else ""
+        if len(text) > ANSWER.bytes:
+            raise ValueError
+        return text
+
+
 class _ToolCalls:
     """Assembles streamed tool calls from their fragments."""
 
     def __init__(self) -> None:
         self._calls: list[list[str]] = []  # id, name, arguments
+        self._opaque: list[_Opaque] = []
         self._places: dict[int, int] = {}
 
     def add(self, part: Any) -> None:
@@ -99,7 +140,9 @@ class _ToolCalls:
         if place is None or (part.id and self._calls[place][0] not in ("", part.id)):  # Google's calls all have index 0
             place = self._places[index] = len(self._calls)
             self._calls.append(["", "", ""])
+            self._opaque.append(_Opaque())
         call = self._calls[place]
+        self._opaque[place].add(_others(part))
         call[0] = str(part.id or call[0])
         if part.function is not None:
             if part.function.name != call[1]:  # some servers repeat the name
@@ -111,7 +154,7 @@ class _ToolCalls:
     def all(self) -> Iterator[ToolCall]:
         """Yields the complete calls."""
         for number, (id, name, arguments) in enumerate(self._calls):
-            yield ToolCall(id or f"call-{number}", name, arguments or "{}")
+            yield ToolCall(id or f"call-{number}", name, arguments or "{}", self._opaque[number].json())
 
 
 def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
@@ -128,7 +171,15 @@ def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
     for number, call in enumerate(calls):
         function = call["function"]
         arguments = function.get("arguments") or "{}"
-        yield ToolCall(str(call.get("id") or f"call-{number}"), str(function["name"]), str(arguments))
+        others = _Opaque()
+        others.add({name: value for name, value in call.items() if name not in ("id", "type", "index", "function")})
+        name = str(function["name"])
+        yield ToolCall(str(call.get("id") or f"call-{number}"), name, str(arguments), others.json())
+    if calls:
+        fields = _Opaque()
+        fields.add(message, MESSAGE_FIELDS)
+        if text := fields.json():
+            yield OpaqueFields(text)
     if isinstance(usage := value.get("usage"), dict):
         yield Usage(token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens")))
     yield Finish(str(choice.get("finish_reason") or ""))

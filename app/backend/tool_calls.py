@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from app.backend.base import (
     Backend,
     ChatRequest,
+    OpaqueFields,
     StreamItem,
     ToolCall,
     ToolCallMessage,
@@ -57,11 +58,14 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
     spoke = False
     for number in range(MOST_ROUNDS + 1):
         calls: list[ToolCall] = []
-        words = ""
+        words = opaque = ""
         async with backend.stream(request) as items:
             async for item in items:
                 if isinstance(item, ToolCall):
                     calls.append(item)
+                    continue
+                if isinstance(item, OpaqueFields):
+                    opaque = item.fields
                     continue
                 if isinstance(item, str):
                     if item.strip() and spoke and not words:
@@ -91,6 +95,6 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
             yield ToolEnded(result.name, result.ok, result.text, result.seconds)
         told = (result.text for result in results)
         answers = tuple(ToolMessage(c.id, c.name, next(told) if c.name in offered else NOT_OFFERED) for c in calls)
-        request = replace(request, messages=(*request.messages, ToolCallMessage(tuple(calls), words), *answers))
+        request = replace(request, messages=(*request.messages, ToolCallMessage(tuple(calls), words, opaque), *answers))
         if number == MOST_ROUNDS - 1:
             request = replace(request, tools=())  # the model must answer with the results so far

@@ -29,7 +29,7 @@ Kind = Literal["final", "paused", "partial"]
 class RequestBudget:
     """The requests that a server accepts per minute. `limit`: None if there is no limit, as on one's own server.
 
-    A refusal decreases the limit by a factor; time without one increases it by a constant. All times are in seconds, by any
+    A refusal decreases the limit by a factor; time without one increases it by a constant. Times are in seconds, by any
     steady clock.
     """
 

@@ -1,6 +1,7 @@
 """How a request is made and an answer is read: text, usage, thinking, tools and their calls."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -14,6 +15,7 @@ from app.backend.base import (
     BackendError,
     ChatRequest,
     Message,
+    OpaqueFields,
     StreamItem,
     ToolCall,
     ToolCallMessage,
@@ -265,6 +267,39 @@ async def test_a_call_that_repeats_its_name_or_has_no_id() -> None:
     parts = (delta(name="clock", arguments=""), delta(name="clock", arguments='{"zone": '), delta(arguments='"UTC"}'))
     items, _ = await answers_to("compatible", Reply(200, SSE, parts=parts))
     assert items == [ToolCall("call-0", "clock", '{"zone": "UTC"}')]
+
+
+async def test_what_else_a_server_says_with_its_calls_goes_back_as_it_came() -> None:
+    """Gemini 3 refuses a call without its signature, DeepSeek one without the thoughts that led to it."""
+    head = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    signature = {"google": {"thought_signature": "b64\u2028=="}}
+
+    def chunk(**delta: Any) -> bytes:
+        return event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+
+    call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
+    parts = (
+        chunk(reasoning_content="Which ", reasoning="not wanted back"),
+        chunk(reasoning_content="time?"),
+        chunk(tool_calls=[{**call, "extra_content": signature}]),
+    )
+    items, _ = await answers_to("compatible", Reply(200, SSE, parts=parts))
+    [told] = [item for item in items if isinstance(item, ToolCall)]
+    [fields] = [item.fields for item in items if isinstance(item, OpaqueFields)]
+    assert json.loads(told.opaque) == {"extra_content": signature}
+    assert json.loads(fields) == {"reasoning_content": "Which time?"}
+    talk = (ToolCallMessage((told,), "", fields), ToolMessage("c1", "clock", "noon"))
+    request = replace(REQUEST, messages=(*REQUEST.messages, *talk))
+    _, [body] = await answers_to("compatible", SPEECHES["compatible"].answer(), request=request)
+    asked = body["messages"][2]
+    assert asked["reasoning_content"] == "Which time?" and asked["tool_calls"][0]["extra_content"] == signature
+    assert "reasoning" not in asked
+
+
+def test_the_thoughts_that_led_to_a_call_are_sent_with_its_result() -> None:
+    call = replace(CALL, opaque='{"extra_content": 1}')
+    _, backend = run([(call, OpaqueFields('{"reasoning_content": "Hm."}')), ("Four.",)], ScriptedTools())
+    assert backend.requests[1].messages[2] == ToolCallMessage((call,), "", '{"reasoning_content": "Hm."}')
 
 
 @each
