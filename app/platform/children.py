@@ -180,7 +180,7 @@ class ChildWorker:
         self._module, self._arguments = module, arguments
         self._start_seconds = start_seconds
         self._process: subprocess.Popen[bytes] | None = None
-        self._closed = False
+        self._closed = self._hung = False
         self._pause = self._not_before = 0.0
 
     @property
@@ -206,18 +206,19 @@ class ChildWorker:
             self._not_before = time.monotonic() + self._pause
             self._pause = min(2 * self._pause + 1, LONGEST_PAUSE)
 
-    def ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T]) -> _T:
+    def ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T], seconds: float) -> _T:
         """Returns the result of `exchange`, which writes to the child's input and reads from its output.
 
-        If that fails, restarts the child and retries once. Raises ChildError if the retry fails, too.
+        If that fails or takes longer than `seconds`, restarts the child and retries once. A child that hangs, or that
+        was stopped by a signal, is killed. Raises ChildError if the retry fails, too.
         """
         try:
-            return self._ask(exchange)
+            return self._ask(exchange, seconds)
         except _BROKEN:
             _log.warning("A child is started again: %s.", self.ending())
             self.start()
         try:
-            return self._ask(exchange)
+            return self._ask(exchange, seconds)
         except _BROKEN:
             raise ChildError(self.ending()) from None
 
@@ -232,6 +233,8 @@ class ChildWorker:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_EXIT_SECONDS)
         code = self._process.returncode
+        if self._hung:
+            return "its process did not answer in time"
         if code is None:
             return "its process does not answer"
         if sys.platform != "win32" and code == -signal.SIGKILL:
@@ -250,7 +253,7 @@ class ChildWorker:
             process = subprocess.Popen(command, stdin=pipes, stdout=pipes, stderr=subprocess.DEVNULL, **quiet_child())
         except OSError as error:
             raise ChildError(f"its process could not be started ({error.strerror})") from None
-        self._process = process
+        self._process, self._hung = process, False
         if self._closed:  # by another thread
             self._end()
         began, ready = time.monotonic(), b""
@@ -263,11 +266,17 @@ class ChildWorker:
             raise ChildError(cause)
         return ready
 
-    def _ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T]) -> _T:
+    def _ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T], seconds: float) -> _T:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise OSError("the process was not started")
-        result = exchange(process.stdin, process.stdout)
+        began = time.monotonic()
+        try:
+            with killed_after(process, seconds):
+                result = exchange(process.stdin, process.stdout)
+        except _BROKEN:
+            self._hung = time.monotonic() - began >= seconds
+            raise
         self.worked()
         return result
 

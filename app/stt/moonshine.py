@@ -23,6 +23,8 @@ from app.untrusted.limits import CHILD_LINE
 
 LEAST_SECONDS = 0.1
 """Minimum length of audio to decode. Shorter audio can't contain a word, and the model fails on nearly empty input."""
+PASS_SECONDS = 15.0
+"""Time limit for a pass. A child that takes longer hangs; the longest passes take 2 s on a slow machine."""
 OF_NOISE = ("you",)
 """The model's output for audio without speech: noise at -70 and -40 dBFS, keystrokes, a thump, a breath. The model
 outputs no no-speech probability, and users hardly ever say this word on its own."""
@@ -70,7 +72,7 @@ class MoonshineDecoder:
             return answer
 
         try:
-            answer = self._child.ask(exchange)
+            answer = self._child.ask(exchange, PASS_SECONDS)
         except ChildError as error:
             raise TranscriberError(STOPPED.format(cause=error)) from None
         if "error" in answer:

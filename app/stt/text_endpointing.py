@@ -114,6 +114,8 @@ class TextEndpointing:
     """
 
     KEPT = 32
+    ASK_SECONDS = 5.0
+    """Time limit for a text. A long one takes 2 s on a slow core."""
     STUCK_SECONDS = 1.0
     """A child that hasn't replied within this time is considered hung."""
 
@@ -143,7 +145,7 @@ class TextEndpointing:
         with self._lock:
             if said and said not in self._known:
                 try:
-                    answer = self._child.ask(exchange)
+                    answer = self._child.ask(exchange, self.ASK_SECONDS)
                 except ChildError:
                     return None
                 if len(self._known) >= self.KEPT:

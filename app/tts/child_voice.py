@@ -29,6 +29,9 @@ from app.untrusted.limits import CHILD_LINE
 _CLIP_SECONDS = 4.0
 """How long to wait on exit for a clip in progress before killing the child. A sentence normally takes half a second."""
 
+SPEAK_SECONDS = 20.0
+"""Time limit for a clause. The slowest voices take a third of its duration on one core."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -147,7 +150,7 @@ class ChildVoice:
 
         assert self._child is not None
         try:
-            head, raw = self._child.ask(exchange)
+            head, raw = self._child.ask(exchange, SPEAK_SECONDS)
         except ChildError as error:
             raise VoiceError(f"The voice has stopped: {error}. A sentence is left out.") from None
         if "error" in head:

@@ -80,11 +80,15 @@ def test_a_voice_says_what_it_is_given_and_leaves_its_child_to_the_next_one_in_o
     assert fold(transcribe(spoken.samples)) == fold("Good morning everybody")
 
 
-def test_a_voice_that_dies_is_started_again() -> None:
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_voice_that_dies_or_hangs_is_started_again(sign: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_voice, "SPEAK_SECONDS", 3.0)
     with ChildVoice(TINY_VOICE) as voice:
         voice.synthesize("One.").result(20)
-        os.kill(voice.process, signal.SIGKILL)
+        first = voice.process
+        os.kill(first, sign)
         assert len(voice.synthesize("Two.").result(30).samples) > 1000
+        assert voice.process != first and not _alive(first)
 
 
 def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,11 +142,15 @@ async def test_an_embedded_model_that_is_killed_is_started_again_and_asked_again
 
 
 @pytest.mark.slow  # it is started again as the voice and the language model are
-def test_a_judge_of_the_words_that_is_killed_is_started_again() -> None:
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_judge_of_the_words_that_dies_or_hangs_is_started_again(
+    sign: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_endpointing.TextEndpointing, "ASK_SECONDS", 3.0)
     judge = text_endpointing.load()
     assert judge is not None
     before = judge.odds("What is the capital of")
-    os.kill(judge._child.pid, signal.SIGKILL)
+    os.kill(judge._child.pid, sign)
     judge._known.clear()
     assert judge.odds("What is the capital of") == before and judge.alive()
     judge.close()
