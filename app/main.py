@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from app.audio.io.base import AudioError, AudioSink, AudioSource, DuplexAudio
 from app.backend import key_names
 from app.backend.base import Backend, BackendError
-from app.conversation.endpointing import PauseLengths
 from app.conversation.languages import AUTOMATIC, ENGLISH
+from app.conversation.turns.endpointing import PauseLengths
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
@@ -25,12 +25,10 @@ from app.models.pool import MODELS
 from app.platform import nvidia
 from app.services import backends
 from app.services.api_keys import api_key
-from app.session.control import SessionChoice, SpeechChoice, Style
-from app.session.errors import UserError
+from app.session.control import SessionChoice, SpeechChoice, Style, UserError
 from app.session.parts import Pace, SessionConfig, SessionParts
-from app.session.recorder import Recorder, RecorderError
+from app.session.recorder import KEPT_SECONDS, Recorder, RecorderError
 from app.session.session import Session
-from app.session.sound_memory import KEPT_SECONDS
 from app.session.speech_controller import SpeechController
 from app.settings.declarations import Settings
 from app.settings.paths import echoes_path, recordings_folder

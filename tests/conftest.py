@@ -146,7 +146,7 @@ if sys.platform != "win32":
 class Faults(logging.Handler):
     """Collects faults of the app that it survives, logs and hides from the user's conversation."""
 
-    LOGGERS = ("app.conversation.frame", "app.session.session", "app.session.events_out")
+    LOGGERS = ("app.conversation.frame", "app.session.session", "app.session.recorder")
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

@@ -113,9 +113,12 @@ class _Opaque:
             if value is None or (names is not None and name not in names):
                 continue
             before = self._fields.get(name)
-            if isinstance(value, str | list) and type(before) is type(value):
-                value = before + value
-            self._fields[name] = value
+            if isinstance(value, str) and isinstance(before, str):
+                self._fields[name] = before + value
+            elif isinstance(value, list) and isinstance(before, list):
+                self._fields[name] = [*before, *value]
+            else:
+                self._fields[name] = value
 
     def json(self) -> str:
         """Returns the fields as a JSON object; empty if there are none. Raises ValueError if they are too long."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.arguments import add_backend, choice_of, read_standard_input, temperature
 from app.cli.output import OutputLost, Terminal
-from app.session.errors import UserError
+from app.session.control import UserError
 
 if TYPE_CHECKING:
     from app.backend.base import Backend, ChatRequest, Usage

@@ -13,7 +13,7 @@ from app.demo.base import SIDES, DemoOrder, DemoResult, chosen_backends
 from app.demo.record import Recorder
 from app.demo.report import document, lines
 from app.platform.files import write_json
-from app.session.errors import UserError
+from app.session.control import UserError
 
 if TYPE_CHECKING:
     from app.demo.service import DemoService

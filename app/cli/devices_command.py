@@ -7,7 +7,7 @@ import dataclasses
 from typing import Any
 
 from app.cli.output import Terminal
-from app.session.errors import UserError
+from app.session.control import UserError
 
 COMMANDS = ("devices",)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 from app.cli.output import OutputLost, Terminal
 from app.diagnostics.logs import Log, log_folder, start_logging, watch_exceptions
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.text import one_line
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.arguments import read_standard_input
 from app.cli.output import Terminal
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 
 if TYPE_CHECKING:
     from app.services.backend_service import BackendService

@@ -10,8 +10,7 @@ from app.backend.base import without_secrets
 from app.cli.arguments import speaking_rate, speaking_volume
 from app.cli.output import Terminal
 from app.platform.installation import completing_command
-from app.session.control import ROUTER, BackendChoice
-from app.session.errors import UserError
+from app.session.control import ROUTER, BackendChoice, UserError
 
 if TYPE_CHECKING:
     from app.services.backend_service import BackendService

@@ -17,7 +17,7 @@ from typing import Any
 from app.cli.output import OutputLost, Terminal
 from app.platform.autostart import HIDDEN
 from app.platform.standard_streams import CLOSED_PIPE, show_unseen
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.text import harmless, one_line
 
 MODULES = (

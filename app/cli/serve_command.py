@@ -23,8 +23,7 @@ from app.diagnostics.redaction import redact
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend.remote.protocol import PATH, PORT
 from app.models.fit import PRECISIONS
-from app.session.control import ModelChoice, SessionChoice, SpeechChoice, Style
-from app.session.errors import UserError
+from app.session.control import ModelChoice, SessionChoice, SpeechChoice, Style, UserError
 from app.untrusted.files import read_text
 from app.untrusted.limits import VOICE_KEY
 from app.untrusted.text import one_line

@@ -30,10 +30,18 @@ from app.cli.arguments import (
 from app.cli.output import Terminal
 from app.cli.talk_report import TalkReport
 from app.conversation import events as e
-from app.conversation.sound_processing import Processing
+from app.conversation.events import Processing
 from app.models.fit import PRECISIONS
-from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, SpeechChoice, Style, ToolChoice
-from app.session.errors import UserError
+from app.session.control import (
+    ROUTER,
+    BackendChoice,
+    ModelChoice,
+    SessionChoice,
+    SpeechChoice,
+    Style,
+    ToolChoice,
+    UserError,
+)
 from app.settings.paths import echoes_path
 
 if TYPE_CHECKING:
@@ -328,7 +336,7 @@ def _stopped_on_interrupt(talk: Any) -> Iterator[None]:
 
 def _replay(args: argparse.Namespace, terminal: Terminal) -> int:
     from app.audio.io.base import AudioError
-    from app.session.replay import Replay, ReplayError
+    from app.history.recordings import Replay, ReplayError
 
     try:
         replay = Replay(Path(args.folder))

@@ -7,10 +7,10 @@ from typing import Any
 
 from app.cli.output import Terminal
 from app.conversation import events as e
-from app.conversation.latency import Stages
-from app.conversation.revisions import Revision, RevisionLog
-from app.conversation.transcript import Transcript
-from app.conversation.usage import ConversationUsage
+from app.conversation.record.latency import Stages
+from app.conversation.record.revisions import Revision, RevisionLog
+from app.conversation.record.transcript import Transcript
+from app.conversation.record.usage import ConversationUsage
 
 
 class SwapGaps:

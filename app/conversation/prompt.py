@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation.languages import ENGLISH, language
-from app.conversation.transcript import Turn
+from app.conversation.record.transcript import Turn
 
 MOST_DOCUMENTS = 5
 DOCUMENT_BYTES = 4_800

@@ -9,8 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from app.session.control import BackendChoice, SessionChoice, Style
-from app.session.errors import UserError
+from app.session.control import BackendChoice, SessionChoice, Style, UserError
 
 Side = Literal["cascade", "tandem"]
 """The `cascade` waits for the end of the question before it thinks and speaks; the `tandem` thinks while listening."""

@@ -17,8 +17,7 @@ from app.conversation.events import Event
 from app.conversation.frame import SAMPLE_RATE
 from app.demo.base import SIDES, DemoFigure, DemoQuestion, Side, choice_of
 from app.demo.side import SideState
-from app.session.control import BackendChoice, SessionChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, SessionChoice, UserError
 
 if TYPE_CHECKING:
     from app.session.session import Session

@@ -23,8 +23,7 @@ from app.models.selection import language_model_here
 from app.platform.installation import resource
 from app.services import backends
 from app.services.backend_service import BackendService
-from app.session.control import BackendChoice, SessionChoice, SessionFactory
-from app.session.errors import UserError
+from app.session.control import BackendChoice, SessionChoice, SessionFactory, UserError
 
 if TYPE_CHECKING:
     from app.audio.devices.paced import PacedAsker

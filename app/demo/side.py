@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from app.conversation import events as e
-from app.conversation.revisions import Revision, RevisionLog
+from app.conversation.record.revisions import Revision, RevisionLog
 
 EARLY_SECONDS = 0.5
 """The maximum time (s) by which a start-of-speech event may precede the speech itself."""

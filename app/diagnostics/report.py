@@ -18,7 +18,7 @@ from typing import Any
 
 from app.backend.base import without_secrets
 from app.conversation import events as e
-from app.conversation.transcript import Transcript
+from app.conversation.record.transcript import Transcript
 from app.diagnostics.logs import LogEntry
 from app.diagnostics.machine import CARD_SECONDS, Card, System, bounded, probe_card, probe_system
 from app.diagnostics.redaction import LEFT_OUT, Redactor, WordRedactor, redactor

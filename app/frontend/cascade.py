@@ -14,30 +14,23 @@ from concurrent.futures import CancelledError
 
 import numpy as np
 
-from app.conversation import turn as floor
 from app.conversation.events import AnswerMode
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
 from app.conversation.languages import ENGLISH
+from app.conversation.oracle import OracleAsked, OracleCompleted, OracleDone, OracleWords
+from app.conversation.speaking.what_to_say import ClauseChoice, ClauseChooser, Revisions, Said, SpokenAnswer
+from app.conversation.turns import tracker as floor
 from app.frontend.base import (
     CorrectionKind,
     FrontEndInput,
     FrontEndStep,
     Mark,
     MarkKind,
-    OracleAsked,
-    OracleCompleted,
-    OracleDone,
-    OracleWords,
-    Said,
     SetAnswerMode,
     SetOpenings,
     SetVoice,
 )
-from app.frontend.clause_choice import ClauseChoice, ClauseChooser, SpokenAnswer
-from app.frontend.clause_playback import ClausePlayback
-from app.frontend.clause_synthesis import ClauseSynthesis
-from app.frontend.openings import Openings, is_far, longest_silence
-from app.frontend.revisions import Revisions
+from app.frontend.clause_playback import ClausePlayback, ClauseSynthesis, Openings, is_far, longest_silence
 from app.tts.base import Voice, VoiceError
 
 WORTH_CUTTING = SAMPLE_RATE

@@ -18,7 +18,7 @@ from app.history.sound import sound_seconds, write_sound
 from app.history.subtitles import subtitles
 from app.history.timing import talk_seconds, timed_turns
 from app.platform.files import whole_file
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.text import harmless
 
 FORMAT, VERSION = "kame-conversation", 2

@@ -20,15 +20,14 @@ from app.backend.base import on_this_machine
 from app.conversation import events as e
 from app.conversation.event_json import checked_event
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS, Document, beginning, plain_name
-from app.conversation.transcript import Transcript
+from app.conversation.record.transcript import Transcript
 from app.history.base import KeptTalk, Setup
 from app.history.export import FORMAT, VERSION
+from app.history.recordings import recorded_events
 from app.history.serialization import METERS, kept_title
 from app.history.sound import sound_seconds
-from app.session.control import ToolChoice
-from app.session.errors import UserError
+from app.session.control import ToolChoice, UserError
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
-from app.session.replay import recorded_events
 from app.untrusted.files import check_version, open_regular, read_json_file
 from app.untrusted.limits import CONVERSATION, EARLIEST, LATEST, RECORDING, SOUND_BYTES, Refused, in_words
 from app.untrusted.records import build, fits

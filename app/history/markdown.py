@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
-from app.conversation.blocks import blocks
-from app.conversation.markdown import escaped, without_html
+from app.conversation.markdown import blocks, escaped, without_html
 from app.history.base import ConversationView
 from app.history.subtitles import SPEAKERS
 from app.history.timing import TimedTurn

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from app.conversation import events as e
 from app.conversation.event_json import harmless_event, to_json
-from app.conversation.transcript import Transcript, Turn
+from app.conversation.record.transcript import Transcript, Turn
 from app.history.base import Setup
 from app.history.packing import lines_of_turns
 from app.history.schema import TURN_BITS

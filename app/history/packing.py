@@ -8,7 +8,7 @@ from typing import Any
 
 from app.conversation import events as e
 from app.conversation.event_json import to_json
-from app.conversation.transcript import Transcript
+from app.conversation.record.transcript import Transcript
 from app.history.serialization import known_events
 from app.untrusted.limits import PACKED_TALK
 

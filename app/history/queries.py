@@ -16,7 +16,7 @@ from app.history.packing import fuller, pack_lines, unpack_lines
 from app.history.schema import TURN_BITS, transaction
 from app.history.search import Query
 from app.history.serialization import kept_title, names_of, setup_line, setup_of
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.limits import EARLIEST, LATEST, PACKED_TALK
 from app.untrusted.text import harmless
 

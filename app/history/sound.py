@@ -15,7 +15,7 @@ import soundfile
 from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
 
 MOST_SECONDS = (2**32 - 4096) // (SAMPLE_RATE * 4)

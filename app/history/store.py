@@ -21,7 +21,7 @@ from app.history.database import OpenDatabase
 from app.history.open_talk import OpenTalk, TalkLog
 from app.history.serialization import kept_title, known_events
 from app.history.writer import Writer
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.text import harmless
 
 if TYPE_CHECKING:

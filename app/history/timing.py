@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.conversation import events as e
-from app.conversation.transcript import Transcript, Turn
+from app.conversation.record.transcript import Transcript, Turn
 
 LONGEST_WORD_SECONDS = 0.7
 """The maximum average duration of a word between two known times; the rest is assumed to be silence."""

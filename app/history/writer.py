@@ -24,7 +24,7 @@ from app.history.database import OpenDatabase, open_database, replace_damaged
 from app.history.open_talk import OpenTalk
 from app.history.pending import write_pending
 from app.history.serialization import METERS
-from app.session.errors import UserError
+from app.session.control import UserError
 
 GATHER_SECONDS = 0.4
 """The maximum time for which events are buffered so that they can be written together."""

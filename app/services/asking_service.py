@@ -6,7 +6,7 @@ import asyncio
 
 import numpy as np
 
-from app.session.errors import UserError
+from app.session.control import UserError
 
 PITCH = 1.13
 """The pitch factor applied to the assistant's own voice if no other voice is installed: about two semitones up,

@@ -23,8 +23,7 @@ from app.services.api_keys import KeyPlace, KeyStore, key_store
 from app.services.price_service import PriceService
 from app.services.provider_keys import ProviderKeys, display_name, names_of
 from app.services.tool_server_service import ToolServerService
-from app.session.control import ROUTER, BackendChoice
-from app.session.errors import UserError
+from app.session.control import ROUTER, BackendChoice, UserError
 
 KEPT_SECONDS = 600.0
 """How long a list of models is cached before the server is queried again."""

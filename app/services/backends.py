@@ -15,8 +15,8 @@ from typing import Any
 from app.backend import PROVIDERS, make_backend
 from app.backend.base import Backend, BackendError, Usage, in_own_network
 from app.backend.prices import Prices, load_prices
-from app.conversation.backend_speed import Pace
 from app.conversation.languages import AUTOMATIC, ENGLISH
+from app.conversation.oracle import Pace
 from app.models.catalogue import find_model, models_of
 from app.models.selection import language_model_here
 from app.platform.installation import resource

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document, beginning, plain_name
 from app.platform.children import python_module_command, quiet_child
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.files import open_regular
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import DOCUMENT_BYTES, PDF_BYTES, PDF_TEXT, Refused, in_words

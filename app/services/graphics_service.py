@@ -18,7 +18,7 @@ from typing import Any, Literal
 from app.platform import nvidia
 from app.platform.children import end_child, killed_after, quiet_child, start_lasting
 from app.platform.installation import CHECKOUT, WHEEL, card_command, installed
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import SMALL_FILE, Refused
 

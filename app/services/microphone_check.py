@@ -13,7 +13,7 @@ import numpy as np
 from app.audio.io.base import AudioSource, EndOfAudio
 from app.audio.io.resample import CLIPPED, FLOOR_DBFS, peak_dbfs, rms_dbfs
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
-from app.conversation.voice import WINDOW_SECONDS, VoiceWindow
+from app.conversation.turns.voice import WINDOW_SECONDS, VoiceWindow
 from app.stt.base import VoiceActivity
 
 SILENT_DBFS = -70.0

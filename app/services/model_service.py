@@ -26,7 +26,7 @@ from app.models.selection import (
 )
 from app.models.store import check_model, get_model
 from app.platform.hardware import memory_bytes
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.stt.base import TranscriberError
 from app.tts.base import VoiceError
 

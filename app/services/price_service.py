@@ -11,8 +11,7 @@ from app.backend.prices import Price, differences, read_prices, read_users, writ
 from app.platform.installation import resource
 from app.services import backends
 from app.services.backends import parse_routes
-from app.session.control import ROUTER, BackendChoice
-from app.session.errors import UserError
+from app.session.control import ROUTER, BackendChoice, UserError
 from app.settings.declarations import Settings
 from app.settings.paths import prices_path
 

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from app.backend import PROVIDERS, key_names
 from app.backend.base import split_address
 from app.services.api_keys import KeyPlace, KeyRefused, KeyStore
-from app.session.control import ROUTER, BackendChoice
-from app.session.errors import UserError
+from app.session.control import ROUTER, BackendChoice, UserError
 
 _T = TypeVar("_T")
 

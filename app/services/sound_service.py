@@ -22,7 +22,7 @@ import soxr
 from app.audio.io.base import AudioError, AudioSink, AudioSource, DeviceError
 from app.audio.io.files import read_part
 from app.conversation.frame import SAMPLE_RATE
-from app.conversation.voice import WINDOW_SECONDS
+from app.conversation.turns.voice import WINDOW_SECONDS
 from app.platform.installation import completing_command
 from app.services.microphone_check import (
     PATIENCE_SECONDS,
@@ -35,7 +35,7 @@ from app.services.microphone_check import (
     judge,
     record,
 )
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
 from app.stt.base import TranscriberError, VoiceActivity
 from app.tts.base import Voice, VoiceError

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.settings.paths import servers_path
 from app.tools import ToolError, change_list, offered, read_list, server_of, wrong_entry
 from app.tools.server_list import ServerEntry, ServerList

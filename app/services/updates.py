@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from app.platform.files import write_json
 from app.platform.installation import installed, resource
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.settings.paths import updates_path
 from app.untrusted.files import read_json_file
 from app.untrusted.http import origin, read_body

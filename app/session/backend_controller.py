@@ -16,16 +16,13 @@ from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, F
 from app.conversation import events as e
 from app.conversation.languages import AUTOMATIC
 from app.conversation.oracle import OraclePolicy
-from app.conversation.transcript import Transcript
-from app.session.backend_pool import BackendPool, LatestTask
+from app.conversation.record.transcript import Transcript
+from app.session.backend_pool import BackendPool, LatestTask, Prompts, Spending, ToolAccess
 from app.session.control import BackendChoice, Reopened, SessionChoice
 from app.session.mailbox import Message
-from app.session.oracle_context import OracleContext, backend_failure
 from app.session.oracle_runner import OracleRunner
+from app.session.oracle_stream import OracleContext, backend_failure
 from app.session.parts import SessionParts
-from app.session.prompts import Prompts
-from app.session.spending import Spending
-from app.session.tool_access import ToolAccess
 
 SAME_TWICE = "The comparison model would be the same as the first one. Choose another one."
 OVER = "The conversation has ended, so its model can't be changed. Start a new one."

@@ -1,16 +1,32 @@
-"""Keeps the back-ends of a session open: each is opened once, and closed when it is no longer needed.
-
-`LatestTask` runs the newest of several requests: starting one cancels the one before it.
-"""
+"""What the back-ends of a session share: the open back-ends, tools, spending, and the prompts that they get."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Literal
 
-from app.backend.base import Backend, BackendError
-from app.session.control import ROUTER, BackendChoice
+from app.backend.base import Backend, BackendError, ChatRequest, StreamItem
+from app.backend.tool_calls import stream_with_tools
+from app.conversation import events as e
+from app.conversation.languages import ENGLISH, language
+from app.conversation.prompt import (
+    LONG_DOCUMENT_BYTES,
+    ChatMessage,
+    Document,
+    Length,
+    build_prompt,
+    given_words,
+    material,
+    system_prompt,
+)
+from app.conversation.record.transcript import Transcript, Turn
+from app.conversation.words import fold
+from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
+from app.tools.base import ToolError
+from app.tools.toolbox import Toolbox
 
 
 class LatestTask:
@@ -143,3 +159,212 @@ class BackendPool:
         for backend in backends:
             with contextlib.suppress(Exception):  # one that can't be closed must not keep the others open
                 await backend.close()
+
+
+Stage = Literal["free", "slow", "stop"]
+
+SLOW_SHARE = 0.7
+"""From this share of the cap on, the back-end is asked at pauses only: early requests are most of a turn's cost."""
+
+
+class Budget:
+    """Compares a conversation's cost with its cap, both in US dollars; a cap of 0 is none."""
+
+    def __init__(self, cap: float = 0.0) -> None:
+        self.cap = cap
+        self.spent = 0.0
+
+    @property
+    def stage(self) -> Stage:
+        """`free`: no limit yet; `slow`: ask at pauses only; `stop`: ask no back-end that costs."""
+        if self.cap <= 0 or self.spent < self.cap * SLOW_SHARE:
+            return "free"
+        return "slow" if self.spent < self.cap else "stop"
+
+
+class Spending:
+    """US dollars spent against `cap` (0: no cap). Emits `BudgetChanged`, and a `Failure` that explains each limit."""
+
+    def __init__(self, cap: float, emit: Callable[[e.Event], None], now: Callable[[], float]) -> None:
+        self._budget = Budget(cap)
+        self._stage = self._budget.stage
+        self._emit = emit
+        self._now = now
+
+    @property
+    def sparing(self) -> bool:
+        """Whether back-ends are to be asked less often."""
+        return self._stage != "free"
+
+    def allows(self, backend: Backend) -> bool:
+        """Whether a back-end may be asked at all."""
+        return self._stage != "stop" or backend.traits.free
+
+    def add(self, cost: float) -> None:
+        """Count what a request cost."""
+        self._budget.spent += cost
+        self._update()
+
+    def set_cap(self, dollars: float) -> None:
+        """Change the cap."""
+        self._budget.cap = max(0.0, dollars)
+        self._update()
+
+    def _update(self) -> None:
+        stage, before = self._budget.stage, self._stage
+        if stage == before:
+            return
+        self._stage = stage
+        spent, cap, now = self._budget.spent, self._budget.cap, self._now()
+        self._emit(e.BudgetChanged(now, stage, round(spent, 6), cap))
+        if stage == "stop":
+            consequence = (
+                "models that cost are not asked any more. Raise the spending limit, or choose a model that runs on "
+                "this machine."
+            )
+            self._emit(e.Failure(now, "backend", f"{_spent(spent, cap)}, so {consequence}", about="cap"))
+        elif stage == "slow" and before == "free":
+            consequence = "the model is asked less often from now on, so answers may begin later."
+            self._emit(e.Failure(now, "backend", f"{_spent(spent, cap)}: {consequence}", about="cap"))
+
+
+def _spent(spent: float, cap: float) -> str:
+    return f"This conversation has cost ${spent:.2f} of the ${cap:.2f} that you allow"
+
+
+class ToolAccess:
+    """The toolbox in use, none at first. `make` builds the toolbox of a choice, not opened yet; None: no tools here.
+
+    `choice` is what is in use. Calls of `change` must not overlap.
+    """
+
+    def __init__(self, make: Callable[[ToolChoice], Toolbox] | None) -> None:
+        self.choice = ToolChoice()
+        self._make = make
+        self._toolbox: Toolbox | None = None
+        self._replaced: list[Toolbox] = []  # not closed yet
+        self._acted: set[int] = set()
+
+    @property
+    def acting(self) -> frozenset[str]:
+        """The names of the tools that may change something in the world."""
+        specs = self._toolbox.specs if self._toolbox is not None else ()
+        return frozenset(spec.name for spec in specs if spec.acts)
+
+    def used(self, turn: int, tool: str) -> None:
+        """Note that a tool was called for `turn`: no back-end and no second attempt acts for that turn again."""
+        if tool in self.acting:
+            self._acted.add(turn)
+
+    def may_act(self, turn: int) -> bool:
+        """Whether tools may still change something for `turn`."""
+        return turn not in self._acted
+
+    def stream(self, backend: Backend, request: ChatRequest) -> AbstractAsyncContextManager[AsyncIterator[StreamItem]]:
+        """Ask `backend`, with the tools if there are any."""
+        if self._toolbox is None:
+            return backend.stream(request)
+        return stream_with_tools(backend, request, self._toolbox)
+
+    async def change(self, choice: ToolChoice) -> list[str]:
+        """Use the tools of `choice` from the next request on; return a sentence for each server that is missing.
+
+        Raises BackendError for tools that don't exist; then nothing has changed. The same holds
+        if it is cancelled while the tools are opened.
+        """
+        old, new, problems = self._toolbox, None, []
+        if choice.names and self._make is not None:
+            try:
+                new = self._make(choice)
+            except ToolError as error:
+                raise BackendError(str(error), "setup") from None
+            if choice == self.choice and old is not None and new.is_like(old):
+                return []  # the new one was never opened
+            try:
+                problems = await new.open()
+            except BaseException:
+                await new.close()
+                raise
+        self._toolbox, self.choice = new, choice
+        if old is not None:
+            self._replaced.append(old)
+        await self._close_replaced()
+        return problems
+
+    async def close(self) -> None:
+        """Close the connections to tool servers."""
+        if self._toolbox is not None:
+            self._replaced.append(self._toolbox)
+            self._toolbox = None
+        await self._close_replaced()
+
+    async def _close_replaced(self) -> None:
+        while self._replaced:
+            await self._replaced[-1].close()  # cancelled: it is closed again by the next call
+            self._replaced.pop()
+
+
+TOKENS_FACTOR: dict[Length, float] = {"short": 0.6, "medium": 1.0, "long": 4.0}
+"""The share of a back-end's usual token limit that an answer of this length may take."""
+BLOCK_FACTOR = 6.0
+"""The same where code or a table is asked for: some fifty lines. The prompt keeps the words around it few."""
+
+
+class Prompts:
+    """Turns of the session's transcript, preceded by `earlier` ones of the conversation, as chat requests.
+
+    `language` is the user's, as a two-letter code; empty while it is being detected.
+    """
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        earlier: tuple[ChatMessage, ...],
+        style: Style,
+        language: str,
+        documents: tuple[Document, ...] = (),
+    ) -> None:
+        self.style = style
+        self.documents = documents
+        self.language = language
+        self._transcript = transcript
+        # A session counts its turns from 1. Earlier ones are part of every prompt and are never asked about again.
+        self._earlier = [Turn(m.role, 0, 0.0, m.content) for m in earlier if m.role != "system"]
+        self._answered = 0
+
+    def request(self, backend: Backend, turn: int, words: str, *, may_act: bool) -> ChatRequest:
+        """Return the request for an answer to `words` of `turn`. `may_act`: tools may change something."""
+        traits, style, code = backend.traits, self.style, self.language or ENGLISH
+        persona = system_prompt(traits.persona, style.persona, style.length, code)
+        documents = material(self.documents, traits.document_bytes, code)
+        shares_room = bool(documents) and traits.document_bytes < LONG_DOCUMENT_BYTES
+        messages = build_prompt(
+            [*self._earlier, *self._transcript.turns],
+            turn,
+            words,
+            persona=f"{persona}\n\n{documents}" if documents else persona,
+            history_words=traits.history_words // 2 if shares_room else traits.history_words,
+        )
+        temperature = traits.temperature if style.temperature is None else style.temperature
+        asks_for_block = language(code).written & set(fold(words))
+        factor = max(TOKENS_FACTOR[style.length], BLOCK_FACTOR if asks_for_block else 0.0)
+        return ChatRequest(messages, round(traits.max_tokens * factor), temperature, final=may_act)
+
+    def given(self, backend: Backend) -> tuple[int, ...]:
+        """Return how many words of each document a back-end gets."""
+        return given_words(self.documents, backend.traits.document_bytes)
+
+    def answered(self, turn: int) -> None:
+        """Note that the answer to `turn` was heard to its end."""
+        self._answered = max(self._answered, turn)
+
+    def reopened(self, turn: int) -> None:
+        """Note that `turn` goes on, or is answered again."""
+        self._answered = min(self._answered, turn - 1)
+
+    @property
+    def unanswered(self) -> int | None:
+        """The user's turn that is being asked or answered right now; None when no answer is due."""
+        user_turns = (turn for turn in reversed(self._transcript.turns) if turn.speaker == "user")
+        asked = next((turn for turn in user_turns if turn.text and not turn.backchannel), None)
+        return None if asked is None or asked.number <= self._answered else asked.number

@@ -1,8 +1,4 @@
-"""A session's time: frames without gaps, seconds, the machine's clock, and a loop for simulations.
-
-`Timeline` numbers the frames and converts; `VirtualTimeLoop` runs a minute of conversation in a moment, the same way
-each time, because every wait ends exactly when it should and costs nothing.
-"""
+"""The session's time: one timeline of frames without gaps, and an event loop for simulated time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session should be, as values."""
+"""What a session should be, as values; and the error that carries a sentence for the user."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from app.conversation.events import AnswerMode
+from app.conversation.events import USUAL_PROCESSING, AnswerMode, Processing
 from app.conversation.prompt import ChatMessage, Document, Length
-from app.conversation.sound_processing import USUAL_PROCESSING, Processing
+
+
+class UserError(Exception):
+    """Something the user can put right: `str(error)` says what happened, what it means, what to do."""
+
 
 if TYPE_CHECKING:
     from app.session.session import Session

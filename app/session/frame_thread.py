@@ -6,10 +6,39 @@ import threading
 from collections.abc import Callable, Iterator
 
 from app.audio.io.base import AudioError, AudioSource, EndOfAudio
+from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
 from app.session.clock import Timeline
-from app.session.frame_stepper import FrameStepper
-from app.session.step_message import StepMessage
+from app.session.frame_loop import FrameStepper, StepMessage
+
+WINDOW_SECONDS = 10.0
+DROPPED_SECONDS = 1.0
+"""The user is told when this much sound was dropped within the window."""
+REPEAT_SECONDS = 60.0
+
+
+class Overload:
+    """Counts dropped frames over a sliding window."""
+
+    def __init__(self) -> None:
+        self._drops: list[tuple[float, int]] = []
+        self._told_at = float("-inf")
+
+    def dropped(self, at: float, frames: int) -> e.Failure | None:
+        """Count dropped frames; return what the user should be told, at most once a minute."""
+        self._drops = [(then, n) for then, n in self._drops if at - then <= WINDOW_SECONDS] + [(at, frames)]
+        lost = sum(n for _, n in self._drops) * FRAME_SECONDS
+        if lost < DROPPED_SECONDS or at - self._told_at < REPEAT_SECONDS:
+            return None
+        self._told_at = at
+        return e.Failure(
+            at,
+            "frontend",
+            f"This machine can't keep up: {lost:.1f} s of your voice were skipped in the last {WINDOW_SECONDS:.0f} s. "
+            "Close other programs, or choose a smaller precision, a shorter context or the built-in voice in the "
+            "settings.",
+        )
+
 
 BACKLOG_FRAMES = 5
 """With more frames than this waiting (0.4 s) the loop has fallen behind: it continues with the newest one."""
@@ -21,7 +50,7 @@ class FrameReader:
     `over`: called when a finite source has ended. The user is silent from then on.
     """
 
-    def __init__(self, source: AudioSource, timeline: Timeline, over: Callable[[], None]) -> None:
+    def __init__(self, source: AudioSource, timeline: Timeline, over: Callable[[], object]) -> None:
         self._source = source
         self._timeline = timeline
         self._over = over

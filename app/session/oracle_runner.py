@@ -12,15 +12,20 @@ from collections.abc import Callable
 
 from app.backend.base import Backend, BackendError, FaultKind
 from app.conversation import events as e
-from app.conversation.aloud import Aloud
-from app.conversation.backend_speed import Kind
-from app.conversation.oracle import OraclePolicy, OracleTrack
-from app.conversation.turn import Interrupt
+from app.conversation.oracle import (
+    Kind,
+    OracleAsked,
+    OracleCompleted,
+    OracleDone,
+    OraclePolicy,
+    OracleTrack,
+    OracleWords,
+)
+from app.conversation.speaking.clauses import Aloud
+from app.conversation.turns.floor import Interrupt
 from app.conversation.words import fold, is_backchannel
-from app.frontend.base import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.session.mailbox import Message
-from app.session.oracle_context import Chooser, OracleContext, backend_failure
-from app.session.oracle_stream import OracleStream, count, run
+from app.session.oracle_stream import Chooser, OracleContext, OracleStream, backend_failure, count, run
 
 LONGEST_REST_SECONDS = 120.0
 """The longest time a server is left alone at its own request: it may have been repaired meanwhile."""

@@ -1,4 +1,4 @@
-"""Follows what was written to the loudspeaker: which words have been heard, and which were thrown away unheard."""
+"""What is played and what interrupts it: the loudspeaker, questions asked aloud, early barge-in, device events."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.audio.io.base import AudioSink
+from app.audio.io.base import AudioSink, AudioSource, DuplexAudio, EarlySampleSource, PausesPlayback
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES
-from app.frontend.base import Said
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
+from app.conversation.speaking.what_to_say import Said
+from app.conversation.turns.tracker import TurnTracker
+from app.conversation.turns.voice import VoiceRun, VoiceSettings, VoiceWindow
+from app.stt.base import VoiceActivity
 
 FEW_SAMPLES = 240
 """10 ms: a sink's figures may differ by up to this much right after a flush."""
@@ -97,3 +100,198 @@ class Playback:
         for _ in unheard:
             self._pending.pop()
         self._on_unheard(thrown, len(unheard))
+
+
+LEAD_FRAMES = 3
+"""Silence before it, in which a voice detector settles, and the talk button counts as held."""
+TAIL_SECONDS = 6.0
+"""How long the end of its turn is waited for, where the voice alone ends turns."""
+
+
+class AskedSound:
+    """Gives the frames of one question at a time. All calls are on the frame thread.
+
+    Without hands-free mode the talk button of `tracker` is held meanwhile, as a user would.
+    """
+
+    def __init__(self, tracker: TurnTracker) -> None:
+        self._tracker = tracker
+        self._frames: list[np.ndarray] | None = None
+        self._holds_button = False
+        self._tail = 0.0
+
+    def begin(self, samples: np.ndarray) -> None:
+        """Ask from the next frame on; `samples`: float32 mono 24 kHz of any length."""
+        self.leave()
+        whole = np.pad(samples.astype(np.float32), (0, -len(samples) % FRAME_SAMPLES)).reshape(-1, FRAME_SAMPLES)
+        self._frames = [*(silence() for _ in range(LEAD_FRAMES)), *whole]
+        self._tail = 0.0
+        if not self._tracker.duplex:
+            self._holds_button = True
+            self._tracker.press()
+
+    def stop(self) -> None:
+        """Ask no further: its turn ends, and is not answered."""
+        if self._frames is not None:
+            self._frames, self._holds_button = None, False
+            self._tracker.drop()
+
+    def leave(self) -> None:
+        """Give the microphone back at once; what was heard is the user's turn, which may go on."""
+        self._frames = None
+        self._release()
+
+    def next_frame(self) -> np.ndarray | None:
+        """Return what is heard in the place of the microphone now, float32 (1920,); None: the microphone is."""
+        if self._frames is None:
+            return None
+        if self._frames:
+            return self._frames.pop(0)
+        self._release()
+        self._tail += FRAME_SECONDS
+        if self._tail > FRAME_SECONDS and (not self._tracker.user_holds_floor or self._tail > TAIL_SECONDS):
+            self._frames = None
+            return None
+        return silence()
+
+    def _release(self) -> None:
+        if self._holds_button:
+            self._holds_button = False
+            self._tracker.release()
+
+
+SUSPECTED = 0.1
+"""Probability of voice in a frame from which the next one is examined ahead. Examining costs 3 ms of a core's time a
+frame, and a voice that did not begin in the frame before is decided within 0.1 s anyway."""
+
+PAUSED_FRAMES = 2
+"""A pause that the tracker has not confirmed within this many frames was a mistake."""
+
+
+class EarlyBargeIn:
+    """A `VoiceActivity` around `voice` that may get a frame's sound in parts. All calls are on the frame thread.
+
+    `hear` returns the windows of the whole frame. Parts come from `source` if it is an `EarlySampleSource`, and `sink`
+    is paused if it is one that `PausesPlayback`; otherwise `voice` gets whole frames. `settings` are the tracker's own.
+    """
+
+    def __init__(
+        self, voice: VoiceActivity, settings: VoiceSettings, source: AudioSource | None, sink: AudioSink
+    ) -> None:
+        self._voice = voice
+        self._source = source if isinstance(source, EarlySampleSource) else None
+        self._sink = sink if isinstance(sink, PausesPlayback) else None
+        self._run = VoiceRun(settings)
+        self._goes_on = False
+        self._next = 0
+        self._heard = 0  # samples of the frame under way, and the windows that they have brought
+        self._windows: list[VoiceWindow] = []
+        self._armed = self._suspects = False
+        self._paused_frames: int | None = None
+
+    def listen(self, armed: bool, own_level: float | None = None, *, goes_on: bool = False) -> None:
+        """Say whether the next frame may be examined ahead, so that somebody who speaks in it pauses the loudspeaker.
+
+        `own_level`: the user's level, as the tracker knows it. `goes_on`: the user's voice now continues the turn
+        that just ended, so that as much as opens a turn pauses the loudspeaker, and nothing need have been suspected
+        before.
+        """
+        self._run.own_level, self._goes_on = own_level, goes_on
+        suspects = self._suspects or goes_on
+        self._armed = armed and suspects and self._sink is not None and self._paused_frames is None
+        if self._source is not None:
+            self._source.on_early_samples = self.ahead if self._armed else None
+
+    def ahead(self, samples: np.ndarray) -> None:
+        """Take the next part of the frame under way: float32 (n,)."""
+        self._heard += len(samples)
+        for window in self._voice.hear(Frame(self._next, samples)):
+            self._windows.append(window)
+            self._run.hear(window)
+            stops = self._run.resumes if self._goes_on else self._run.interrupts
+            if self._armed and stops and self._paused_frames is None:
+                assert self._sink is not None
+                self._sink.pause_playback()
+                self._paused_frames = 0
+
+    def hear(self, frame: Frame) -> list[VoiceWindow]:
+        """Return the windows of a whole frame, whose beginning `ahead` may have had already."""
+        rest = list(self._voice.hear(Frame(frame.index, frame.samples[self._heard :])))
+        for window in rest:
+            self._run.hear(window)
+        windows = [*self._windows, *rest]
+        self._suspects = any(window.probability >= SUSPECTED for window in windows)
+        self._windows, self._heard, self._next = [], 0, frame.index + 1
+        return windows
+
+    def settled(self) -> None:
+        """The tracker has dealt with the voice so far and starts a new run."""
+        self._run.begin()
+
+    def pause(self) -> bool:
+        """Pause the loudspeaker, so that it fades out before the flush of the next step; False if there is nothing to
+        wait for.
+        """
+        if self._sink is None or self._paused_frames is not None:
+            return False
+        self._sink.pause_playback()
+        self._paused_frames = 0
+        return True
+
+    def stepped(self, *, flushed: bool, in_vain: bool) -> None:
+        """A frame was stepped: whether the sink was flushed. `in_vain`: the front-end goes on although it was told to
+        hold.
+        """
+        if self._paused_frames is None:
+            return
+        self._paused_frames += 1
+        if flushed:
+            self._paused_frames = None
+        elif in_vain or self._paused_frames >= PAUSED_FRAMES:
+            assert self._sink is not None
+            self._sink.resume_playback()
+            self._paused_frames = None
+            self._run.begin()  # or the same voice would pause it again
+
+
+GAUGE_FRAMES = 12
+"""Gauges are told about once a second."""
+
+ECHO_TOLD_SECONDS = 300.0
+"""How often the user is told that echo remains."""
+
+ECHO_REMAINS = (
+    "The microphone hears the app's own voice from the loudspeaker, so it may interrupt itself. Use headphones, turn "
+    "the loudspeaker down or move it away from the microphone, or switch hands-free off and hold the button to talk."
+)
+
+
+class EdgeEvents:
+    """Events of one edge; all calls on the frame thread."""
+
+    def __init__(self, edge: DuplexAudio) -> None:
+        self._edge = edge
+        self._muted = False
+        self._echo_told_at = float("-inf")
+
+    def after(self, frame: Frame, *, duplex: bool) -> list[e.Event]:
+        """Return what happened up to this frame."""
+        edge, at = self._edge, frame.at
+        events: list[e.Event] = [
+            e.DeviceChanged(at, notice.kind, notice.change, notice.name, notice.sentence) for notice in edge.notices()
+        ]
+        # Muting is told once it is in force: the frame itself is the proof.
+        if edge.muted != self._muted and not (edge.muted and frame.samples.any()):
+            self._muted = edge.muted
+            events.append(e.MicrophoneMuted(at, self._muted))
+        if frame.index % GAUGE_FRAMES == 0:
+            health = edge.health()
+            events.append(
+                e.SoundMeasured(
+                    at, health.erle_db, health.echo_remains, health.drift_ppm, health.overrun_ms, health.underruns
+                )
+            )
+            if health.echo_remains and duplex and at - self._echo_told_at > ECHO_TOLD_SECONDS:
+                self._echo_told_at = at
+                events.append(e.Failure(at, "audio", ECHO_REMAINS, about="echo"))
+        return events

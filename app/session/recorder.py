@@ -1,9 +1,4 @@
-"""Writes a session down: every event as a line of `events.jsonl`, after a first line with the version of the format,
-and what both sides sounded like.
-
-`user.wav` and `assistant.wav` run on the session's clock, frame by frame, so they line up. Writing happens
-on a thread of its own; when the disk is full the conversation continues and the user is told once.
-"""
+"""Passes events to a session's listeners, records them with both sides' audio, and keeps audio to play again."""
 
 from __future__ import annotations
 
@@ -12,6 +7,7 @@ import json
 import logging
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,7 +18,8 @@ from app.audio.io.base import AudioError
 from app.audio.io.files import FileSink
 from app.conversation import events as e
 from app.conversation.event_json import to_json
-from app.conversation.frame import silence_flushed
+from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE, silence_flushed
+from app.conversation.record.transcript import Transcript
 from app.untrusted.limits import EVENT_LINE
 
 EVENTS_FILE = "events.jsonl"
@@ -147,3 +144,83 @@ class Recorder:
             _log.warning("%s", sentence)
         with contextlib.suppress(RuntimeError):  # nobody is there any more
             self._on_failure(sentence)
+
+
+KEPT_SECONDS = 300.0
+"""How much the window keeps: five minutes of both sides in 16 bits are 29 MB."""
+
+
+class SoundMemory:
+    """The newest `seconds` of both sides, frame by frame on the session's clock."""
+
+    def __init__(self, seconds: float) -> None:
+        self._first = 0  # the number of the oldest frame that is kept
+        most = max(1, round(seconds / FRAME_SECONDS))
+        self._frames: dict[str, deque[np.ndarray]] = {"user": deque(maxlen=most), "assistant": deque(maxlen=most)}
+
+    def add(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int = 0) -> None:
+        """Add both sides of frame `index`, float32 (1920,); `flushed`: samples written before that were never
+        played.
+        """
+        mine, theirs = self._frames["user"], self._frames["assistant"]
+        if not mine:
+            self._first = index
+        elif len(mine) == mine.maxlen:
+            self._first += 1
+        silence_flushed(theirs, flushed)
+        mine.append(_to_16_bits(user))
+        theirs.append(_to_16_bits(assistant))
+
+    def cut(self, speaker: str, begin: float, end: float) -> np.ndarray | None:
+        """Return a side's sound between two session times in seconds, float32 (n,); None where it is no longer kept."""
+        frames = self._frames[speaker]
+        if not frames or begin >= self._next * FRAME_SECONDS or end <= begin:
+            return None
+        if end <= self._first * FRAME_SECONDS:
+            return None
+        first = max(self._first, int(begin / FRAME_SECONDS))
+        last = min(self._next, int(np.ceil(end / FRAME_SECONDS)))
+        kept = np.concatenate([frames[n - self._first] for n in range(first, last)])
+        from_sample = max(0, round((begin - first * FRAME_SECONDS) * SAMPLE_RATE))
+        to_sample = round((end - first * FRAME_SECONDS) * SAMPLE_RATE)
+        return kept[from_sample:to_sample].astype(np.float32) / 32768.0
+
+    @property
+    def _next(self) -> int:
+        return self._first + len(self._frames["user"])
+
+
+def _to_16_bits(samples: np.ndarray) -> np.ndarray:
+    return np.clip(np.rint(samples * 32768.0), -32768, 32767).astype(np.int16)
+
+
+class EventsOut:
+    """Calls listeners in the order in which they were added; the first one also gets what happened before it."""
+
+    def __init__(self, recorder: Recorder | None) -> None:
+        self.transcript = Transcript()
+        self._recorder = recorder
+        self._listeners: list[Callable[[e.Event], None]] = []
+        self._early: list[e.Event] = []
+        self._over = False
+
+    def add_listener(self, listener: Callable[[e.Event], None]) -> None:
+        """Call `listener` with every event from now on, on the event loop's thread."""
+        self._listeners.append(listener)
+        early, self._early = self._early, []
+        for event in early:
+            listener(event)
+
+    def emit(self, event: e.Event) -> None:
+        """Passes an event on; nothing follows `SessionEnded`. A listener that raises doesn't affect the others."""
+        if self._over:
+            return
+        self._over = isinstance(event, e.SessionEnded)
+        if not self._listeners:
+            self._early.append(event)
+        recorder = [self._recorder.event] if self._recorder is not None else []
+        for listener in (self.transcript.apply, *recorder, *self._listeners):
+            try:
+                listener(event)
+            except Exception:
+                _log.exception("A listener can't handle %s", type(event).__name__)

@@ -18,15 +18,14 @@ import numpy as np
 from app.audio.io.base import AudioError
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
-from app.conversation.turn import Interrupt, TurnEvent, TurnSettings, TurnTracker
+from app.conversation.turns.floor import Interrupt, TurnEvent
+from app.conversation.turns.tracker import TurnSettings, TurnTracker
 from app.frontend.base import FrontEndError, SetAnswerMode, SetDials, SetOpenings
 from app.session.backend_controller import BackendController
 from app.session.clock import Timeline
 from app.session.control import Reopened, SessionChoice, Speaker
-from app.session.events_out import EventsOut
-from app.session.frame_stepper import FrameStepper
-from app.session.frame_thread import FrameReader, FrameThread
-from app.session.loading import Loader
+from app.session.frame_loop import FrameStepper, StepMessage
+from app.session.frame_thread import FrameReader, FrameThread, Overload
 from app.session.mailbox import (
     AskAloud,
     FinishedHint,
@@ -39,12 +38,9 @@ from app.session.mailbox import (
     TypedWords,
     WordsHint,
 )
-from app.session.overload import Overload
-from app.session.parts import SessionConfig, SessionParts
-from app.session.sound_memory import SoundMemory
-from app.session.speech_controller import SpeechController
-from app.session.step_message import StepMessage
-from app.session.transcriber_swap import SwappableTranscriber
+from app.session.parts import Loader, SessionConfig, SessionParts
+from app.session.recorder import EventsOut, SoundMemory
+from app.session.speech_controller import SpeechController, SwappableTranscriber
 from app.stt.base import TranscriptUpdate
 from app.stt.endpointing_weights import end_weights
 from app.untrusted.text import harmless

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 
-from app.conversation.endpointing import PauseLengths
+from app.conversation.turns.endpointing import PauseLengths
 from app.platform.files import write_json
 from app.settings.paths import pauses_path
 from app.untrusted.files import read_versioned

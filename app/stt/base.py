@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from app.conversation.frame import Frame
-from app.conversation.voice import VoiceWindow
+from app.conversation.turns.voice import VoiceWindow
 
 RATE = 16_000
 """Sample rate in Hz of the audio passed to recognisers and endpointing models."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 
-from app.conversation.endpointing import EndWeights
+from app.conversation.turns.endpointing import EndWeights
 from app.platform.installation import resource
 
 

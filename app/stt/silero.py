@@ -14,7 +14,7 @@ import numpy as np
 import soxr
 
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, Position
-from app.conversation.voice import VoiceWindow
+from app.conversation.turns.voice import VoiceWindow
 from app.models.onnx import open_onnx
 from app.stt.whisper_library import faster_whisper
 

@@ -17,7 +17,7 @@ import threading
 from pathlib import Path
 from typing import IO
 
-from app.conversation.completeness import completeness, ends_open
+from app.conversation.turns.completeness import completeness, ends_open
 from app.conversation.words import fold
 from app.models.locations import default_model
 from app.platform.children import ChildError, ChildWorker

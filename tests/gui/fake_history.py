@@ -8,8 +8,7 @@ from pathlib import Path
 
 from app.conversation import events as e
 from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 
 SUFFIXES: dict[ExportFormat, str] = {"markdown": ".md", "json": ".json", "srt": ".srt", "wav": ".wav"}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from PySide6.QtGui import QImage
 
 from app.conversation import events as e
-from app.conversation.transcript import Transcript
+from app.conversation.record.transcript import Transcript
 from tests.gui.pictures.screenshots import FOLDER, write
 from tests.live.test_window import window
 from tests.support import sounds

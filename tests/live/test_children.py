@@ -24,7 +24,7 @@ from app.models.pool import MODELS
 from app.platform import children, nvidia
 from app.research.benches.recordings import word_distance
 from app.services.documents import read_pdf
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.stt import text_endpointing
 from app.tts import child_voice
 from app.tts.base import VoiceError

@@ -22,8 +22,8 @@ import soundfile
 
 from app.conversation import events as e
 from app.conversation.words import fold
+from app.history.recordings import Replay
 from app.research.benches.recordings import word_distance
-from app.session.replay import Replay
 from tests.support import sounds
 from tests.support.child import Child
 from tests.support.faulty_network import faulty_network

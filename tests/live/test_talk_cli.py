@@ -24,9 +24,9 @@ from app.backend import key_names
 from app.cli import parser, talk_command
 from app.conversation import events as e
 from app.conversation.words import fold
+from app.history.recordings import Replay
 from app.research.benches.recordings import word_distance
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
-from app.session.replay import Replay
 from app.tts.voices import make_voice
 from tests.support import sounds
 from tests.support.closed_network import run_closed, why_not

@@ -9,7 +9,7 @@ from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
-from app.session.asked_sound import LEAD_FRAMES
+from app.session.playback import LEAD_FRAMES
 from app.session.session import Session
 from tests.session.test_silence import at
 from tests.support.scripted import ScriptedTurn

@@ -13,7 +13,7 @@ import pytest
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
-from app.conversation.voice import VoiceWindow
+from app.conversation.turns.voice import VoiceWindow
 from app.frontend.cascade import CascadeFrontEnd
 from app.research.benches.pauses import sayings
 from app.research.benches.recordings import VOICE_FLOOR

@@ -12,8 +12,8 @@ from app.audio.io.base import AudioSource
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
+from app.conversation.events import DeviceNotice, Processing, SoundHealth
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
-from app.conversation.sound_processing import DeviceNotice, Processing, SoundHealth
 from app.session.session import Session
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import LoopSpeaker, Talk, simulate

@@ -11,17 +11,17 @@ import pytest
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
-from app.conversation import turn as floor
+from app.conversation.events import Processing
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
-from app.conversation.sound_processing import Processing
-from app.conversation.voice import VoiceSettings, VoiceWindow
+from app.conversation.turns import tracker as floor
+from app.conversation.turns.voice import VoiceSettings, VoiceWindow
 from app.frontend.base import FrontEndInput, FrontEndStep
 from app.frontend.cascade import CascadeFrontEnd
 from app.research.benches.room import FADE, Room
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
-from app.session.early_barge_in import EarlyBargeIn
 from app.session.parts import SessionConfig, SessionParts
+from app.session.playback import EarlyBargeIn
 from app.session.session import Session
 from app.stt.silero import SileroVoiceActivity
 from tests.support.room_talks import frames

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from app.conversation import events as e
-from app.conversation.sound_processing import Processing
+from app.conversation.events import Processing
 from app.models.locations import default_model
 from app.stt.whisper_decoder import WhisperDecoder
 from tests.support.room_talks import barge_ins, erle_db, fresh_barge_in, monologue, sweep, word_errors

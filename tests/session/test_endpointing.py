@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.conversation.turn import TurnSettings
+from app.conversation.turns.tracker import TurnSettings
 from app.models.locations import default_model
 from app.research.benches.endpointing import figures, follow
 from app.research.benches.pauses import Case, bench_cases

@@ -17,7 +17,7 @@ from app.audio.io.opus import OpusEncoder
 from app.audio.io.pushed import PushedSource, SendingSink
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
-from app.conversation.turn import Interrupt, TakeFloor
+from app.conversation.turns.floor import Interrupt, TakeFloor
 from app.frontend.base import FrontEndError, FrontEndStep
 from app.frontend.remote import connection as remote_connection
 from app.frontend.remote.address import read_address

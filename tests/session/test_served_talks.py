@@ -12,7 +12,7 @@ from app.audio.io.opus import OpusDecoder, OpusEncoder
 from app.audio.io.pushed import PushedSource, SendingSink
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
-from app.conversation.turn import Interrupt, Silence, TakeFloor
+from app.conversation.turns.floor import Interrupt, Silence, TakeFloor
 from app.frontend.base import FrontEndError, FrontEndStep
 from app.frontend.remote.address import read_address
 from app.frontend.remote.connection import FIRST_REVISION, ServerConnection

@@ -11,8 +11,8 @@ from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
 from app.conversation.languages import language
+from app.history.recordings import Replay
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE
-from app.session.replay import Replay
 from app.session.session import Session
 from tests.support.scripted import ScriptedTurn, ScriptedVoice
 from tests.support.talks import simulate

@@ -9,8 +9,8 @@ import pytest
 
 from app.backend.scripted import answer
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
+from app.session.recorder import SoundMemory
 from app.session.session import Session
-from app.session.sound_memory import SoundMemory
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 

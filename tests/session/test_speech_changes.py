@@ -20,8 +20,7 @@ from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.frontend.base import SetVoice
 from app.session.control import SpeechChoice, Style
 from app.session.session import Session
-from app.session.speech_controller import SpeechController
-from app.session.transcriber_swap import RECENT_FRAMES, SwappableTranscriber
+from app.session.speech_controller import RECENT_FRAMES, SpeechController, SwappableTranscriber
 from app.stt.base import TranscriberError, TranscriptUpdate
 from app.tts.base import Clip, VoiceError
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice

@@ -9,10 +9,10 @@ import pytest
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
-from app.conversation.transcript import Transcript
+from app.conversation.record.transcript import Transcript
 from app.history.base import Setup
+from app.history.recordings import Replay
 from app.session.recorder import USER_FILE
-from app.session.replay import Replay
 from app.session.session import Session
 from tests.session.test_silence import at, words_after
 from tests.support.history import kept

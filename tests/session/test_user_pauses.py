@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.backend.scripted import ScriptedBackend, answer
-from app.conversation.endpointing import PauseLengths
+from app.conversation.turns.endpointing import PauseLengths
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts

@@ -12,8 +12,7 @@ import numpy as np
 from app.audio.devices.paced import Spoken
 from app.conversation import events as e
 from app.demo.base import DemoBackend, DemoOffer, DemoQuestion
-from app.session.control import BackendChoice, SessionChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, SessionChoice, UserError
 
 FRAME = 0.08
 WORD = 0.24

@@ -22,8 +22,8 @@ from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
+from app.conversation.events import Processing, SoundHealth
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
-from app.conversation.sound_processing import Processing, SoundHealth
 from app.conversation.words import fold
 from app.frontend.cascade import CascadeFrontEnd
 from app.platform.installation import resource

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE, Frame
-from app.conversation.voice import WINDOW_SECONDS, VoiceWindow
+from app.conversation.turns.voice import WINDOW_SECONDS, VoiceWindow
 from app.stt.base import TranscriptUpdate
 from app.tts.base import Clip, VoiceError, place_words
 

@@ -15,7 +15,7 @@ from app.backend.base import Backend, ChatRequest, Usage
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.conversation.transcript import Transcript
+from app.conversation.record.transcript import Transcript
 from app.frontend.base import FrontEnd
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated

@@ -16,7 +16,7 @@ from app.audio.devices.managed_source import ManagedSource
 from app.audio.devices.microphone import STALLED_SECONDS, Microphone
 from app.audio.devices.portaudio_stream import use_longer_blocks
 from app.audio.devices.pulse import PulseDevice, PulseState
-from app.conversation.sound_processing import DeviceKind
+from app.conversation.events import DeviceKind
 
 OBSERVED_SECONDS = 0.3
 """Maximum time counted between two checks, so that devices get their full timeout after the computer wakes up."""

@@ -16,7 +16,7 @@ from app.audio.devices.manager import DeviceManager
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.audio.echo.store import EchoStore
 from app.audio.io.base import AudioSink, AudioSource, EarlySampleSource, WrappedSource
-from app.conversation.sound_processing import DeviceNotice, Processing, SoundHealth
+from app.conversation.events import DeviceNotice, Processing, SoundHealth
 
 
 class MutedSource(WrappedSource):

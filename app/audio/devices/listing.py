@@ -16,7 +16,7 @@ from typing import TypeVar
 from app.audio.devices import portaudio_library, pulse
 from app.audio.devices.pulse import PulseDevice, PulseState
 from app.audio.io.base import DeviceError
-from app.conversation.sound_processing import DeviceKind
+from app.conversation.events import DeviceKind
 
 WASAPI = "Windows WASAPI"
 """Windows lists the same hardware under four host APIs. WASAPI has full names and the lowest latency."""

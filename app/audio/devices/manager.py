@@ -29,7 +29,7 @@ from app.audio.devices.pulse import PulseServer, PulseState
 from app.audio.devices.slot import DeviceSlot
 from app.audio.devices.watch import DeviceWatch
 from app.audio.io.base import DeviceError
-from app.conversation.sound_processing import DeviceNotice
+from app.conversation.events import DeviceNotice
 
 
 def open_best(slot: DeviceSlot, server: ServerMonitor, *, listed_now: bool = True, refused_only: bool = False) -> None:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from app.audio.devices import messages
 from app.audio.devices.listing import Device, same_device
-from app.conversation.sound_processing import DeviceKind, DeviceNotice
+from app.conversation.events import DeviceKind, DeviceNotice
 
 SETTLE_SECONDS, LOST_SECONDS = 0.3, 1.0
 """How long a switch to another device, or the loss of the last one, must last before it is reported."""

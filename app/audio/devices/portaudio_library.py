@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from app.audio.io.base import DeviceError
-from app.conversation.sound_processing import DeviceKind
+from app.conversation.events import DeviceKind
 
 LOCK = threading.RLock()
 """Held while a stream is opened or PortAudio restarts, as neither is thread-safe. Never acquired in a callback."""

@@ -10,8 +10,8 @@ from typing import Any, Self
 from app.audio.devices import listing, portaudio_library, pulse
 from app.audio.devices.listing import Device
 from app.audio.io.base import DeviceError
+from app.conversation.events import DeviceKind
 from app.conversation.frame import SAMPLE_RATE
-from app.conversation.sound_processing import DeviceKind
 
 BLOCK_SECONDS = 0.01
 """Block length. Through a sound server, blocks of a whole frame arrive in bursts (0 and 100 ms apart), whereas blocks

@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Self
 
-from app.conversation.sound_processing import DeviceKind
+from app.conversation.events import DeviceKind
 
 ANSWER_SECONDS = 2.0
 """A server that doesn't respond within this time is considered absent. A working one responds in a millisecond."""

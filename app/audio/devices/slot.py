@@ -19,7 +19,7 @@ from app.audio.devices.managed_source import ManagedSource
 from app.audio.devices.messages import Cause, DeviceNotifier, DeviceStatus
 from app.audio.devices.pulse import PulseDevice, PulseState
 from app.audio.io.base import DeviceError
-from app.conversation.sound_processing import DeviceKind, DeviceNotice
+from app.conversation.events import DeviceKind, DeviceNotice
 
 MAX_RETRY_SECONDS = 8.0
 

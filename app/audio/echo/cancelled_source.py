@@ -18,8 +18,8 @@ from app.audio.echo.far_end_aligner import FarEndAligner
 from app.audio.echo.known_path import FAR_ACTIVE, HOP, powers
 from app.audio.echo.store import EchoStore
 from app.audio.io.base import AudioSource, PeekableSource, Tap, WrappedSource
+from app.conversation.events import Processing, SoundHealth
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
-from app.conversation.sound_processing import Processing, SoundHealth
 
 HOPS = FRAME_SAMPLES // HOP
 WINDOW = 300

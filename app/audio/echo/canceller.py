@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from app.conversation.events import Processing
 from app.conversation.frame import SAMPLE_RATE
-from app.conversation.sound_processing import Processing
 from app.platform.installation import packages_command
 
 

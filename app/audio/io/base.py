@@ -12,7 +12,7 @@ from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from app.conversation.sound_processing import DeviceNotice, Processing, SoundHealth
+from app.conversation.events import DeviceNotice, Processing, SoundHealth
 
 
 class AudioError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.conversation.languages.form import PROGRAMMING, Language
+from app.conversation.languages import PROGRAMMING, Language
 
 N = r"(?<![\w.])(\d+(?:,\d{3})*(?:\.\d+)?)"
 """A number that is no part of a word."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.conversation.languages.form import NUMBER as N
-from app.conversation.languages.form import PROGRAMMING, Language
+from app.conversation.languages import NUMBER as N
+from app.conversation.languages import PROGRAMMING, Language
 
 LANGUAGE = Language(
     code="it",

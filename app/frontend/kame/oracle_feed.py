@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.conversation.stability import KnownRevision
-from app.frontend.base import OracleAsked, OracleInput, OracleWords
+from app.conversation.oracle import OracleAsked, OracleInput, OracleWords
+from app.conversation.speaking.what_to_say import KnownRevision, Revisions
 from app.frontend.kame.spoken_words import Pieces
-from app.frontend.revisions import Revisions
 
 
 class OracleQueue:

@@ -7,7 +7,8 @@ from typing import Protocol
 import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES
-from app.frontend.base import Mark, Said
+from app.conversation.speaking.what_to_say import Said
+from app.frontend.base import Mark
 
 SPACE = "▁"
 """SentencePiece's mark for the space before a word."""

@@ -13,20 +13,10 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
-from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
-from app.frontend.base import (
-    ContextGauge,
-    FrontEndError,
-    FrontEndInput,
-    FrontEndStep,
-    Mark,
-    OracleAsked,
-    OracleDone,
-    OraclePosition,
-    OracleWords,
-    SetDials,
-)
+from app.conversation.oracle import OracleAsked, OracleDone, OracleWords
+from app.conversation.turns import tracker as floor
+from app.frontend.base import ContextGauge, FrontEndError, FrontEndInput, FrontEndStep, Mark, OraclePosition, SetDials
 from app.frontend.kame.oracle_feed import OracleFeed
 from app.frontend.kame.spoken_words import SpokenWords, Vocabulary
 from app.frontend.kame.stream_engine import Column, StreamEngine

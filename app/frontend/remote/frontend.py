@@ -11,9 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.conversation import events as e
-from app.conversation import turn as floor
 from app.conversation.frame import FRAME_SAMPLES, Frame
-from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, Mark, Said
+from app.conversation.speaking.what_to_say import Said
+from app.conversation.turns import tracker as floor
+from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, Mark
 from app.frontend.remote.address import read_address
 from app.frontend.remote.connection import ServerConnection
 from app.untrusted.text import one_line

@@ -14,8 +14,7 @@ from typing import TypeGuard
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextFormat, QTextFrame, QTextTable
 
-from app.conversation.blocks import blocks
-from app.conversation.markdown import escaped
+from app.conversation.markdown import blocks, escaped
 from app.gui.cards.card import LINE_BREAK, Align, Element, Paragraph, Run, Table, clean_text
 from app.gui.cards.links import is_link
 

@@ -22,8 +22,7 @@ from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.past_talk import PastTalk, past_talks
 from app.history.base import ConversationView, Setup
-from app.session.control import SessionChoice
-from app.session.errors import UserError
+from app.session.control import SessionChoice, UserError
 from app.settings.declarations import Settings
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
-from app.conversation.sound_processing import Processing
+from app.conversation.events import Processing
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.message_bar import MessageBar
 from app.gui.shell.message_row import Level

@@ -18,8 +18,7 @@ from app.demo.side import RunningTime, SideState
 from app.gui.demo.live import LiveTalk
 from app.gui.demo.stage_page import StagePage
 from app.gui.state.background_tasks import log_fault
-from app.session.control import BackendChoice, SessionChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, SessionChoice, UserError
 
 
 class Visitor(QObject):

@@ -13,7 +13,7 @@ from typing import Any
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
-from app.conversation.revisions import RevisionLog
+from app.conversation.record.revisions import RevisionLog
 from app.gui.inspector.things import (
     ROWS,
     Answer,

@@ -22,9 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.conversation.events import ContextMeasured
-from app.conversation.frame import FRAME_MS, FRAME_SECONDS
-from app.conversation.frame_budget import FrameBudget
-from app.conversation.latency import (
+from app.conversation.frame import FRAME_MS, FRAME_SECONDS, FrameBudget
+from app.conversation.record.latency import (
     PIECES,
     STAGES,
     Answer,

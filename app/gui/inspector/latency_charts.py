@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.conversation.latency import PIECES, Answer, Piece
+from app.conversation.record.latency import PIECES, Answer, Piece
 from app.gui.design.look import STATE_COLOURS, Look, blend, draw_rounded, painter_on, set_ink
 from app.gui.design.plain import LegendLabel
 from app.gui.widgets.form import column

@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QToolButton, QWidget
 
 from app.conversation import events as e
-from app.conversation.latency import Stages, figures
+from app.conversation.record.latency import Stages, figures
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.timeline_page import TimelinePage

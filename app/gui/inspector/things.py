@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS
-from app.conversation.revisions import Revision
+from app.conversation.record.revisions import Revision
 
 Backend = tuple[str, str]
 """The names of a back-end and its model."""

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.services.graphics_service import GraphicsService
 from app.services.model_service import ModelService, VoiceView
-from app.session.errors import UserError
+from app.session.control import UserError
 
 STEP = 0.002
 """Minimum progress between two reports, as a fraction of the download."""

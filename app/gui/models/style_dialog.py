@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.conversation.prompt import Length
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.prices.dollar_box import DollarBox
 from app.gui.tools.tools_box import ToolsBox
@@ -21,7 +22,7 @@ from app.gui.widgets.form import add_items, grid, label_of, row
 from app.gui.widgets.panel import Panel, Quiet
 from app.gui.widgets.pick_list import PickList
 from app.services.model_service import VoiceView
-from app.session.control import Length, Style, ToolChoice
+from app.session.control import Style, ToolChoice
 
 MOST_DOLLARS = 1000.0
 HIGHEST_TEMPERATURE = 2.0

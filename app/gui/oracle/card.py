@@ -12,7 +12,7 @@ from functools import lru_cache
 from PySide6.QtCore import QObject
 
 from app.conversation.markdown import has_markdown
-from app.conversation.revisions import ToolUse
+from app.conversation.record.revisions import ToolUse
 from app.gui.cards.card import Card, Run
 from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.formats import backend_words, dollars, wait

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.conversation import events as e
-from app.conversation.progress import Progress
-from app.conversation.revisions import Revision, RevisionLog
+from app.conversation.record.heard_part import Progress
+from app.conversation.record.revisions import Revision, RevisionLog
 
 
 @dataclass(slots=True, eq=False)

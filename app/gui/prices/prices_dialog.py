@@ -12,7 +12,7 @@ from app.gui.prices.price_table import MODEL, READ, PriceTable, PriceView
 from app.gui.widgets.form import StatusLine, add_items, row
 from app.gui.widgets.panel import Panel, Quiet
 from app.services.price_service import PriceRow, PriceService
-from app.session.errors import UserError
+from app.session.control import UserError
 
 
 class PricesDialog(Panel):

@@ -11,8 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.conversation.events import About
-from app.conversation.sound_processing import DeviceKind
+from app.conversation.events import About, DeviceKind
 from app.gui.shell.message_row import Level, Message, MessageRow, reading_ms
 from app.gui.state.choice import MODELLED
 from app.gui.widgets.form import column

@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
 
-from app.conversation.events import SoundMeasured
-from app.conversation.sound_processing import Processing
+from app.conversation.events import Processing, SoundMeasured
 from app.gui.sound.talk_button_box import Measurements, TalkButtonBox
 from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks

@@ -14,7 +14,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 from shiboken6 import isValid
 
-from app.session.errors import UserError
+from app.session.control import UserError
 
 CLOSE_SECONDS = 9.0
 """Seconds that a task may take to end. A tool server takes the longest: it is asked to exit, then terminated, then

@@ -8,20 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from app.conversation.events import Processing
 from app.conversation.frame import as_frames
-from app.conversation.sound_processing import Processing
+from app.conversation.prompt import Length
 from app.services.backend_service import ProviderView
 from app.services.backends import parse_routes, write_routes
-from app.session.control import (
-    ROUTER,
-    BackendChoice,
-    Length,
-    ModelChoice,
-    SessionChoice,
-    SpeechChoice,
-    Style,
-    ToolChoice,
-)
+from app.session.control import ROUTER, BackendChoice, ModelChoice, SessionChoice, SpeechChoice, Style, ToolChoice
 from app.settings.declarations import Settings, patience_of
 from app.settings.paths import recordings_folder
 

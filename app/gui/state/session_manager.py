@@ -18,14 +18,7 @@ from app.conversation import events as e
 from app.gui.state.background_tasks import log_fault
 from app.gui.state.choice import as_made
 from app.gui.state.talk_state import Phase
-from app.session.control import (
-    BackendChoice,
-    Reopened,
-    SessionChoice,
-    SessionFactory,
-    needs_restart,
-)
-from app.session.errors import UserError
+from app.session.control import BackendChoice, Reopened, SessionChoice, SessionFactory, UserError, needs_restart
 
 if TYPE_CHECKING:
     from app.session.session import Session

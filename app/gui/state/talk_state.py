@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.conversation import events as e
-from app.conversation.revisions import Revision, RevisionLog
+from app.conversation.record.revisions import Revision, RevisionLog
 
 Phase = Literal["loading", "running", "stopped"]
 TAPPED_SECONDS = 4.0

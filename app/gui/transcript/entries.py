@@ -8,7 +8,7 @@ from typing import Literal
 from PySide6.QtCore import QObject
 
 from app.conversation import events as e
-from app.conversation.transcript import Transcript, Turn
+from app.conversation.record.transcript import Transcript, Turn
 from app.gui.cards.card import Card, Run
 from app.gui.cards.links import INNER
 from app.gui.widgets.formats import backend_words

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
-from app.conversation.transcript import Turn
+from app.conversation.record.transcript import Turn
 from app.gui.cards.card import Card, laid_out_once
 from app.gui.cards.find_bar import FindBar
 from app.gui.cards.view import CardView

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.conversation import events as e
-from app.conversation.transcript import Turn
+from app.conversation.record.transcript import Turn
 from app.gui.cards.card import LONGEST_BODY
 from app.gui.transcript.entries import Entry, Note, TranscriptEntries
 from app.history.base import KeptTalk

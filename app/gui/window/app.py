@@ -28,8 +28,7 @@ from app.gui.window.services import WindowServices
 from app.gui.window.start_report import StartReport
 from app.platform import single_instance
 from app.platform.installation import resource
-from app.session.control import SessionFactory
-from app.session.errors import UserError
+from app.session.control import SessionFactory, UserError
 from app.settings.declarations import Settings
 from app.settings.paths import APP_ID, APP_NAME
 

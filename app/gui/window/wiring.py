@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QKeySequence, QShortcut
 
-from app.conversation.transcript import Turn
+from app.conversation.record.transcript import Turn
 from app.gui.shell.menu import copy_selection
 from app.session.control import BackendChoice
 

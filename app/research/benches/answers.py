@@ -25,7 +25,7 @@ import numpy as np
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.languages import ENGLISH, language
-from app.conversation.spoken_form import spoken
+from app.conversation.speaking.clauses import spoken
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, machine, markdown, rounded
 from app.platform.installation import resource

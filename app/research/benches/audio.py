@@ -19,8 +19,8 @@ from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.devices.microphone import Microphone
 from app.audio.echo.canceller import EchoCanceller
 from app.audio.io.base import AudioSink, AudioSource, DeviceError
+from app.conversation.events import Processing
 from app.conversation.frame import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE
-from app.conversation.sound_processing import Processing
 from app.diagnostics.tables import Progress, markdown, no_progress, quantile, rounded
 
 CHIRP_SECONDS = 0.01

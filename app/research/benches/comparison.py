@@ -20,7 +20,7 @@ from app.diagnostics.tables import markdown, rounded
 from app.research.benches.mtbench.plan import LONG
 from app.research.benches.mtbench.scores import interval
 from app.research.results import unreadable
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.files import read_bytes, read_json_file
 from app.untrusted.limits import BENCH_FIGURE, BENCH_RESULT
 

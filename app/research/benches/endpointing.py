@@ -21,10 +21,10 @@ from typing import Any, Literal
 import numpy as np
 
 from app.conversation import events as e
-from app.conversation import floor
-from app.conversation.endpointing import PauseLengths
 from app.conversation.frame import SAMPLE_RATE
-from app.conversation.turn import TurnSettings, TurnTracker
+from app.conversation.turns import floor
+from app.conversation.turns.endpointing import PauseLengths
+from app.conversation.turns.tracker import TurnSettings, TurnTracker
 from app.diagnostics.tables import Progress, markdown, no_progress, paragraphs, quantile, rounded
 from app.models.locations import default_model
 from app.platform.installation import completing_command

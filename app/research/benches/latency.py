@@ -32,8 +32,7 @@ from app.research.benches.recordings import (
     word_distance,
 )
 from app.research.results import report, shown
-from app.session.control import SessionChoice
-from app.session.errors import UserError
+from app.session.control import SessionChoice, UserError
 
 SERVER_SETTLE_SECONDS = 1.5
 """Silence after a server's answer, whose end is only known a second later."""

@@ -27,8 +27,8 @@ import numpy as np
 import soundfile
 import soxr
 
-from app.conversation.completeness import completeness
 from app.conversation.frame import SAMPLE_RATE, frames
+from app.conversation.turns.completeness import completeness
 from app.conversation.words import fold
 from app.platform.installation import resource
 from app.research.benches.recordings import Span, joined, load_recordings, trim

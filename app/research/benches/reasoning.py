@@ -26,7 +26,7 @@ from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
 from app.research.benches.mtbench.plan import Question, System, Tools
 from app.research.benches.recordings import clean, normalised, read_sound
 from app.research.results import at_share, grouped, report, shown, unreadable
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.files import read_json_lines, read_text
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 

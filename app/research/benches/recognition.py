@@ -27,7 +27,7 @@ import jiwer
 import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.conversation.turn import TurnTracker
+from app.conversation.turns.tracker import TurnTracker
 from app.conversation.words import fold
 from app.diagnostics.tables import Progress, markdown, no_progress, paragraphs, rounded
 from app.models.catalogue import Model, find_model, models_of

@@ -18,7 +18,7 @@ from app.platform.installation import resource
 from app.research.results import unreadable
 from app.routing.classifier import KINDS, KindClassifier
 from app.routing.policy import RoutePolicy
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 

@@ -26,10 +26,10 @@ import soxr
 from app.audio.io.base import AudioSink, AudioSource
 from app.backend.base import Backend, ChatRequest, StreamItem, Usage
 from app.conversation import events as e
-from app.conversation import floor
-from app.conversation.floor import FloorCommand, TurnEvent
 from app.conversation.frame import SAMPLE_RATE, Frame, frames
-from app.conversation.turn import TurnTracker
+from app.conversation.turns import floor
+from app.conversation.turns.floor import FloorCommand, TurnEvent
+from app.conversation.turns.tracker import TurnTracker
 from app.frontend.cascade import CascadeFrontEnd
 from app.models.catalogue import DEFAULTS
 from app.models.locations import default_model

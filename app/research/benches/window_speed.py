@@ -26,7 +26,7 @@ from typing import Any
 from app.diagnostics.tables import Progress, markdown, no_progress, rounded
 from app.platform.children import child_environment
 from app.research.results import grouped, shown, unreadable
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.settings.storage import write_stored
 from app.settings.window_state import WindowState
 

@@ -33,8 +33,7 @@ from app.research.benches.mtbench.asking import Answer, ask_aloud, ask_typed
 from app.research.benches.mtbench.plan import KINDS, LAST_ORACLE, Question, System, Tools, check_systems, with_delays
 from app.research.benches.recordings import MakeSession, RunTalk, clean, saying
 from app.research.commands.benches import bench, count, flag, folder, value
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 
 
 class SpokenAssistant:

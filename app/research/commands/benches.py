@@ -19,8 +19,7 @@ from typing import Any
 
 from app.cli.arguments import add_backend, choice_of, number, whole_number
 from app.cli.bench_command import Bench, Progress
-from app.session.control import BackendChoice, SessionChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, SessionChoice, UserError
 
 Option = tuple[str, dict[str, Any]]
 """An option's name and its keyword arguments for argparse's `add_argument`."""

@@ -15,7 +15,7 @@ from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.conversation.languages import AUTOMATIC, CODES, ENGLISH
 from app.research.commands.benches import Option, add, count, flag, folder, one_of, value
-from app.session.errors import UserError
+from app.session.control import UserError
 
 if TYPE_CHECKING:
     from app.research.corpus.make import MakeReport, Prompt

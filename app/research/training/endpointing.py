@@ -29,8 +29,8 @@ from statistics import fmean
 
 import numpy as np
 
-from app.conversation.endpointing import EndWeights, PauseLengths
-from app.conversation.turn import TurnTracker
+from app.conversation.turns.endpointing import EndWeights, PauseLengths
+from app.conversation.turns.tracker import TurnTracker
 from app.diagnostics.tables import Progress, markdown, quantile
 from app.platform.files import write_json
 from app.platform.installation import resource

@@ -20,7 +20,7 @@ from app.history.export import export
 from app.history.store import HistoryStore
 from app.services.backends import parse_routes
 from app.services.documents import read_document
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.session.recorder import EVENTS_FILE
 from app.settings.storage import read_stored, write_stored
 from app.tools.base import ToolError
@@ -235,7 +235,7 @@ BOUNDARIES = (
         "replay",
         lines_of(_values(_LINES), 12, lambda line: line + b"\n") | changed_bytes([b"\n".join(_LINES)]),
         _replay,
-        ("app.session.replay", "app.conversation.event_json", "app.cli.talk_report"),
+        ("app.history.recordings", "app.conversation.event_json", "app.cli.talk_report"),
     ),
     Boundary("history", st.deferred(lambda: changed_bytes(_databases())), _history, _HISTORY),
     Boundary(

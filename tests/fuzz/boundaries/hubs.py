@@ -13,7 +13,7 @@ from app.models.catalogue import ModelError
 from app.models.hub import HubDownload
 from app.models.layout import read_layout
 from app.services import updates
-from app.session.errors import UserError
+from app.session.control import UserError
 from tests.fuzz.boundary import Boundary
 from tests.fuzz.mutations import changed_bytes, framed, json_bytes, unframed
 from tests.fuzz.server import Delivered, serving

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from app.conversation import events as e
 from app.conversation import markdown
-from app.conversation.blocks import blocks
-from app.conversation.clauses import split_clauses
 from app.conversation.event_json import read_event, to_json
-from app.conversation.spoken_form import spoken
+from app.conversation.markdown import blocks
+from app.conversation.speaking.clauses import split_clauses, spoken
 from app.tools.calculator import Calculator
 from app.tools.clock import Clock
 from app.tools.toolbox import Toolbox
@@ -87,7 +86,12 @@ BOUNDARIES = (
         "model-text",
         _PIECES,
         _text,
-        ("app.untrusted.text", "app.conversation.clauses", "app.conversation.markdown", "app.conversation.blocks"),
+        (
+            "app.untrusted.text",
+            "app.conversation.speaking.clauses",
+            "app.conversation.markdown",
+            "app.conversation.markdown",
+        ),
     ),
     Boundary(
         "tool-call",

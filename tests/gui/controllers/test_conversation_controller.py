@@ -16,8 +16,7 @@ from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView, Setup
 from app.history.store import HistoryStore
-from app.session.control import BackendChoice, Style, ToolChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, Style, ToolChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory

@@ -11,15 +11,14 @@ from PySide6.QtGui import QFont, QKeySequence, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 
-from app.conversation.sound_processing import Processing
+from app.conversation.events import Processing
 from app.gui.design.look import Look
 from app.gui.design.motion import reduced_motion
 from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.rows import SettingRow
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
-from app.session.control import BackendChoice, SpeechChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, SpeechChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeSoundService, two_devices
 from tests.gui.helpers import choose, open_dialog, shown, until, window_and_factory

@@ -15,7 +15,7 @@ from app.conversation import events as e
 from app.gui.design.look import STATE_COLOURS
 from app.gui.state.choice import session_choice
 from app.gui.window.main_window import MainWindow
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeMachine, FakeSoundService, no_devices, two_devices
 from tests.gui.helpers import say, shown, until, window_and_factory

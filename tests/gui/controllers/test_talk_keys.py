@@ -15,7 +15,7 @@ from app.gui.state.choice import WindowChoices
 from app.gui.window import app as gui_app
 from app.gui.window.main_window import MainWindow
 from app.platform import single_instance
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSoundService
 from tests.gui.helpers import shown, until, window_and_factory

@@ -18,8 +18,7 @@ from app.gui.conversations.pane import ConversationsPane
 from app.gui.state.background_tasks import BackgroundTasks
 from app.history.base import ConversationView, Setup
 from app.history.store import HistoryStore
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 from tests.gui.conversations.test_pane import editor, press, rows
 from tests.gui.fake_history import FakeHistory, some
 from tests.gui.helpers import heard, until

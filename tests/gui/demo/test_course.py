@@ -20,8 +20,7 @@ from app.gui.demo.controller import DemoController
 from app.gui.demo.live import RELEASE_MS
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
-from app.session.control import BackendChoice, SessionChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, SessionChoice, UserError
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import heard, key, until
 from tests.support.demo_talk import DEAR, FIRST, SECOND, ScriptedDemoService, ScriptedTalk, Voice

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
-from app.conversation.latency import PIECES, Answer, Cause, Reason
+from app.conversation.record.latency import PIECES, Answer, Cause, Reason
 from app.diagnostics.logs import Log
 from app.gui.design.model_colours import model_colour
 from app.gui.inspector.latency import LatencyWords

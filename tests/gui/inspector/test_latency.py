@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 
 from app.conversation import events as e
-from app.conversation.latency import PIECES
+from app.conversation.record.latency import PIECES
 from app.gui.design.look import STATE_COLOURS, Look
 from app.gui.inspector.latency import LatencyView
 from app.gui.inspector.latency_charts import BAR_PX, MOST_BARS, PIECE_COLOURS

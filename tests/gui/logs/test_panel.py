@@ -20,7 +20,7 @@ from app.gui.logs.qt_messages import qt_logged
 from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE
 from app.gui.logs.window_facts import window_facts
 from app.gui.state.background_tasks import BackgroundTasks
-from app.session.errors import UserError
+from app.session.control import UserError
 from tests.gui.helpers import nothing_left, until
 from tests.gui.pictures.window import dark_palette
 from tests.gui.window.test_accessibility import controls, cut_off, tabbed

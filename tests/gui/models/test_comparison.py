@@ -14,8 +14,7 @@ from app.gui.models.model_list import ModelRow
 from app.gui.models.model_question import ModelQuestion
 from app.gui.models.server_form import ServerForm
 from app.gui.window.main_window import MainWindow
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory
 from tests.gui.helpers import (

@@ -19,8 +19,7 @@ from app.gui.state.choice import WindowChoices, backend_choice
 from app.gui.window.main_window import MainWindow
 from app.main import missing_weights
 from app.services.model_service import ModelService, ModelView, VoiceView
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import CARD, PLAIN, FakeFactory, FakeMachine, FakeSoundService
 from tests.gui.helpers import WELCOMED, open_dialog, open_models, press, say, shown, until

@@ -14,7 +14,7 @@ from app.gui.models.machine_page import GraphicsStrip, MachinePage, Mark
 from app.gui.models.models_dialog import ModelsDialog
 from app.gui.window.main_window import MainWindow
 from app.services.graphics_service import GraphicsOffer
-from app.session.errors import UserError
+from app.session.control import UserError
 from tests.gui.fakes import CARD, FINDINGS, PLAIN, FakeMachine
 from tests.gui.helpers import WELCOMED, heard, open_dialog, press, until
 from tests.gui.window.test_accessibility import controls, cut_off

@@ -18,8 +18,7 @@ from app.gui.models.model_list import ModelListView, ModelRow, is_local
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.services.model_service import ModelView
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from app.settings.window_state import WindowState
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory

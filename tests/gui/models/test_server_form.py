@@ -17,8 +17,7 @@ from app.gui.window.app import _generators_closed
 from app.gui.window.main_window import MainWindow
 from app.services.api_keys import KeyStore
 from app.services.backend_service import BackendService
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory
 from tests.gui.helpers import choose, open_dialog, press, say, shown, until, window_and_factory

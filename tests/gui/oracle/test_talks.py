@@ -68,7 +68,7 @@ def test_an_answer_is_followed_to_its_end_and_never_back(qtbot: QtBot, text: str
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A voice that begins with whatever answer is there, so that it has to go over to another one."""
-    monkeypatch.setattr("app.frontend.clause_choice.is_stable", lambda *of: True)
+    monkeypatch.setattr("app.conversation.speaking.what_to_say.is_stable", lambda *of: True)
 
 
 @pytest.mark.usefixtures("hasty")

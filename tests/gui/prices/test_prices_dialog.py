@@ -13,8 +13,7 @@ from app.gui.design.look import Look
 from app.gui.prices.price_table import CACHED, MODEL, READ, WRITTEN, as_price, price_text
 from app.gui.prices.prices_dialog import PricesDialog
 from app.services.price_service import Price, PriceRow
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakePrices
 from tests.gui.helpers import open_dialog, press, shown, until

@@ -11,15 +11,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QKeySequenceEdit, QLineEdit, QPushButton, QRadioButton, QWidget
 
-from app.conversation.events import SoundMeasured
-from app.conversation.sound_processing import Processing
+from app.conversation.events import Processing, SoundMeasured
 from app.gui.sound.dialog import SoundDialog
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.level_meter import LOWEST_DB
 from app.platform import single_instance
 from app.services.sound_service import SoundTestService
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import GOOD, FakeSoundService
 from tests.gui.helpers import nothing_left, until

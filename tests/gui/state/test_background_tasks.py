@@ -13,7 +13,7 @@ from app.conversation import events as e
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.window.daemon_executor import DaemonExecutor
 from app.gui.window.event_pump import EventPump
-from app.session.errors import UserError
+from app.session.control import UserError
 from tests.gui.helpers import until
 
 

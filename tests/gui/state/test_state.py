@@ -10,8 +10,7 @@ from app.conversation.events import BackendChanged, SecondaryChanged, TalkTapped
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.session_state import SessionState
 from app.gui.state.talk_state import TalkState
-from app.session.control import BackendChoice, SessionChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, SessionChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, FakeSession
 

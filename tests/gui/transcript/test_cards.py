@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.conversation import events as e
-from app.conversation.transcript import Transcript
+from app.conversation.record.transcript import Transcript
 from app.gui.cards.card import Card
 from app.gui.transcript.entries import TranscriptCards
 

@@ -14,7 +14,7 @@ from app.conversation import events as e
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView, KeptTalk
 from app.services.sound_service import Clip
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
 from tests.gui.fakes import FakeFactory, FakeSession, FakeSoundService

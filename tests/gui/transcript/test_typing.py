@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from app.conversation import events as e
 from app.gui.cards.card import LONGEST_BODY
 from app.gui.window.main_window import MainWindow
-from app.session.errors import UserError
+from app.session.control import UserError
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory, FakeSession
 from tests.gui.helpers import key, say, shown, spoken, transcript, typed, until, window_and_factory

@@ -13,12 +13,12 @@ import pytest
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
-from app.conversation.latency import Stages
-from app.conversation.transcript import Transcript
+from app.conversation.record.latency import Stages
+from app.conversation.record.transcript import Transcript
 from app.gui.inspector.activity import Activity
 from app.gui.oracle.revisions import OracleLog
 from app.gui.window.main_window import MainWindow
-from app.session.replay import Replay
+from app.history.recordings import Replay
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import oracle, shown, transcript, until

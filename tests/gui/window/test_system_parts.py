@@ -14,7 +14,7 @@ from app.gui.window import app
 from app.gui.window.main_window import MainWindow
 from app.platform import single_instance
 from app.services.updates import UpdateAnswer, UpdateService
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import shown, until

@@ -10,8 +10,7 @@ from PySide6.QtTest import QTest
 
 from app.conversation import events as e
 from app.gui.window.main_window import MainWindow
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory, two_devices
 from tests.gui.helpers import choose, key, say, shown, transcript, until, window_and_factory

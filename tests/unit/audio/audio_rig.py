@@ -13,7 +13,7 @@ from app.audio.devices import list_process, manager, portaudio_library, pulse, w
 from app.audio.devices.listing import Device, list_devices
 from app.audio.devices.manager import DeviceManager
 from app.audio.devices.pulse import PulseServer
-from app.conversation.sound_processing import DeviceNotice
+from app.conversation.events import DeviceNotice
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, FakeStream, PortAudioError
 
 API = "Windows WASAPI"

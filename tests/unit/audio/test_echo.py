@@ -12,8 +12,8 @@ from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.audio.echo.known_path import powers
 from app.audio.echo.store import EchoStore
 from app.audio.io.base import EndOfAudio
+from app.conversation.events import Processing
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.conversation.sound_processing import Processing
 from app.research.benches.room import Room
 from tests.support.room_talks import frames
 from tests.support.sounds import question

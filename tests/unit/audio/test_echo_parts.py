@@ -15,8 +15,8 @@ from app.audio.echo.canceller import EchoCanceller
 from app.audio.echo.known_path import KnownEchoPath
 from app.audio.echo.residual_gate import ResidualEchoGate
 from app.audio.echo.store import EchoStore
+from app.conversation.events import Processing
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.conversation.sound_processing import Processing
 from app.research.benches.room import Room, echo_path
 from tests.support.raising import raising
 from tests.support.room_talks import frames

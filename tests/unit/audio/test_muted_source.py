@@ -6,8 +6,8 @@ import numpy as np
 
 from app.audio.devices.duplex import MutedSource
 from app.audio.echo.cancelled_source import EchoCancelledSource
+from app.conversation.events import Processing
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.conversation.sound_processing import Processing
 from app.research.benches.room import HOP, Room
 from tests.support import sounds
 from tests.support.room_talks import frames

@@ -15,7 +15,7 @@ from app.audio.devices.messages import DeviceNotifier, DeviceStatus
 from app.audio.devices.pulse import PulseDevice, PulseServer, PulseState, PulseStream, distinct_names
 from app.audio.devices.slot import DeviceSlot
 from app.audio.devices.watch import DeviceWatch, signature, windows_names
-from app.conversation.sound_processing import DeviceKind, DeviceNotice
+from app.conversation.events import DeviceKind, DeviceNotice
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice
 
 

@@ -15,8 +15,7 @@ from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.platform.installation import resource
 from app.services import backends, price_service
 from app.services.price_service import PriceRow, PriceService
-from app.session.control import ROUTER, BackendChoice
-from app.session.errors import UserError
+from app.session.control import ROUTER, BackendChoice, UserError
 from app.settings.declarations import Settings
 from tests.support.raising import raising
 

@@ -5,15 +5,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.conversation import events as e
-from app.conversation.aloud import Aloud, aloud
-from app.conversation.blocks import Block, blocks
-from app.conversation.clauses import split_clauses
-from app.conversation.intended import intended_answer
 from app.conversation.languages import CODES, language
-from app.conversation.progress import Progress
+from app.conversation.markdown import Block, blocks
 from app.conversation.prompt import Document, beginning, given_parts, given_words, material, plain_name
-from app.conversation.spoken_form import spoken
-from app.conversation.transcript import Transcript, Turn
+from app.conversation.record.heard_part import Progress, intended_answer
+from app.conversation.record.transcript import Transcript, Turn
+from app.conversation.speaking.clauses import Aloud, aloud, split_clauses, spoken
 from tests.support.examples import examples
 
 CODE = "```python\nprint('a | b')\n```\n"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.conversation.clauses import split_clauses
-from app.conversation.correction import Correction, after_bridge, plan_correction
+from app.conversation.speaking.clauses import split_clauses
+from app.conversation.speaking.correction import Correction, after_bridge, plan_correction
 
 
 def _plan(said: str, text: str, *, complete: bool = True, corrections: int = 0) -> Correction:

@@ -8,7 +8,7 @@ import pytest
 from app.conversation import events as e
 from app.conversation.event_json import read_event
 from app.conversation.prompt import PERSONA, ChatMessage, build_prompt, system_prompt
-from app.conversation.transcript import Transcript, Turn
+from app.conversation.record.transcript import Transcript, Turn
 
 
 @pytest.mark.parametrize("line", ["", "{}", "[1]", '{"type":"Nothing","at":1}', '{"type":"UserStarted","at":1}', "x"])

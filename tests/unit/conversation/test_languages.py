@@ -4,11 +4,10 @@ import re
 
 import pytest
 
-from app.conversation.clauses import split_clauses
-from app.conversation.correction import plan_correction
 from app.conversation.languages import CODES, language
 from app.conversation.prompt import PERSONA, system_prompt
-from app.conversation.spoken_form import spoken
+from app.conversation.speaking.clauses import split_clauses, spoken
+from app.conversation.speaking.correction import plan_correction
 from app.conversation.words import fold, is_backchannel, is_echo
 
 

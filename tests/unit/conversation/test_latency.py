@@ -5,7 +5,17 @@ import pytest
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
-from app.conversation.latency import MOST_ANSWERS, PIECES, Answer, Cause, Figures, Reason, Stages, figures, why_slow
+from app.conversation.record.latency import (
+    MOST_ANSWERS,
+    PIECES,
+    Answer,
+    Cause,
+    Figures,
+    Reason,
+    Stages,
+    figures,
+    why_slow,
+)
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.conversation import events as e
-from app.conversation.latency import Cause, Reason, Stages, culprit, slow_beyond, why_slow
+from app.conversation.record.latency import Cause, Reason, Stages, culprit, slow_beyond, why_slow
 from tests.unit.conversation.test_latency import AFTER, CLAUDE, GPT, THINKING, asked, fold, talk, turn_of
 
 

@@ -3,15 +3,14 @@
 import pytest
 
 from app.conversation import events as e
-from app.conversation.backend_speed import Pace
-from app.conversation.intended import intended_answer
-from app.conversation.oracle import OraclePolicy, OracleTrack
+from app.conversation.oracle import OraclePolicy, OracleTrack, Pace
 from app.conversation.prompt import build_prompt
-from app.conversation.stability import KnownRevision, is_stable
-from app.conversation.transcript import Transcript
-from app.conversation.turn import TakeFloor
-from app.conversation.usage import ConversationUsage
-from app.session.spending import Budget
+from app.conversation.record.heard_part import intended_answer
+from app.conversation.record.transcript import Transcript
+from app.conversation.record.usage import ConversationUsage
+from app.conversation.speaking.what_to_say import KnownRevision, is_stable
+from app.conversation.turns.floor import TakeFloor
+from app.session.backend_pool import Budget
 
 
 def _asked(policy: OraclePolicy, turn: int, text: str, at: float, **kind: bool) -> str:

@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation import events as e
-from app.conversation.correction import taken_back
-from app.conversation.passages import CorrectionPoint, Passage, passages
-from app.conversation.progress import Progress
-from app.conversation.revisions import Revision, RevisionLog
-from app.conversation.spoken_form import spoken
-from app.conversation.transcript import Transcript, Turn
+from app.conversation.record.heard_part import Progress
+from app.conversation.record.revisions import Revision, RevisionLog
+from app.conversation.record.transcript import CorrectionPoint, Passage, Transcript, Turn, passages
+from app.conversation.speaking.clauses import spoken
+from app.conversation.speaking.correction import taken_back
 
 GPT, CLAUDE = ("OpenAI", "gpt"), ("Anthropic", "claude")
 

@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.conversation.clauses import split_clauses
-from app.conversation.completeness import completeness, ends_open
 from app.conversation.markdown import cut, escaped, has_markdown, well_formed, without_html
-from app.conversation.spoken_form import spoken
+from app.conversation.speaking.clauses import split_clauses, spoken
+from app.conversation.turns.completeness import completeness, ends_open
 from app.conversation.words import WordGatherer, fold, is_backchannel, same_words
 from tests.support.examples import examples
 

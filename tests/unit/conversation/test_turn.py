@@ -4,9 +4,10 @@ from itertools import pairwise
 from typing import Any
 
 from app.conversation import events as e
-from app.conversation.endpointing import PauseLengths
-from app.conversation.turn import GoOn, Hold, Interrupt, Silence, TakeFloor, TurnSettings, TurnTracker, Yield
-from app.conversation.voice import VoiceWindow
+from app.conversation.turns.endpointing import PauseLengths
+from app.conversation.turns.floor import GoOn, Hold, Interrupt, Silence, TakeFloor, Yield
+from app.conversation.turns.tracker import TurnSettings, TurnTracker
+from app.conversation.turns.voice import VoiceWindow
 from app.stt.endpointing_weights import end_weights
 
 

@@ -1,8 +1,9 @@
 """The turn tracker's evidence: what makes a run of voice an interruption, and the assistant's own echo."""
 
 from app.conversation import events as e
-from app.conversation.turn import GoOn, Hold, Interrupt, TurnTracker
-from app.conversation.voice import WINDOW_SECONDS, VoiceRun, VoiceSettings, VoiceWindow
+from app.conversation.turns.floor import GoOn, Hold, Interrupt
+from app.conversation.turns.tracker import TurnTracker
+from app.conversation.turns.voice import WINDOW_SECONDS, VoiceRun, VoiceSettings, VoiceWindow
 from app.conversation.words import is_echo
 from app.stt.endpointing_weights import end_weights
 

@@ -10,7 +10,7 @@ from app.demo.report import document, lines
 from app.demo.service import QUESTIONS, DemoService
 from app.demo.steps import ASK_SECONDS, HOLD_SECONDS, IDLE_SECONDS, Steps
 from app.services.backend_service import Offer
-from app.session.errors import UserError
+from app.session.control import UserError
 from tests.support.demo_talk import DEAR, FIRST, SECOND
 
 

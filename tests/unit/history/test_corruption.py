@@ -15,7 +15,7 @@ from app.history import writer
 from app.history.base import Setup
 from app.history.database import open_database
 from app.history.store import HistoryStore
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.limits import EVENT_LINE
 from tests.support.history import MOON, TEA, hold, kept
 from tests.support.raising import raising

@@ -18,7 +18,7 @@ from app.history import erasing, schema
 from app.history.base import Setup
 from app.history.database import history_path, open_database
 from app.history.store import HistoryStore
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.settings.paths import APP_NAME
 from tests.support.history import MOON, TEA, asked_and_answered, everywhere, hold, kept, talk
 from tests.support.raising import raising

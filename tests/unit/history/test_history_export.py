@@ -16,8 +16,7 @@ from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
 from app.history.export import export
 from app.history.markdown import markdown
 from app.history.timing import timed_turns
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 from app.session.recorder import Recorder
 from tests.support.history import MOON, asked_and_answered, kept, talk
 from tests.support.raising import raising

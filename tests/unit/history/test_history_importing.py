@@ -18,8 +18,7 @@ from app.history import importing
 from app.history.base import Setup
 from app.history.importing import copy_sound, read
 from app.history.store import HistoryStore
-from app.session.control import BackendChoice, ToolChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, ToolChoice, UserError
 from app.untrusted.limits import Limits
 from tests.support.history import MOON, kept, talk
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.conversation import events as e
 from app.conversation.event_json import harmless_event
-from app.conversation.transcript import Transcript
+from app.conversation.record.transcript import Transcript
 from app.history.base import Setup
 from app.history.store import HistoryStore
 from tests.support.examples import examples

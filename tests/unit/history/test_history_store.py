@@ -12,11 +12,10 @@ import pytest
 from app.conversation import events as e
 from app.conversation.event_json import to_json
 from app.conversation.prompt import Document
-from app.conversation.transcript import Transcript
+from app.conversation.record.transcript import Transcript
 from app.history.base import Setup
 from app.history.store import HistoryStore
-from app.session.control import BackendChoice, Style, ToolChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, Style, ToolChoice, UserError
 from tests.support.history import MOON, TEA, Clock, hold, kept, talk
 
 

@@ -11,10 +11,11 @@ import pytest
 import torch
 from moshi.models.lm import LMGen
 
-from app.conversation import turn as floor
 from app.conversation.frame import Frame, silence
+from app.conversation.oracle import OracleAsked, OracleCompleted, OracleDone, OracleWords
+from app.conversation.turns import tracker as floor
 from app.frontend import FrontEndOptions, make_frontend
-from app.frontend.base import FrontEndError, OracleAsked, OracleCompleted, OracleDone, OracleWords, SetDials
+from app.frontend.base import FrontEndError, SetDials
 from app.frontend.kame.checkpoint import Loaded, load
 from app.frontend.kame.engine import Engine
 from app.frontend.kame.frontend import KameFrontEnd, KameSettings

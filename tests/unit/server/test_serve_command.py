@@ -16,7 +16,7 @@ from app.cli.output import OutputLost, Terminal
 from app.cli.parser import main
 from app.cli.serve_command import KEY_VARIABLE, server_key, server_tls, unless, until_interrupted
 from app.diagnostics.redaction import redactor
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.session.session import Session
 from tests.support.served import scripted_session
 

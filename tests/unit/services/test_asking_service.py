@@ -10,7 +10,7 @@ from app.conversation.words import same_words
 from app.models.pool import MODELS
 from app.services.asking_service import AskingService
 from app.services.sound_service import RECOGNISER_RATE, _recogniser
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.tts.voices import make_voice
 
 QUESTIONS = (

@@ -17,8 +17,7 @@ from app.services import backends
 from app.services.api_keys import KeyStore
 from app.services.backend_service import KEPT_SECONDS, BackendService
 from app.services.provider_keys import required_names
-from app.session.control import ROUTER, BackendChoice
-from app.session.errors import UserError
+from app.session.control import ROUTER, BackendChoice, UserError
 from tests.support.leaks import SECRET, all_logs, places_with, quoting_peer, texts_of
 from tests.support.raising import raising
 from tests.support.servers import Script, closed_port_url, peer

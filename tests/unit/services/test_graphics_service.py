@@ -12,7 +12,7 @@ import pytest
 from app.platform.installation import CHECKOUT, WHEEL, Installed, card_command
 from app.platform.nvidia import Card, Driver
 from app.services.graphics_service import STOPPED, GraphicsOffer, GraphicsService
-from app.session.errors import UserError
+from app.session.control import UserError
 
 OFFERED = {
     "state": "offered",

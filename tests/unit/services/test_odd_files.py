@@ -22,8 +22,7 @@ from app.services.bill_of_materials import read_bill
 from app.services.documents import CHUNK_BYTES, read_document
 from app.services.graphics_service import _reports
 from app.services.updates import UpdateService
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 from app.untrusted.files import read_json_line, read_line
 from app.untrusted.limits import CHILD_LINE, DOCUMENT_BYTES, MB, Limits, Refused
 from tests.support.pdf import pdf_of

@@ -19,7 +19,7 @@ from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.conversation.words import fold, same_words
 from app.models.locations import default_model
 from app.services.sound_service import SENTENCE, Clip, SoundTestService, chime
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.session.recorder import ASSISTANT_FILE, USER_FILE
 from app.stt.base import TranscriberError
 from app.stt.whisper_decoder import WhisperDecoder

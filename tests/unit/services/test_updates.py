@@ -12,7 +12,7 @@ import pytest
 import trustme
 
 from app.services.updates import DAY_SECONDS, UpdateAnswer, UpdateService, built_in_feed, is_newer, version_key
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.limits import UPDATE_FEED
 from tests.support.servers import QuietHandler, running
 

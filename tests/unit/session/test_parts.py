@@ -13,11 +13,11 @@ import pytest
 
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
-from app.frontend.base import Said
+from app.conversation.speaking.what_to_say import Said
 from app.session.backend_pool import LatestTask
 from app.session.clock import SLEPT_FRAMES, SLEPT_SECONDS, Timeline, run_simulated
 from app.session.frame_thread import FrameReader, FrameThread
-from app.session.loading import Loader
+from app.session.parts import Loader
 from app.session.playback import Playback
 from tests.support.child import run_python
 

@@ -17,10 +17,10 @@ from app.cli import parser
 from app.conversation import events as e
 from app.conversation.event_json import read_event, to_json
 from app.history.importing import read
+from app.history.recordings import Replay, ReplayError
 from app.session import recorder as recorder_module
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.session.recorder import Recorder
-from app.session.replay import Replay, ReplayError
 from app.untrusted.limits import EVENT_LINE
 from tests.support.history import MOON, talk
 from tests.support.raising import raising

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from app.services.tool_server_service import ToolServerService
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.tools import McpServer, Toolbox, ToolError, load_servers
 from app.tools.mcp_connection import McpConnection
 from app.tools.mcp_tool import tool_name

@@ -37,8 +37,7 @@ from app.research.benches.mtbench.asking import content_words
 from app.research.benches.pauses import voice_spans
 from app.research.benches.recordings import MakeSession, RunTalk, Span, Turn, joined, read_sound
 from app.research.results import at_share, grouped, mean, shown, unreadable
-from app.session.control import SessionChoice
-from app.session.errors import UserError
+from app.session.control import SessionChoice, UserError
 from app.stt.silero import SileroVoiceActivity
 
 JOINED_SECONDS = 0.2

@@ -29,7 +29,7 @@ from app.research.benches.answers import load_facts
 from app.research.benches.pauses import Case
 from app.research.benches.recordings import at_level, trim
 from app.research.results import grouped, unreadable
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_MARKS, BENCH_RESULT
 

@@ -21,7 +21,7 @@ from app.diagnostics.tables import Progress
 from app.research.benches.first_word.stage import MonitorRecording, OtherWork, Window, virtual_stage
 from app.research.benches.recordings import RELEASE_SECONDS, Recording, Span, Turn, heard_in, joined, read_sound
 from app.research.results import at_share
-from app.session.errors import UserError
+from app.session.control import UserError
 
 HOP_SECONDS = 0.01
 SOUND_LEVEL = 0.004

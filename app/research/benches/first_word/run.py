@@ -21,7 +21,7 @@ from app.research.benches.first_word.asking import WAYS, Measured, Talk, ask_all
 from app.research.benches.first_word.stage import check_programs, load, wait_until_idle
 from app.research.benches.recordings import Recording, load_recordings
 from app.research.results import at_share, grouped, known, shown, unreadable
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import BENCH_RESULT
 from app.untrusted.records import build

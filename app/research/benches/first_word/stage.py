@@ -28,7 +28,7 @@ from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.tables import Progress, no_progress
 from app.platform.children import child_environment, end_child
 from app.research.benches.window_speed import ROOT, last_words, make_home
-from app.session.errors import UserError
+from app.session.control import UserError
 
 PACKAGES = {
     "Xvfb": "xvfb",

@@ -24,8 +24,8 @@ from typing import Any
 from app.backend.base import Backend, BackendError, ChatRequest, Usage
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage, system_prompt
-from app.conversation.revisions import Revision, RevisionLog
-from app.conversation.spoken_form import spoken
+from app.conversation.record.revisions import Revision, RevisionLog
+from app.conversation.speaking.clauses import spoken
 from app.conversation.words import fold
 from app.diagnostics.tables import rounded
 from app.platform.installation import resource

@@ -19,13 +19,12 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 
 from app.backend.base import Backend, Usage
 from app.conversation.frame import as_frames
-from app.conversation.spoken_form import spoken
+from app.conversation.speaking.clauses import spoken
 from app.diagnostics.tables import Progress
 from app.platform.installation import resource
 from app.research.benches.recordings import SUFFIXES, MakeSession, Read, Recording, RunTalk, clean, read_sound
 from app.research.results import known
-from app.session.control import BackendChoice, ModelChoice, SessionChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, ModelChoice, SessionChoice, UserError
 from app.untrusted.files import read_json_lines
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import CORPUS, CORPUS_LINE

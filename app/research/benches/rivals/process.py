@@ -29,7 +29,7 @@ from app.diagnostics.tables import Progress
 from app.models.packages import package_tool
 from app.platform.children import end_child, quiet_child
 from app.platform.installation import resource
-from app.session.errors import UserError
+from app.session.control import UserError
 
 
 def python_of(assistant: Assistant, progress: Progress) -> Path:

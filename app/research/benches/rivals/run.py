@@ -25,7 +25,7 @@ from app.research.benches.recordings import SPEAKER_PARTS, Recording, load_quest
 from app.research.benches.rivals.process import FLOOR, Assistant, AssistantProcess, python_of, usage_of
 from app.research.benches.timed_parts import speech_models
 from app.research.results import at_share, grouped, report, shown
-from app.session.errors import UserError
+from app.session.control import UserError
 
 
 @dataclass(slots=True)

@@ -21,9 +21,10 @@ import numpy as np
 import soundfile
 
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
-from app.conversation.turn import Hold, TakeFloor
+from app.conversation.oracle import OracleAsked, OracleWords
+from app.conversation.turns.floor import Hold, TakeFloor
 from app.diagnostics.tables import machine, markdown, quantile
-from app.frontend.base import FrontEndInput, OracleAsked, OracleWords, SetDials
+from app.frontend.base import FrontEndInput, SetDials
 from app.frontend.kame.spoken_words import Vocabulary
 from app.frontend.kame.stream import KameStream, StreamMemory
 from app.frontend.kame.stream_engine import StreamEngine

@@ -20,7 +20,7 @@ from app.research.benches.mtbench.plan import Plan, System, load_questions
 from app.research.benches.mtbench.run import MtBenchResult
 from app.research.benches.mtbench.scores import summarise
 from app.research.benches.rivals.run import Measured, Outcome, RivalsResult
-from app.session.errors import UserError
+from app.session.control import UserError
 
 pytestmark = pytest.mark.slow
 

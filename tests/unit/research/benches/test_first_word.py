@@ -28,7 +28,7 @@ from app.research.benches.first_word.asking import (
     words_said,
 )
 from app.research.benches.recordings import Recording
-from app.session.errors import UserError
+from app.session.control import UserError
 
 QUESTION = Recording("1", "What is the capital of Norway?", np.zeros(SAMPLE_RATE * 2, np.float32), 1.5)
 ASKED_AT = 10.0

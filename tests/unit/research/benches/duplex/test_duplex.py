@@ -22,8 +22,7 @@ from app.research.benches.duplex.run import (
     turn_latency,
 )
 from app.research.benches.duplex.samples import Word, find_samples, read_words, words_of, write_output
-from app.session.control import SessionChoice
-from app.session.errors import UserError
+from app.session.control import SessionChoice, UserError
 
 pytestmark = pytest.mark.slow
 

@@ -40,8 +40,7 @@ from app.research.benches.mtbench.run import run_mtbench
 from app.research.benches.mtbench.scores import best_routes, summarise
 from app.research.commands.bench_mtbench import question_numbers, systems
 from app.services.backends import parse_routes
-from app.session.control import BackendChoice
-from app.session.errors import UserError
+from app.session.control import BackendChoice, UserError
 from app.untrusted.records import build
 
 pytestmark = pytest.mark.slow

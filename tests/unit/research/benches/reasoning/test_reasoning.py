@@ -11,7 +11,7 @@ import pytest
 import soundfile
 
 from app.research.benches.reasoning import FORMS, found_in, generate, is_right, load_big_bench_audio
-from app.session.errors import UserError
+from app.session.control import UserError
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from app.research.benches.recordings import Recording
 from app.research.benches.rivals import run as run_module
 from app.research.benches.rivals.process import ASSISTANTS, Assistant, AssistantProcess, RecordingLoudspeaker, chosen
 from app.research.benches.rivals.run import Measured, Outcome, RivalsResult, ask, figures, run_rivals
-from app.session.errors import UserError
+from app.session.control import UserError
 
 pytestmark = pytest.mark.slow
 

@@ -1,17 +1,174 @@
-"""Chooses the clause to speak next from the oracle's revisions, and whether to interrupt the current clause for it."""
+"""Decides what a voice says next, from the oracle's revisions and what was said so far."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from app.conversation.correction import after_bridge, bridge_behind, ends_sentence, plan_correction
 from app.conversation.events import AnswerMode
-from app.conversation.stability import KnownRevision, is_stable
-from app.conversation.turn import TakeFloor
+from app.conversation.oracle import OracleAsked, OracleCompleted, OracleInput, OracleWords
+from app.conversation.speaking.clauses import split_clauses, spoken
+from app.conversation.speaking.correction import after_bridge, bridge_behind, ends_sentence, plan_correction
+from app.conversation.turns.completeness import completeness
+from app.conversation.turns.floor import TakeFloor
 from app.conversation.words import fold, same_words
-from app.frontend.base import Said
-from app.frontend.revisions import Revisions
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words whose audio ends at sample `end` of this step's frame (1 to 1920).
+
+    `revision`: the revision they come from, or 0 for none; `glued`: no space precedes them.
+    """
+
+    text: str
+    end: int
+    turn: int
+    revision: int
+    glued: bool = False
+
+
+@dataclass(slots=True)
+class KnownRevision:
+    """One answer of a back-end as it grows, requested for `asked`, the words of `turn` that were known then.
+
+    `complete`: these were all of them. `wanted`: the user has chosen this back-end in mid-answer. `done`: `text` is
+    whole. `paused`: the user was silent at the request. `due`: the session time at which its first clause is expected,
+    `expected` seconds after the request. `language`: of the words, by its two letters. `order`: a later request has a
+    greater one, whatever the numbers are.
+    """
+
+    number: int
+    turn: int
+    complete: bool = False
+    wanted: bool = False
+    asked: str = ""
+    text: str = ""
+    done: bool = False
+    paused: bool = True
+    due: float = 0.0
+    expected: float = 0.0
+    language: str = "en"
+    order: int = 0
+
+    @property
+    def clauses(self) -> list[str]:
+        """Its closed clauses, in their spoken form."""
+        return split_clauses(spoken(self.text, self.language), complete=self.done, code=self.language)
+
+    @property
+    def may_stay(self) -> bool:
+        """Whether the words that it answers may be the whole turn: the user paused after them, or they are English and
+        don't break off in mid-sentence.
+        """
+        closed = self.language == "en" and completeness(self.asked) != "open"
+        return self.complete or self.paused or closed
+
+    @property
+    def beginning(self) -> tuple[str, ...]:
+        """The words of its first clause; empty while that may still grow."""
+        return fold(next(iter(self.clauses), ""))
+
+
+def is_stable(revision: KnownRevision, revisions: Iterable[KnownRevision], ended: TakeFloor) -> bool:
+    """Whether `revision`, one of `revisions`, may be spoken now that the turn has `ended`.
+
+    It may if it answers the complete turn. Before that is known it may if the turn's end was guessed from the voice,
+    there is no newer request, and either its words are a whole question or the revision before it starts alike.
+    """
+    if revision.complete or revision.wanted:
+        return True
+    others = [other for other in revisions if other.turn == revision.turn and other is not revision]
+    if ended.told or any(other.order > revision.order for other in others):
+        return False
+    if ended.heard:
+        if not same_words(ended.heard, revision.asked):
+            return False
+        if completeness(revision.asked, revision.language) in ("short", "request", "question"):
+            return True
+    before = max((other for other in others if fold(other.text)), key=lambda other: other.order, default=None)
+    return before is not None and revision.beginning != () and revision.beginning == before.beginning
+
+
+KEPT = 9
+"""How many revisions to keep besides the one in use. Older ones are no longer spoken or compared."""
+
+
+class Revisions:
+    """Revisions keyed by number, oldest first. Only `KnownRevision.order` determines which of two is newer."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, KnownRevision] = {}
+        self._order = 0
+
+    def __iter__(self) -> Iterator[KnownRevision]:
+        return iter(self._known.values())
+
+    def get(self, number: int) -> KnownRevision | None:
+        """Returns the revision `number`, or None if it is unknown or has been dropped."""
+        return self._known.get(number)
+
+    @property
+    def newest(self) -> KnownRevision | None:
+        """The revision requested last."""
+        return next(reversed(self._known.values()), None)
+
+    def of_turn(self, turn: int) -> list[KnownRevision]:
+        """Returns the revisions of a turn, oldest first."""
+        return [revision for revision in self if revision.turn == turn]
+
+    def update(self, item: OracleInput, at: float = 0.0, *, in_use: int = 0) -> KnownRevision | None:
+        """Processes one input and returns its revision, or None if it is rejected. `at`, `in_use`: see `ask`."""
+        if isinstance(item, OracleAsked):
+            return self.ask(item, at, in_use=in_use)
+        if isinstance(item, OracleWords):
+            return self.add(item)
+        revision = self._known.get(item.revision)
+        if revision is not None and isinstance(item, OracleCompleted):
+            revision.complete = True
+        elif revision is not None:
+            revision.done = True
+        return revision
+
+    def ask(self, asked: OracleAsked, at: float = 0.0, *, in_use: int = 0) -> KnownRevision:
+        """Makes a revision, requested at session time `at`, the newest one. A known revision keeps its text.
+
+        `in_use`: a revision to keep even if it is old.
+        """
+        before = self._known.pop(asked.revision, None)
+        self._order += 1
+        revision = KnownRevision(
+            asked.revision,
+            asked.turn,
+            asked.complete,
+            asked.wanted,
+            asked.words,
+            text=before.text if before is not None else "",
+            done=before is not None and before.done,
+            paused=asked.paused,
+            due=at + asked.expected,
+            expected=asked.expected,
+            language=asked.language,
+            order=self._order,
+        )
+        self._known[asked.revision] = revision
+        for number in list(self._known)[:-KEPT]:
+            if number != in_use:
+                del self._known[number]
+        return revision
+
+    def add(self, words: OracleWords) -> KnownRevision | None:
+        """Adds words to their revision and returns it, or None if they are rejected.
+
+        Words are rejected if the revision isn't known, or if a newer one of the same turn already has words.
+        """
+        revision = self._known.get(words.revision)
+        if revision is None:
+            return None
+        if any(other.order > revision.order and fold(other.text) for other in self.of_turn(revision.turn)):
+            return None
+        revision.text += words.text
+        return revision
 
 
 @dataclass(frozen=True, slots=True)

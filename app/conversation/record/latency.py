@@ -14,9 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS
-from app.conversation.frame_budget import FrameBudget
-from app.conversation.revisions import Revision, RevisionLog
+from app.conversation.frame import FRAME_SECONDS, FrameBudget
+from app.conversation.record.revisions import Revision, RevisionLog
 from app.conversation.words import fold
 
 Stage = Literal["noticing", "writing", "backend", "voice"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,13 +16,22 @@ from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.audio.io.resample import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS, Frame, silence
-from app.conversation.turn import GoOn, Hold, Interrupt, Silence, TakeFloor, TurnEvent, TurnTracker, Yield
-from app.conversation.voice import VoiceWindow
-from app.frontend.base import FrontEnd, FrontEndError, FrontEndInput, FrontEndStep, Mark, OracleWords, SetVoice
-from app.session.asked_sound import AskedSound
+from app.conversation.oracle import OracleAsked, OracleCompleted, OracleDone, OracleWords
+from app.conversation.turns.floor import FloorCommand, GoOn, Hold, Interrupt, Silence, TakeFloor, TurnEvent, Yield
+from app.conversation.turns.tracker import TurnTracker
+from app.conversation.turns.voice import VoiceWindow
+from app.frontend.base import (
+    FrontEnd,
+    FrontEndError,
+    FrontEndInput,
+    FrontEndStep,
+    Mark,
+    SetAnswerMode,
+    SetDials,
+    SetOpenings,
+    SetVoice,
+)
 from app.session.clock import Timeline
-from app.session.early_barge_in import EarlyBargeIn
-from app.session.edge_events import GAUGE_FRAMES, EdgeEvents
 from app.session.mailbox import (
     AskAloud,
     FinishedHint,
@@ -34,11 +44,74 @@ from app.session.mailbox import (
     TypedWords,
     WordsHint,
 )
-from app.session.playback import Playback
-from app.session.step_message import StepMessage
-from app.session.turn_inputs import TurnInputs
+from app.session.playback import GAUGE_FRAMES, AskedSound, EarlyBargeIn, EdgeEvents, Playback
 from app.stt.base import VoiceActivity
 from app.tts.base import Voice
+
+
+@dataclass(frozen=True, slots=True)
+class StepMessage:
+    """The user's frame, the samples that were played for it (float32, 1,920), and what happened.
+
+    - `flushed`: samples written earlier that were discarded unheard.
+    - `typed`: the words of the turns in `turn_events` that ended because they were typed, in order.
+    - `lost`: why the front-end has failed; empty while it works.
+    - `silenced`: the turn whose answer the user has stopped, or 0.
+    - `voices`: the voices that the front-end was given at this step. It uses the last one now.
+    """
+
+    frame: Frame
+    samples: np.ndarray
+    voiced: bool
+    events: tuple[e.Event, ...]
+    turn_events: tuple[TurnEvent, ...]
+    flushed: int = 0
+    user_dbfs: float = -120.0
+    assistant_dbfs: float = -120.0
+    late_ms: float = 0.0
+    clipped: bool = False
+    typed: tuple[str, ...] = ()
+    lost: str = ""
+    silenced: int = 0
+    voices: tuple[Voice, ...] = ()
+
+
+LASTING = (SetDials, SetAnswerMode, SetOpenings)
+"""Inputs that hold from turn to turn until another of the kind comes."""
+
+
+class TurnInputs:
+    """The inputs that a front-end needs to go on where the lost one stopped."""
+
+    def __init__(self) -> None:
+        self._inputs: list[FrontEndInput] = []
+        self._turn = 0
+
+    def add(self, item: FrontEndInput) -> None:
+        """Note an input, if it belongs to the newest turn or lasts."""
+        if isinstance(item, OracleAsked | TakeFloor) and item.turn > self._turn:
+            self._turn = item.turn
+            self._inputs = [kept for kept in self._inputs if isinstance(kept, LASTING)]
+        if isinstance(item, LASTING):
+            self._inputs = [kept for kept in self._inputs if type(kept) is not type(item)]
+        if isinstance(item, Interrupt | Yield | Silence):
+            self._inputs = [kept for kept in self._inputs if not isinstance(kept, TakeFloor)]
+        elif _belongs_to_turn(item) or isinstance(item, LASTING):
+            self._inputs.append(item)
+
+    def for_successor(self, waiting: list[FrontEndInput], arrived: list[FrontEndInput]) -> list[FrontEndInput]:
+        """Return what a front-end that takes over now is told first.
+
+        `waiting` was held back for the lost one, `arrived` came with this frame; what of both belongs to the turn is
+        in the record already.
+        """
+        others = [item for item in waiting if not isinstance(item, FloorCommand)] + arrived
+        return [*self._inputs, *(item for item in others if not _belongs_to_turn(item))]
+
+
+def _belongs_to_turn(item: FrontEndInput) -> bool:
+    return isinstance(item, OracleAsked | OracleWords | OracleCompleted | OracleDone | TakeFloor)
+
 
 _SILENCE = silence()
 

@@ -1,13 +1,12 @@
-"""Decides from the voice detector's windows whether a voice is going on, and whether it is surely speech.
-
-All that makes the assistant fall silent for a sound is decided here, so that the turn tracker and the early barge-in,
-which listens ahead of it, decide alike.
-"""
+"""From the voice detector's windows to "somebody surely speaks"; the user's loudness and the assistant's own words."""
 
 from __future__ import annotations
 
+import statistics
 from collections import deque
 from dataclasses import dataclass
+
+from app.conversation.words import fold, is_echo
 
 WINDOW_SECONDS = 0.032
 """Length of one window of the voice detector."""
@@ -173,3 +172,69 @@ class VoiceRun:
         s = self.settings
         unsure = window.probability < s.sure_probability - 0.05
         return unsure and (window.voicing is None or s.voiced_share(window) < 0.5)
+
+
+TURNS = 5
+"""The estimate is the median of this many of the user's last turns."""
+FADE_DB = 0.1
+"""Subtracted for each second since the last turn, so that a user who has moved away is heard again after a while."""
+
+
+class SpeechLevel:
+    """Takes the levels (dBFS) of one turn's voiced windows after the other."""
+
+    def __init__(self) -> None:
+        self._turn: list[float] = []
+        self._turns: deque[float] = deque(maxlen=TURNS)
+        self._ended_at = 0.0
+
+    def start_turn(self) -> None:
+        """Forgets the windows of a turn that was not kept."""
+        self._turn = []
+
+    def add(self, level: float) -> None:
+        """Adds a voiced window of the current turn."""
+        self._turn.append(level)
+
+    def keep_turn(self, at: float) -> None:
+        """Counts the current turn, which ended at `at`."""
+        if self._turn:
+            # Four fifths of a turn's windows are softer: pauses, consonants, unstressed vowels.
+            self._turns.append(sorted(self._turn)[len(self._turn) * 4 // 5])
+            self._ended_at = at
+
+    def estimate(self, at: float) -> float | None:
+        """Level of the loud part of the user's speech in dBFS; None before the first turn."""
+        if not self._turns:
+            return None
+        return statistics.median(self._turns) - FADE_DB * (at - self._ended_at)
+
+
+REMEMBERED_SECONDS = 6.0
+"""An utterance of the user's, and the delay of the devices."""
+SHORT_ECHO_SECONDS = 0.5
+"""An echo of two or three words begins no more than this after them."""
+
+
+class OwnWords:
+    """Keeps the assistant's words of the last seconds."""
+
+    def __init__(self) -> None:
+        self._words: deque[tuple[float, str]] = deque()  # each with when it was played
+
+    def add(self, text: str, at: float) -> None:
+        """Words that were played at `at`."""
+        self._words.append((at, text))
+        while at - self._words[0][0] > REMEMBERED_SECONDS:
+            self._words.popleft()
+
+    def is_echo(self, heard: str, *, onset: float, voice_end: float, language: str) -> bool:
+        """Whether `heard`, spoken from `onset` to `voice_end`, is nothing but a stretch of these words."""
+        recent = [(at, text) for at, text in self._words if voice_end - at <= REMEMBERED_SECONDS]
+        if not is_echo(heard, " ".join(text for _, text in recent), language):
+            return False
+        if len(fold(heard)) >= 4:
+            return True
+        # A short echo comes while the words are played; a user who repeats two words does so after them.
+        near = " ".join(text for at, text in recent if at >= onset - SHORT_ECHO_SECONDS)
+        return is_echo(heard, near, language)

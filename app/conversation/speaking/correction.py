@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Literal
 
-from app.conversation.clauses import CLOSING, ends_sentence_here
 from app.conversation.languages import ENGLISH, Language, language
+from app.conversation.speaking.clauses import CLOSING, ends_sentence_here
 from app.conversation.words import fold
 
 SAME = 0.6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.conversation import events as e
-from app.conversation.revisions import Revision, RevisionLog
+from app.conversation.record.revisions import Revision, RevisionLog
 
 
 @dataclass(slots=True)

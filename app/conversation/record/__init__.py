@@ -1,0 +1,1 @@
+"""What happened: events folded into turns, revisions, latency figures and usage."""
