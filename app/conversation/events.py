@@ -61,6 +61,34 @@ class SoundHealth:
 AnswerMode = Literal["after", "thinking"]
 """How the cascade answers: `after` the complete turn, or `thinking`: while the user still speaks."""
 
+SpeechRule = Literal[
+    "complete turn",
+    "chosen back-end",
+    "in use",
+    "whole question",
+    "same beginning",
+    "not asked",
+    "another turn",
+    "incomplete turn",
+    "newer request",
+    "other words",
+    "unconfirmed",
+    "no words",
+    "next clause",
+    "synthesis",
+    "all said",
+]
+"""The rule by which the voice speaks or waits.
+
+It speaks a revision that answers the `complete turn`, that comes from the `chosen back-end`, that is `in use` already,
+or, before the turn's last word is known, one that answers a `whole question` or has the `same beginning` as the
+revision before it.
+
+It waits if the turn was `not asked` about yet; if the newest revision belongs to `another turn`, answers an
+`incomplete turn` or `other words` than were heard, is followed by a `newer request`, or is `unconfirmed` by a second
+one; and while there are `no words`, no `next clause`, or no `synthesis` of it. `all said` ends the answer.
+"""
+
 EndReason = Literal["complete", "superseded", "failed", "stopped"]
 Source = Literal["backend", "stt", "tts", "audio", "recorder", "frontend", "session"]
 About = Literal["", "backend", "cap", "unanswered", "echo"]
@@ -276,7 +304,9 @@ class AssistantOpened:
 class AssistantSaid:
     """Whole words of the assistant that have been played.
 
-    `glued`: they continue the word before them without a space (a comma that came late).
+    - `glued`: they continue the word before them without a space (a comma that came late).
+    - `begin`, `end`: the characters of the revision's text that they stand for, which are none for words of the voice's
+      own, such as a bridge; -1 if unknown.
     """
 
     at: float
@@ -284,6 +314,22 @@ class AssistantSaid:
     text: str
     revision: int
     glued: bool = False
+    begin: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechDecided:
+    """What the voice does from now on while it has the floor, and by which rule.
+
+    `revision`: the one that it says or waits for; 0 if there is none.
+    """
+
+    at: float
+    turn: int
+    action: Literal["wait", "opening", "clause", "end"]
+    rule: SpeechRule
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -644,6 +690,7 @@ Event = (
     | AssistantStarted
     | AssistantOpened
     | AssistantSaid
+    | SpeechDecided
     | AssistantCorrected
     | AssistantHeld
     | AssistantResumed

@@ -76,6 +76,12 @@ def blocks(text: str, *, whole: bool = True) -> list[Block]:
     return _Splitter(_LINES.findall(text), whole).split()
 
 
+def ends_in_block(text: str) -> bool:
+    """Returns whether an answer, so far, ends in code or in a table."""
+    parts = blocks(text, whole=False)
+    return bool(parts) and parts[-1].kind != "prose"
+
+
 class _Splitter:
     """Goes through the lines of an answer once."""
 

@@ -1,15 +1,12 @@
 """When a back-end is asked: how fast it answers, what its server allows, and what is worth asking.
 
 `OraclePolicy` decides, from the growing transcript and from time as an argument, whether the newest request is kept,
-promoted or followed by another. `OracleTrack` lets the newest revision that has words through, and nothing older behind
-its first word. `Pace` and `RequestBudget` measure the back-end.
+promoted or followed by another. `Pace` and `RequestBudget` measure the back-end.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -290,40 +287,3 @@ def _growth(old: tuple[str, ...], new: tuple[str, ...]) -> int:
     """How many words of `new` lie behind what it shares with `old` from the start, or were added."""
     shared = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     return max(len(new) - len(old), len(new) - shared if shared < len(old) else 0)
-
-
-class OracleTrack:
-    """Lets through what the front-end may hear: the words of the newest revision that has any.
-
-    Revisions are numbered for life, upwards from 1, with gaps where several tracks share their `numbers`. Which one is
-    newer is a matter of order, not of number: a revision of another track that is adopted becomes the newest. A
-    revision silences older ones only with its first words; from then on `accept` refuses theirs.
-    """
-
-    def __init__(self, numbers: Iterator[int] | None = None) -> None:
-        self._numbers = numbers or itertools.count(1)
-        self._orders: dict[int, int] = {}
-        self._count = 0
-        self.speaking = 0
-        """The newest revision that has words; 0 before any."""
-
-    def begin(self) -> tuple[int, int]:
-        """Open the next revision; return its number and its place in the order."""
-        number = next(self._numbers)
-        return number, self.adopt(number)
-
-    def adopt(self, revision: int) -> int:
-        """Make a revision the newest; return its place in the order."""
-        self._count += 1
-        self._orders[revision] = self._count
-        return self._count
-
-    def accept(self, revision: int, text: str) -> bool:
-        """Whether these words of `revision` may go to the front-end. Raises ValueError if it was never begun."""
-        if revision not in self._orders:
-            raise ValueError(f"revision {revision} was never begun")
-        ahead = self._orders[revision] - self._orders.get(self.speaking, 0)
-        if ahead < 0 or (ahead > 0 and not fold(text)):
-            return False
-        self.speaking = revision
-        return True

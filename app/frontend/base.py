@@ -109,7 +109,8 @@ class FrontEndStep:
     - `flush`: discard earlier output that hasn't been played, so that the assistant falls silent immediately
     - `problem`: a user-facing message about anything that couldn't be spoken, or empty
     - `oracle`, `context`: set by front-ends that have an oracle queue or a limited context
-    - `relayed`: events from a remote session that runs on behalf of this one, with this session's times and turns
+    - `events`: what else happened in it: what its voice decided, or events of a remote session that runs on behalf of
+      this one, with this session's times and turns
     """
 
     samples: np.ndarray
@@ -119,7 +120,7 @@ class FrontEndStep:
     problem: str = ""
     oracle: OraclePosition | None = None
     context: ContextGauge | None = None
-    relayed: tuple[Event, ...] = ()
+    events: tuple[Event, ...] = ()
 
 
 class FrontEndError(Exception):

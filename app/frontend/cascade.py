@@ -14,11 +14,22 @@ from concurrent.futures import CancelledError
 
 import numpy as np
 
-from app.conversation.events import AnswerMode
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
+from app.conversation.events import AnswerMode, Event, SpeechDecided
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.languages import ENGLISH
 from app.conversation.oracle import OracleAsked, OracleCompleted, OracleDone, OracleWords
-from app.conversation.speaking.what_to_say import ClauseChoice, ClauseChooser, Revisions, Said, SpokenAnswer
+from app.conversation.speaking.revisions import Revisions
+from app.conversation.speaking.what_to_say import (
+    ClauseChoice,
+    Decision,
+    Moment,
+    Said,
+    SpokenAnswer,
+    could_answer,
+    cutting_clause,
+    decide,
+    next_to_prepare,
+)
 from app.conversation.turns import tracker as floor
 from app.frontend.base import (
     CorrectionKind,
@@ -30,7 +41,7 @@ from app.frontend.base import (
     SetOpenings,
     SetVoice,
 )
-from app.frontend.clause_playback import ClausePlayback, ClauseSynthesis, Openings, is_far, longest_silence
+from app.frontend.clause_playback import ClausePlayback, ClauseSynthesis, Openings
 from app.tts.base import Voice, VoiceError
 
 WORTH_CUTTING = SAMPLE_RATE
@@ -63,7 +74,7 @@ class CascadeFrontEnd:
         self._uses_openings = openings
         self._openings = Openings(voice, seed, code)
         self._revisions = Revisions()
-        self._chooser = ClauseChooser(self._revisions, answer_mode)
+        self._answer_mode: AnswerMode = answer_mode
         self._ahead = ClauseSynthesis(voice)
         self._playback = ClausePlayback()
         self._answer = SpokenAnswer(floor.TakeFloor(0))  # of the current or last answered turn
@@ -71,9 +82,10 @@ class CascadeFrontEnd:
         self._waits_since = 0.0  # when the user started waiting for the answer
         self._has_floor = False
         self._unanswered = False  # the front-end had the floor, but no back-end had an answer
-        self._started = False  # an opening or part of this answer has been played
         self._held = False
+        self._decided: Decision | None = None
         self._marks: list[Mark] = []
+        self._events: list[Event] = []
         self._problem = ""
 
     # -- the protocol ------------------------------------------------------------------------------
@@ -91,7 +103,7 @@ class CascadeFrontEnd:
 
     @property
     def speaking(self) -> bool:
-        return self._has_floor and self._started
+        return self._has_floor and self._answer.started
 
     @property
     def busy(self) -> bool:
@@ -102,25 +114,10 @@ class CascadeFrontEnd:
         return not self._has_floor
 
     def ready(self, heard: str) -> bool:
-        """Returns whether an answer to `heard` could start now.
-
-        True if the newest revision answers `heard`, or is stable if `heard` is empty, and its first clause is
-        synthesised; or if an opening is prepared that can cover a long wait. Always True in `after` mode, which
-        asks back-ends only once the turn has ended.
-        """
-        if self._chooser.answer_mode == "after":
-            return True
-        newest, ahead = self._revisions.newest, self._ahead
-        if newest is None:
-            return False
-        if self._uses_openings and self._openings.prepared and not newest.complete and is_far(newest, self._at, heard):
-            return True
-        if ahead.choice is None or ahead.choice.revision != newest.number or ahead.busy:
-            return False
-        return self._chooser.will_hold(newest, heard)
+        return could_answer(self._moment(), self._revisions, heard, opening=self._openings.prepared)
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
-        self._marks, self._problem, self._at = [], "", frame.at
+        self._marks, self._events, self._problem, self._at = [], [], "", frame.at
         flush = False
         for item in inputs:
             flush = self._receive(item) or flush
@@ -129,7 +126,7 @@ class CascadeFrontEnd:
         self._synthesise_ahead()
         if self._fills_waits and not self._has_floor and not self.busy:
             self._openings.prepare()
-        return FrontEndStep(samples, tuple(said), tuple(self._marks), flush, self._problem)
+        return FrontEndStep(samples, tuple(said), tuple(self._marks), flush, self._problem, events=tuple(self._events))
 
     def unheard(self, samples: int, words: int) -> None:
         """Rewinds by `samples` samples and `words` words, which were never played, so that they are spoken again."""
@@ -149,7 +146,7 @@ class CascadeFrontEnd:
                     if item.complete and self._unanswered:
                         self._take_floor(floor.TakeFloor(item.turn))  # another back-end answers after all
             case SetAnswerMode(answer_mode):
-                self._chooser.answer_mode = answer_mode
+                self._answer_mode = answer_mode
             case SetOpenings(on):
                 self._uses_openings = on
             case SetVoice(voice):
@@ -187,14 +184,15 @@ class CascadeFrontEnd:
         self._answer = SpokenAnswer(ended)
         if ended.turn == before.turn:
             self._answer.given, self._answer.corrections = before.given, before.corrections
-        self._has_floor, self._held, self._started, self._unanswered = True, False, False, False
+        self._has_floor, self._held, self._unanswered, self._decided = True, False, False, None
         self._playback.clear()
 
     def _give_floor_away(self) -> bool:
         sounding = self.speaking
         if sounding:
             self._mark("interrupted")
-        self._has_floor = self._held = self._started = self._unanswered = self._answer.audible = False
+        self._has_floor = self._held = self._unanswered = False
+        self._answer.started = self._answer.audible = False
         self._playback.clear()
         return sounding
 
@@ -208,46 +206,78 @@ class CascadeFrontEnd:
         said: list[Said] = []
         filled = 0
         while filled < len(out):
-            if self._playback.current is None and not (self._start_clause() or self._start_opening()):
+            if self._playback.current is None and not self._start_next():
                 break
             playing = self._playback.current
             assert playing is not None
             playing.place_cut(self._ahead.choice is not None and self._ahead.choice.cuts and self._ahead.audible)
             count, words = self._playback.play(out[filled:])
-            for text, end in words:
-                said.append(Said(text, max(1, filled + end), self._answer.turn, playing.choice.revision))
-                self._answer.given.append(said[-1])
+            for text, end, written in words:
+                one = Said(text, max(1, filled + end), self._answer.turn, playing.choice.revision, written=written)
+                said.append(one)
+                self._answer.given.append(one)
             filled += count
         return said
 
-    def _start_clause(self) -> bool:
-        """Starts the next clause if its audio is ready. Ends the answer if no clause is left."""
-        playback, answer = self._playback, self._answer
-        if playback.start_taken_back():
+    def _moment(self, *, broke_off: bool = False) -> Moment:
+        return Moment(
+            self._at,
+            self._waits_since,
+            self._answer_mode,
+            self._uses_openings,
+            self._ahead.choice,
+            synthesised=not self._ahead.busy,
+            broke_off=broke_off,
+        )
+
+    def _start_next(self) -> bool:
+        """Starts what is decided to be said next; returns False if nothing starts in this step."""
+        if self._playback.start_taken_back():
             return True
-        broke_off, playback.broke_off = playback.broke_off, False
-        choice = self._prepared(broke_off) or self._chooser.next_clause(answer)
-        if choice is None:
-            if self._chooser.exhausted(answer):
-                if self._started:
-                    self._mark("ended")
-                self._unanswered = not answer.audible
-                self._has_floor = self._started = False
-            return False
+        broke_off, self._playback.broke_off = self._playback.broke_off, False
+        decision = decide(self._moment(broke_off=broke_off), self._answer, self._revisions)
+        if decision.action != "clause" and decision.clause is not None:
+            self._ahead.request(decision.clause)  # its audio may be there already
+            decision = decide(self._moment(broke_off=broke_off), self._answer, self._revisions)
+        match decision.action:
+            case "clause":
+                started = self._start_clause(decision)
+            case "opening":
+                started = self._start_opening()
+            case _:
+                started = False
+        if decision.action == "wait" and decision.clause is not None:
+            self._playback.broke_off = broke_off and decision.clause.cuts
+        self._note(decision)
+        if decision.action == "end":
+            if self._answer.started:
+                self._mark("ended")
+            self._unanswered = not self._answer.audible
+            self._has_floor = self._answer.started = False
+        return started
+
+    def _note(self, decision: Decision) -> None:
+        """Emits an event if another decision was made than in the last frame."""
+        before, self._decided = self._decided, decision
+        facts = decision.action, decision.rule, decision.revision
+        if before is None or (before.action, before.rule, before.revision) != facts:
+            self._events.append(SpeechDecided(self._at, self._answer.turn, *facts))
+
+    def _start_clause(self, decision: Decision) -> bool:
+        """Starts the clause, whose audio is there. Returns False if it can't be spoken: it is skipped."""
+        choice, answer = decision.clause, self._answer
+        assert choice is not None
         clip = self._ahead.request(choice)
-        if not clip.done():
-            playback.broke_off = broke_off and choice.cuts
-            return False
         self._ahead.clear()
         goes_over = choice.revision != answer.source and answer.audible
         answer.source, answer.next_clause = choice.revision, choice.index + 1
         try:
-            playback.start(choice, clip.result())
+            self._playback.start(choice, clip.result())
         except (VoiceError, CancelledError) as error:
-            self._problem = str(error)  # the clause is skipped and the user is informed
+            self._problem = str(error)
             return False
-        if not self._started:
-            self._started = True
+        if not answer.started:
+            answer.started = True
             self._mark("started")
         answer.audible = True
         if goes_over:
@@ -256,55 +286,33 @@ class CascadeFrontEnd:
         answer.corrections += bool(choice.bridge)
         return True
 
-    def _prepared(self, broke_off: bool) -> ClauseChoice | None:
-        """Returns the prepared clause if it can start the answer now, or if the previous one was cut off for it."""
-        choice = self._ahead.choice
-        if choice is None:
-            return None
-        if broke_off and choice.cuts:
-            return choice
-        starts = not self._answer.audible and self._chooser.may_speak(
-            self._revisions.get(choice.revision), self._answer
-        )
-        return choice if starts else None
-
     def _start_opening(self) -> bool:
-        """Starts an opening if the silence would become too long and the answer hasn't started."""
-        ended, asked = self._answer.ended, self._revisions.of_turn(self._answer.turn)
-        if self._started or not self._fills_waits or not self._has_floor:
-            return False
-        if ended.speech_end is None or not asked:
-            return False  # typed input, or no back-end was asked (possibly a cough)
-        ahead = self._ahead.choice if self._ahead.busy else None
-        coming = ahead is not None and self._chooser.may_speak(self._revisions.get(ahead.revision), self._answer)
-        longest = longest_silence(told=ended.told, coming=coming, far=is_far(asked[-1], self._at))
-        # The output of this step is played after its frame.
-        if self._at + FRAME_SECONDS - self._waits_since <= longest or (opening := self._openings.take()) is None:
+        """Starts an opening if one is synthesised."""
+        opening = self._openings.take()
+        if opening is None:
             return False
         text, clip = opening
-        self._started = True
+        self._answer.started = True
         self._marks += [Mark("started", self._answer.turn), Mark("opened", self._answer.turn)]
         self._playback.start(ClauseChoice(0, 0, text), clip)
         return True
 
     @property
     def _fills_waits(self) -> bool:
-        return self._uses_openings and self._chooser.answer_mode == "thinking"
+        return self._uses_openings and self._answer_mode == "thinking"
 
     def _synthesise_ahead(self) -> None:
         """Requests synthesis of the next clause before it is due."""
         if self._held or self._playback.broke_off:  # its replacement has already been requested
             return
-        playing, choice = self._playback.current, None
-        if not self._has_floor:
-            choice = self._chooser.first_clause(self._answer)
-        elif playing is None:
-            choice = self._chooser.clause_ahead(self._answer, [])
-        else:
+        playing, moment = self._playback.current, self._moment()
+        choice, unsaid = None, list[str]()
+        if self._has_floor and playing is not None:
             if playing.cut is not None or playing.rest >= WORTH_CUTTING:
-                choice = self._chooser.cutting_clause(self._answer, playing.choice)
-            if choice is None:
-                words = playing.clip.words[playing.word :] if playing.choice.revision else ()
-                choice = self._chooser.clause_ahead(self._answer, [word.text for word in words])
+                choice = cutting_clause(moment, self._answer, self._revisions, playing.choice)
+            words = playing.clip.words[playing.word :] if playing.choice.revision else ()
+            unsaid = [word.text for word in words]
+        if choice is None:
+            choice = next_to_prepare(moment, self._answer, self._revisions, has_floor=self._has_floor, unsaid=unsaid)
         if choice is not None:
             self._ahead.request(choice)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.languages import ENGLISH, language
-from app.conversation.speaking.what_to_say import ClauseChoice, KnownRevision
-from app.conversation.words import same_words
+from app.conversation.speaking.what_to_say import ClauseChoice
 from app.tts.base import Clip, Voice
 
 FADE_SAMPLES = 240
@@ -23,6 +22,10 @@ FADE_SAMPLES = 240
 CUT_REACH = SAMPLE_RATE * 120 // 1000
 CUT_WITHIN = SAMPLE_RATE * 6 // 10
 """A clause is cut off at the quietest point within the next 0.6 s that is at most 120 ms from the end of a word."""
+
+
+PlayedWord = tuple[str, int, tuple[int, int] | None]
+"""A word, the sample after its last one, and the written characters that it stands for."""
 
 
 @dataclass(slots=True)
@@ -37,6 +40,11 @@ class PlayingClause:
     position: int = 0
     word: int = 0
     cut: tuple[int, int] | None = None
+    words: int = field(init=False)
+    """How many words the whole clause has, even if it is cut off."""
+
+    def __post_init__(self) -> None:
+        self.words = len(self.clip.words)
 
     @property
     def rest(self) -> int:
@@ -50,8 +58,8 @@ class PlayingClause:
         elif self.cut is None:
             self.cut = quiet_cut(self.clip, self.position, self.word)
 
-    def play(self, out: np.ndarray) -> tuple[int, list[tuple[str, int]]]:
-        """Writes the next samples to `out`. Returns their number, and (text, end) for each word that ends there."""
+    def play(self, out: np.ndarray) -> tuple[int, list[PlayedWord]]:
+        """Writes the next samples to `out`. Returns their number, and the words that end there."""
         stop = self.cut[0] if self.cut is not None else len(self.clip.samples)
         count = min(len(out), stop - self.position)
         out[:count] = self.clip.samples[self.position : self.position + count]
@@ -63,7 +71,8 @@ class PlayingClause:
         said = []
         while self.word < words and (cut_reached or self.clip.words[self.word].end <= self.position):
             word = self.clip.words[self.word]
-            said.append((word.text, count - max(0, self.position - word.end)))
+            written = self.choice.written(self.word, self.words)
+            said.append((word.text, count - max(0, self.position - word.end), written))
             self.word += 1
         return count, said
 
@@ -105,7 +114,7 @@ class ClausePlayback:
         self.current, self._taken_back = self._taken_back, None
         return self.current is not None
 
-    def play(self, out: np.ndarray) -> tuple[int, list[tuple[str, int]]]:
+    def play(self, out: np.ndarray) -> tuple[int, list[PlayedWord]]:
         """Calls `PlayingClause.play` for the current clause, which ends when its last sample has been played."""
         playing = self.current
         assert playing is not None
@@ -205,44 +214,6 @@ class ClauseSynthesis:
 def is_audible(clip: Future[Clip]) -> bool:
     """Returns whether a clip has been synthesised successfully."""
     return clip.done() and not clip.cancelled() and clip.exception() is None
-
-
-SILENCE = 0.5
-"""Longest silence in seconds between the release of the push-to-talk button and an opening."""
-
-SILENCE_GUESSED = 0.76
-"""The same after the end of the user's speech if the end of the turn is only an estimate. Of 24 pauses between the
-sentences of MT-Bench questions in two synthetic voices, 14 are longer than 0.45 s and none is longer than 0.74 s. An
-opening after 0.5 s would start just as the user continues."""
-
-SILENCE_AT_WORST = 0.9
-"""The same while the answer's first clause is being synthesised. That takes 0.1 to 0.4 s on two laptop cores, and an
-opening would delay the answer by a second."""
-
-FAR_SECONDS = 0.8
-"""If the answer is expected later than this, an opening starts immediately. An opening lasts about a second, less than
-a slow back-end needs for its first clause. A ready answer would also start as soon as the end of the turn is known."""
-
-
-def is_far(newest: KnownRevision, at: float, heard: str = "") -> bool:
-    """Returns whether the newest revision's first clause is expected too late for an opening at time `at` to delay it.
-
-    `heard`: the turn's words, if known. If the revision was requested for other words, a new one will be requested.
-    """
-    if heard and not same_words(newest.asked, heard):
-        return newest.expected > FAR_SECONDS
-    return not newest.text and newest.due > at + FAR_SECONDS
-
-
-def longest_silence(*, told: bool, coming: bool, far: bool) -> float:
-    """Returns how many seconds of silence to allow before an opening.
-
-    `told`: the user has signalled the end of the turn; `coming`: the answer's first clause is being synthesised; `far`:
-    the first clause isn't expected within `FAR_SECONDS`.
-    """
-    if coming:
-        return SILENCE_AT_WORST
-    return 0.0 if far else SILENCE if told else SILENCE_GUESSED
 
 
 class Openings:

@@ -36,7 +36,9 @@ def _turn(timed: TimedTurn) -> Iterator[str]:
     backends = f" ({', '.join(escaped(backend) for backend in turn.backends)})" if turn.backends else ""
     yield f"**{SPEAKERS[turn.speaker]}**{backends} · {_clock(turn.started_at)}"
     yield ""
-    words = without_html(turn.written.strip()) or escaped(" ".join(turn.text.split()))
+    words = (
+        without_html(turn.written.strip()) if turn.marked else escaped(" ".join((turn.written or turn.text).split()))
+    )
     if turn.interrupted:
         at = f" at {_clock(timed.ended)}" if timed.ended is not None else ""
         apart = "\n\n" if blocks(words)[-1:] and blocks(words)[-1].kind != "prose" else " "

@@ -350,7 +350,7 @@ class FrameStepper:
             events.append(event)
         events += self._heard(frame.at)
         events += _of_model(frame, step)
-        events += step.relayed
+        events += step.events
         if step.problem:
             events.append(e.Failure(frame.at, "tts", step.problem))
         if underruns := playback.new_underruns():

@@ -8,20 +8,21 @@ exchanged at any moment; one that fails gives way to the one before it.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
 
 from app.backend.base import Backend, BackendError, FaultKind
 from app.conversation import events as e
+from app.conversation.markdown import ends_in_block
 from app.conversation.oracle import (
     Kind,
     OracleAsked,
     OracleCompleted,
     OracleDone,
     OraclePolicy,
-    OracleTrack,
     OracleWords,
 )
-from app.conversation.speaking.clauses import Aloud
+from app.conversation.speaking.revisions import Revisions
 from app.conversation.turns.floor import Interrupt
 from app.conversation.words import fold, is_backchannel
 from app.session.mailbox import Message
@@ -57,7 +58,8 @@ class OracleRunner:
         self._emit = context.emit
         self._now = context.now
         self._post: Callable[[Message], None] = (lambda message: None) if secondary else context.post
-        self._track = OracleTrack(context.numbers)
+        self._numbers = context.numbers or itertools.count(1)
+        self._revisions = Revisions()
         self._streams: dict[int, OracleStream] = {}
         self._newest: OracleStream | None = None
         self._speaks: OracleStream | None = None
@@ -187,37 +189,37 @@ class OracleRunner:
     def _take_over(self, stream: OracleStream) -> None:
         """Go on with a stream of the other runner as this runner's newest; it keeps its revision number."""
         now, before = self._now(), self._newest
-        stream.order = self._track.adopt(stream.revision)
         stream.owner = self
         self._newest = stream
         if not stream.over:
             self._streams[stream.revision] = stream
         self.policy.started(stream.turn, stream.words, now)
         self._emit(e.OracleHandedOver(now, stream.revision))
-        self._post_asked(stream, wanted=True, paused=not stream.brief)
+        self._ask(stream, wanted=True, paused=not stream.brief)
         self._drop_past(stream, before)
-        if stream.text and self._track.accept(stream.revision, stream.text):
+        if stream.count and self._revisions.add(stream.revision, stream.text) is not None:
             self.policy.spoke()
             self._supersede(stream, now)
-            self._give(stream, stream.aloud.text, now)
+            self._post(OracleWords(stream.revision, stream.turn, stream.text, now))
         if stream.over:
             self.policy.ended()
             if not stream.cut_short:  # a whole answer follows
                 self._post(OracleDone(stream.revision))
 
-    def _post_asked(self, stream: OracleStream, *, wanted: bool, paused: bool) -> None:
-        self._post(
-            OracleAsked(
-                stream.revision,
-                stream.turn,
-                stream.final,
-                wanted,
-                stream.words,
-                paused=paused,
-                expected=self._context.pace(stream.backend).first_clause,
-                language=self.policy.language,
-            )
+    def _ask(self, stream: OracleStream, *, wanted: bool, paused: bool) -> None:
+        """Makes a stream's revision the newest, here and in the front-end."""
+        asked = OracleAsked(
+            stream.revision,
+            stream.turn,
+            stream.final,
+            wanted,
+            stream.words,
+            paused=paused,
+            expected=self._context.pace(stream.backend).first_clause,
+            language=self.policy.language,
         )
+        stream.order = self._revisions.ask(asked, in_use=self._revisions.speaking).order
+        self._post(asked)
 
     # -- one revision ------------------------------------------------------------------------------
 
@@ -273,9 +275,8 @@ class OracleRunner:
             self._wait(turn, rest)
             return
         budget.sent(now)
-        revision, order = self._track.begin()
-        stream = OracleStream(self, revision, order, turn, words, final, backend, self.backend, now)
-        stream.aloud = Aloud(self.policy.language)
+        revision = next(self._numbers)
+        stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now)
         stream.want(whole=not brief)
         self._newest = stream
         self._streams[revision] = stream
@@ -285,7 +286,7 @@ class OracleRunner:
                 now, revision, turn, backend.name, backend.model, words, final, self.secondary, self.policy.language
             )
         )
-        self._post_asked(stream, wanted=wanted, paused=not brief)
+        self._ask(stream, wanted=wanted, paused=not brief)
         self._drop_past(stream, before)
         stream.task = self._context.group.create_task(run(stream, self._context), name=f"oracle-{revision}")
 
@@ -341,16 +342,21 @@ class OracleRunner:
         if old.backend is new.backend and not new.backend.traits.concurrent:
             # One request at a time: the complete turn must not wait behind a guess at its beginning.
             return old is before and not old.count and not new.final
-        speaking = self._track.speaking
+        speaking = self._revisions.speaking
         return old.revision == speaking or (old is before and not (new.final and speaking in self._streams))
 
     def deliver(self, stream: OracleStream, text: str) -> None:
         if stream.over or not text:
             return
-        first = stream.count == 0
-        if not self._track.accept(stream.revision, text):
+        known = self._revisions.add(stream.revision, text)
+        if known is None:
             return
-        now = self._now()
+        first, now = stream.count == 0, self._now()
+        stream.text += text
+        if first:
+            if not known.has_words:
+                return  # the mark at the beginning of a heading or a list: it goes with the first word
+            text = stream.text
         if first:
             stream.first_at = now
             self._worked.add(stream.chosen)
@@ -359,22 +365,15 @@ class OracleRunner:
                 self.policy.spoke()
             self._supersede(stream, now)
         stream.count += len(fold(text))
-        stream.text += text
         traits = stream.backend.traits
-        said = stream.aloud.push(text)
         if stream.brief:
             stream.enough = stream.count >= traits.partial_words
         else:
-            stream.enough = traits.is_enough(text, stream.count) and not stream.aloud.in_block
+            stream.enough = traits.is_enough(text, stream.count) and not ends_in_block(stream.text)
         self._emit(e.OracleDelta(now, stream.revision, text))
-        self._give(stream, said, now)
+        self._post(OracleWords(stream.revision, stream.turn, text, now))
         if first and stream is self._newest:
             self._reconsider()
-
-    def _give(self, stream: OracleStream, said: str, now: float) -> None:
-        """Pass on to the front-end what it is to say of a stream."""
-        if said:
-            self._post(OracleWords(stream.revision, stream.turn, said, now))
 
     def _supersede(self, stream: OracleStream, now: float) -> None:
         """`stream` has its first words: it supersedes what spoke before it in this turn."""
@@ -484,7 +483,6 @@ class OracleRunner:
         if stream.count or reason != "failed" or stream.usage is not None:
             count(stream, self._context, now)  # a refused request cost nothing
         if reason != "superseded" and not stream.cut_short:  # a whole answer follows
-            self._give(stream, stream.aloud.flush(), now)
             self._post(OracleDone(stream.revision, failed=reason == "failed"))
         if reason == "complete":
             self._failed_turn = 0

@@ -23,7 +23,6 @@ from app.backend.base import (
 from app.backend.router import Choice
 from app.conversation import events as e
 from app.conversation.oracle import ASSUMED_LIMIT, Pace, RequestBudget
-from app.conversation.speaking.clauses import Aloud
 from app.conversation.words import WordGatherer
 from app.session.mailbox import Message
 
@@ -109,18 +108,16 @@ class OracleStream:
 
     owner: StreamOwner
     revision: int
-    order: int
     turn: int
     words: str
     final: bool
     backend: Backend
     chosen: Backend
     asked_at: float
+    order: int = 0
     task: asyncio.Task[None] | None = None
     count: int = 0
     text: str = ""
-    aloud: Aloud = field(default_factory=Aloud)
-    """What the front-end gets of it."""
     first_at: float | None = None
     sent: int = 0
     usage: Usage | None = None

@@ -55,7 +55,8 @@ class Playback:
 
     def add_words(self, at: float, said: Said) -> None:
         """Words whose sound ends in the frame that was just written."""
-        event = e.AssistantSaid(at, said.turn, said.text, said.revision, said.glued)
+        written = said.written or (-1, -1)
+        event = e.AssistantSaid(at, said.turn, said.text, said.revision, said.glued, *written)
         self._pending.append(_Pending(self._written - FRAME_SAMPLES + said.end, event))
 
     def heard(self, at: float, *, up_to_turn: int = 0) -> list[e.AssistantSaid]:

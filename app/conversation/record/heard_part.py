@@ -21,7 +21,8 @@ from app.conversation.markdown import (
     well_formed,
 )
 from app.conversation.record.revisions import Revision
-from app.conversation.speaking.clauses import CLOSING, aloud_parts, spoken
+from app.conversation.speaking.clauses import CLOSING, aloud_parts, spoken_form
+from app.conversation.speaking.correction import after_bridge
 from app.conversation.words import fold
 
 NEAR = 4
@@ -54,7 +55,7 @@ class Progress:
     matched: int = 0
     """How many of the words that were heard since then are those of the text."""
     _ends: list[int] = field(default_factory=list)
-    """Where each word that the voice gets ends in the text, in letters."""
+    """Where each word ends in the text, in letters."""
     _words: list[str] = field(default_factory=list)
     _spans: list[tuple[int, int]] = field(default_factory=list)
     """Each word in its folded form, and where what it stands for begins and ends in the text."""
@@ -62,8 +63,8 @@ class Progress:
     _read: int = 0
     _parts: list[tuple[Kind, int]] = field(default_factory=list)
     """The parts of the text so far, with their places."""
-    _announced: tuple[int, int, int] = (-1, 0, 0)
-    """Where the newest block begins in the text, in `_ends` and in `_words`."""
+    _announced: tuple[int, int] = (-1, 0)
+    """Where the newest block begins in the text and in `_words`."""
     _place: int = 0
     """How many of `_words` have been heard or skipped."""
     _before: str = ""
@@ -158,6 +159,9 @@ class Progress:
     def _index(self, text: str) -> None:
         if self._seen == len(text):
             return
+        if self._ends and self._ends[-1] == self._seen:  # the last word may have become longer
+            self._ends.pop()
+        self._ends += [match.end() for match in _WRITTEN.finditer(text, self._ends[-1] if self._ends else 0)]
         self._seen = len(text)
         if len(self._parts) <= 1 and not may_have_blocks(text):
             self._parts = [("prose", 0)]
@@ -171,8 +175,8 @@ class Progress:
             start += len(part.text)
             ends.append(start)
         if places[: len(self._parts)] != self._parts:  # what looked like words is a table
-            self._ends, self._words, self._spans, self._parts = [], [], [], []
-            self._read, self._announced = 0, (-1, 0, 0)
+            self._words, self._spans, self._parts = [], [], []
+            self._read, self._announced = 0, (-1, 0)
         known = max(0, len(self._parts) - 1)
         self._parts = places
         for (part, said), (_, begin), end in list(zip(parts, places, ends, strict=True))[known:]:
@@ -185,7 +189,6 @@ class Progress:
 
     def _add_words(self, text: str) -> None:
         for match in _WRITTEN.finditer(text, self._read):
-            self._ends.append(match.end())
             for word in fold(match.group()):
                 self._words.append(word)
                 self._spans.append(match.span())
@@ -193,69 +196,22 @@ class Progress:
     def _add_block(self, begin: int, end: int, said: str) -> None:
         """Adds what a voice says in place of a block, or makes the newest one longer."""
         if said and self._announced[0] != begin:
-            self._announced = (begin, len(self._ends), len(self._words))
-            self._ends += [end] * len(said.split())
+            self._announced = (begin, len(self._words))
             self._words += fold(said)
-        begin, first_end, first_word = self._announced
-        self._ends[first_end:] = [end] * (len(self._ends) - first_end)
+        begin, first_word = self._announced
         self._spans[first_word:] = [(begin, end)] * (len(self._words) - first_word)
 
 
 ENOUGH_WORDS = 4
 """This many words in a row identify a place in a text of a few sentences."""
-
-_SENTENCE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*(?=\s+[^a-z]|$)")
-
-
-def intended_answer(answer: str, heard: list[str], *, whole: bool, code: str = ENGLISH) -> str:
-    """Returns the spoken form of `answer`, which is in the language `code`, up to the end of the sentence in which
-    `heard` ends, or all of it if it was played `whole`; code and tables are as they were written. Empty if `heard` is
-    not from this answer.
-    """
-    text, last = spoken(answer, code), fold(" ".join(heard))[-ENOUGH_WORDS:]
-    reached = _end_of(last, text)
-    if reached is None:
-        return ""
-    end = None if whole else _SENTENCE_END.search(text, max(0, reached - 1))
-    return _with_blocks(text if end is None else text[: end.end()], answer, code)
-
-
-def _with_blocks(said: str, answer: str, code: str) -> str:
-    """Returns what was said with the code and the tables of `answer` in place of the sentences that stand for them."""
-    parts, place = [], 0
-    for block, stands in aloud_parts(blocks(answer), code):
-        if block.kind == "prose":
-            continue
-        if stands:
-            begin = said.find(stands.strip(), place)
-            if begin < 0:
-                break
-            parts.append(said[place:begin].strip())
-            place = begin + len(stands.strip())
-        parts.append(block.text.strip())
-    return "\n\n".join(filter(None, [*parts, said[place:].strip()]))
-
-
-def _end_of(words: tuple[str, ...], text: str) -> int | None:
-    """The index after the last occurrence of `words` in `text`."""
-    if not words:
-        return None
-    ends: list[int] = []
-    folded: list[str] = []
-    for token in re.finditer(r"\S+", text):
-        for word in fold(token.group()):
-            folded.append(word)
-            ends.append(token.end())
-    for place in range(len(folded) - len(words), -1, -1):
-        if tuple(folded[place : place + len(words)]) == words:
-            return ends[place + len(words) - 1]
-    return None
-
-
 ALIKE = 0.5
 """Share of the words heard that must be the text's; else a front-end has spoken in words of its own."""
 LONGER, SLACK = 1.5, 6
 """The text may have so many times the words that were heard, and so many more; else the wrong place was found."""
+
+_SENTENCE_END = re.compile(
+    rf"[.!?…][{re.escape(CLOSING)}*_`~]*(?=\s+[^a-z]|\s*$)|(?=\n[ \t]*(?:\n|(?:[-*+•]|\d{{1,2}}[.)])[ \t]))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,11 +224,16 @@ class WrittenPart:
 
 @dataclass(slots=True)
 class HeardPart:
-    """Consecutive words of a turn that are of one revision, which is None if its request is not known.
+    """Consecutive words of a turn that come from one revision.
 
-    `number`: the revision's; 0 for words of none, such as an opening. `before`: what was heard of the answer until
-    then. `corrects`: the part puts that right, and does not continue it. `heard`: its words, with a space before each;
-    `said`: without the spaces where it was said as one. `start`: it begins at this letter of the turn.
+    A front-end that reads the oracle aloud reports which characters of the revision each word stands for. For another
+    one they are found by comparing the words.
+
+    - `number`: the revision's; 0 for words of none, such as an opening.
+    - `revision`: None if its request is unknown.
+    - `before`: what was heard of the answer until then.
+    - `corrects`: the part corrects that, and does not continue it.
+    - `heard`: its words, with a space before each; `said`: without the spaces where it was said as one.
     """
 
     number: int
@@ -281,17 +242,27 @@ class HeardPart:
     corrects: bool = False
     heard: str = ""
     said: str = ""
-    start: int = 0
+    _span: tuple[int, int] | None = field(default=None, repr=False, compare=False)
+    """The characters that were heard, as the front-end reports them."""
+    _unknown: bool = field(default=False, repr=False, compare=False)  # some words come without their characters
     _progress: Progress | None = field(default=None, repr=False, compare=False)
     _seeks: bool = field(default=False, repr=False, compare=False)  # it may begin anywhere in the text
     _followed: int = field(default=0, repr=False, compare=False)
     _lead: list[str] = field(default_factory=list, repr=False, compare=False)  # heard before the text's own words
     _words: int = field(default=0, repr=False, compare=False)  # heard of the text, or respelt
 
-    def hear(self, text: str, *, glued: bool) -> None:
-        """Adds words that were heard; `glued`: without a space before them."""
+    def hear(self, text: str, *, glued: bool, begin: int = -1, end: int = -1) -> None:
+        """Adds words that were heard; the other parameters are those of `AssistantSaid`."""
         self.heard = f"{self.heard} {text}" if self.heard else text
         self.said = f"{self.said}{'' if glued else ' '}{text}".strip()
+        if begin < 0 or end < begin or self._unknown:
+            self._unknown = True
+        elif self._span is not None:
+            self._span = self._span[0], max(self._span[1], end)
+        elif begin < end:
+            self._span = begin, end
+        else:
+            self._lead.append(text)
 
     @property
     def answer(self) -> str:
@@ -309,30 +280,60 @@ class HeardPart:
         return has_markdown(self.answer)
 
     def meant(self, whole: bool) -> str:
-        """What the heard words stand for in the answer; `whole`: it was heard to its end."""
-        return intended_answer(self.answer, self.heard.split(), whole=whole, code=self.language)
+        """Returns the answer, as the model wrote it, up to the end of the sentence in which the heard words end.
 
-    def written(self, whole: bool) -> tuple[WrittenPart, WrittenPart]:
-        """The words before those of the answer (a bridge), and the part of the answer that was heard, as it was
-        written; only the former where a front-end speaks in words of its own.
+        `whole`: it was heard to its end. Empty if the words aren't those of the answer.
         """
-        own = WrittenPart(escaped(self.said)), WrittenPart("")
-        text = self.answer
+        if self._unknown:
+            end = None if not self.answer else _end_of(fold(self.heard)[-ENOUGH_WORDS:], self.answer, self.language)
+            end = len(self.answer) if end and whole and self._complete else end
+        else:
+            reached = self._reached(whole)
+            end = None if reached is None else reached[1]
+        return "" if end is None else _through_sentence(self.answer, end)
+
+    def written(self, whole: bool, *, marked: bool) -> tuple[WrittenPart, WrittenPart]:
+        """Returns the words before those of the answer (a bridge), and what was heard of the answer as it was written.
+
+        Only the former if a front-end speaks in words of its own. `marked`: as Markdown; else as plain text.
+        """
+        # A front-end that doesn't report what its words stand for may speak in words of its own.
+        reached = None if self._unknown and not marked else self._reached(whole)
+        if reached is None:
+            return WrittenPart(escaped(self.said) if marked else self.said), WrittenPart("")
+        text, (begin, end), lead = self.answer, reached, " ".join(self._lead)
+        if not marked:
+            said = text[begin:end].strip()
+            return WrittenPart(lead), WrittenPart(after_bridge(said, self.language) if lead else said)
+        begin += len(text[begin:end]) - len(text[begin:end].lstrip())
+        line = text.rfind("\n", 0, begin) + 1
+        marks = text[line:begin]
+        fresh = is_line_mark(marks) and bool(marks or (line and not lead))
+        return WrittenPart(escaped(lead)), WrittenPart(well_formed(cut(text, end)[line if fresh else begin :]), fresh)
+
+    def _reached(self, whole: bool) -> tuple[int, int] | None:
+        """Returns which characters of the answer were heard; None if the words aren't those of the answer."""
+        text, complete = self.answer, whole and self._complete
         if not text:
-            return own
+            return None
+        if not self._unknown:
+            if self._span is None:
+                return None
+            begin, end = self._span
+            return begin, len(text) if complete else max(min(end, len(text)), _end_of_block(text, end))
         progress = self._follow(text)
-        if whole and self.revision is not None and self.revision.end_reason == "complete":
+        if complete:
             progress.finish()
         begin, end = progress.begun, progress.heard
         if not progress.matched or progress.matched < ALIKE * self._words:
-            return own
+            return None
         if progress.words_between(begin, end) > LONGER * self._words + SLACK:
-            return own
-        line, lead = text.rfind("\n", 0, begin) + 1, " ".join(self._lead)
-        marks = text[line:begin]
-        fresh = is_line_mark(marks) and bool(marks or (line and not lead))
-        end = len(text) if whole and progress.all_heard else end
-        return WrittenPart(escaped(lead)), WrittenPart(well_formed(cut(text, end)[line if fresh else begin :]), fresh)
+            return None
+        return begin, len(text) if whole and progress.all_heard else end
+
+    @property
+    def _complete(self) -> bool:
+        return self.revision is not None and self.revision.end_reason == "complete"
 
     def _follow(self, text: str) -> Progress:
         """Finds what was heard since the last time in the answer."""
@@ -341,6 +342,7 @@ class HeardPart:
             progress = self._progress = Progress(code=self.language)
             continues = not self.corrects and progress.go_on(text, self.before)
             self._seeks = bool(self.before) and not continues
+            self._lead.clear()
         for word in self.heard[self._followed :].split():
             progress.hear(text, word, seek=self._seeks)
             if not progress.matched:
@@ -352,3 +354,36 @@ class HeardPart:
         self._followed = len(self.heard)
         progress.follow(text)
         return progress
+
+
+def _through_sentence(text: str, end: int) -> str:
+    """Returns `text` up to the end of the sentence, or of the code or table, in which character `end` is the last."""
+    if place := _end_of_block(text, end):
+        return text[:place].strip()
+    found = _SENTENCE_END.search(text, max(0, end - 1))
+    return (text if found is None else text[: max(end, found.end())]).strip()
+
+
+def _end_of_block(text: str, end: int) -> int:
+    """Returns where the code or table ends that character `end` belongs to, as it may have grown; 0 in prose."""
+    place = 0
+    for block in blocks(text):
+        place += len(block.text)
+        if place - len(block.text) < end <= place:
+            return 0 if block.kind == "prose" else place
+    return 0
+
+
+def _end_of(words: tuple[str, ...], answer: str, code: str) -> int | None:
+    """Returns how many characters of `answer` have been said after the last occurrence of `words` in it."""
+    text, reached = spoken_form(answer, code, whole=True)
+    ends: list[int] = []
+    folded: list[str] = []
+    for token in _WRITTEN.finditer(text):
+        for word in fold(token.group()):
+            folded.append(word)
+            ends.append(reached[token.end() - 1])
+    for place in range(len(folded) - len(words), -1, -1):
+        if words and tuple(folded[place : place + len(words)]) == words:
+            return ends[place + len(words) - 1]
+    return None

@@ -11,7 +11,6 @@ from typing import Literal
 from app.conversation import events as e
 from app.conversation.record.heard_part import HeardPart
 from app.conversation.record.revisions import Revision, RevisionLog
-from app.conversation.speaking.clauses import spoken
 from app.conversation.speaking.correction import taken_back
 
 
@@ -30,7 +29,7 @@ class Passage:
 @dataclass(frozen=True, slots=True)
 class CorrectionPoint:
     """The point in an answer at which the voice corrected itself: letter `at`. `newer`: the whole answer that it went
-    over to, in its spoken form and its `language`.
+    over to, in its `language`.
     """
 
     at: int
@@ -107,18 +106,24 @@ class Turn:
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """The words of an answer, divided where the voice took some of them back and said others in their place."""
-        answers = self._answers
+        """The words of an answer as plain text, divided where the voice took some back and said others instead.
+
+        They are as the model wrote them, as far as that is known. Nothing is divided in a `marked` turn.
+        """
+        if self.marked or not self.parts:
+            return (Passage(self.text),) if self.text else ()
+        text, starts = self._joined(marked=False)
+        first = min((start for part, start in zip(self.parts, starts, strict=True) if part.number), default=0)
         corrections = (
-            CorrectionPoint(part.start, spoken(part.answer, part.language), part.language)
-            for part in answers
-            if part.corrects
+            CorrectionPoint(start, part.answer, part.language)
+            for part, start in zip(self.parts, starts, strict=True)
+            if part.number and part.corrects
         )
-        return passages(self.text, answers[0].start if answers else 0, corrections)
+        return passages(text, first, corrections)
 
     @property
     def meant(self) -> str:
-        """What a model should know to have been said: the answer as its model gave it, or of an answer that was not
+        """What a model should know to have been said: the answer as its model wrote it, or of an answer that was not
         heard as a whole the sentences that were started. For the user's turns, and where a front-end speaks in words
         of its own: what was heard.
         """
@@ -133,14 +138,19 @@ class Turn:
         return self._meant[1]
 
     @property
+    def marked(self) -> bool:
+        """Whether an answer has Markdown in it."""
+        return any(part.marked for part in self._answers)
+
+    @property
     def written(self) -> str:
-        """The assistant's words in Markdown, as its model wrote them and as far as they were heard: with the code and
-        the tables that the voice said are on the screen. Empty where no answer has Markdown: `text` tells all.
+        """The assistant's words as its model wrote them, as far as they were heard: with the code and the tables that
+        the voice said are on the screen. It is Markdown if the turn is `marked`, else plain text. Empty for the user's
+        turns.
         """
         state = self._state
         if self._written is None or self._written[0] != state:
-            marked = any(part.marked for part in self._answers)
-            self._written = state, self._joined() if marked else ""
+            self._written = state, self._joined(marked=self.marked)[0] if self._answers else ""
         return self._written[1]
 
     @property
@@ -158,13 +168,20 @@ class Turn:
         heard, answer = (0, 0) if last is None else (len(last.heard), len(last.answer))
         return self._whole, len(self.parts), heard, answer
 
-    def _joined(self) -> str:
-        joined = ""
+    def _joined(self, *, marked: bool) -> tuple[str, list[int]]:
+        """Returns the words of all parts, and where each of them begins. `marked`: as Markdown."""
+        joined, starts = "", list[int]()
         for part in self.parts:
-            for piece in part.written(self._whole and part is self.parts[-1]):
-                apart = "\n\n" if piece.fresh or joined.endswith("\n") else " "
-                joined += f"{apart if joined and piece.text else ''}{piece.text}"
-        return joined
+            start = None
+            for piece in part.written(self._whole and part is self.parts[-1], marked=marked):
+                if not piece.text:
+                    continue
+                apart = "\n\n" if piece.fresh or (marked and joined.endswith("\n")) else " "
+                joined += apart if joined else ""
+                start = len(joined) if start is None else start
+                joined += piece.text
+            starts.append(len(joined) if start is None else start)
+        return joined, starts
 
 
 @dataclass(slots=True)
@@ -218,15 +235,14 @@ class Transcript:
             case e.AssistantOpened():
                 turn.opened = True
             case e.AssistantSaid():
-                start = len(turn.stable) + (1 if turn.stable and not event.glued else 0)
                 turn.stable = f"{turn.stable}{'' if event.glued else ' '}{event.text}".strip()
                 revision = self._revisions.get(event.revision)
                 if not turn.parts or turn.parts[-1].number != event.revision:
                     before = " ".join(part.said for part in turn.parts if part.number)
                     corrects = event.revision in turn._corrections
                     turn._corrections -= {event.revision}
-                    turn.parts += (HeardPart(event.revision, revision, before, corrects, start=start),)
-                turn.parts[-1].hear(event.text, glued=event.glued)
+                    turn.parts += (HeardPart(event.revision, revision, before, corrects),)
+                turn.parts[-1].hear(event.text, glued=event.glued, begin=event.begin, end=event.end)
                 model = "" if revision is None else revision.model or revision.backend
                 if model and (not turn.backends or turn.backends[-1] != model):
                     turn.backends += (model,)

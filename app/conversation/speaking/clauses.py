@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from app.conversation.languages import ENGLISH, Language, language
@@ -17,37 +18,12 @@ from app.conversation.markdown import Block, blocks
 from app.conversation.words import fold
 
 
-class Aloud:
-    """Turns an answer that arrives word by word. What was given to the voice stays the beginning of what follows."""
+def aloud(text: str, code: str = ENGLISH, *, whole: bool = True) -> str:
+    """Returns an answer in the language `code` with sentences in the place of code and tables.
 
-    def __init__(self, code: str = ENGLISH) -> None:
-        self.text = ""
-        """All that the voice was given so far."""
-        self.in_block = False
-        """Whether the answer so far ends in code or in a table."""
-        self._code = code
-        self._written = ""
-
-    def push(self, delta: str) -> str:
-        """Adds whole words of the answer, with their spacing; returns what the voice gets for them (may be empty)."""
-        self._written += delta
-        return self._pass_on(whole=False)
-
-    def flush(self) -> str:
-        """Returns what the voice gets at the answer's end."""
-        return self._pass_on(whole=True)
-
-    def _pass_on(self, *, whole: bool) -> str:
-        parts = blocks(self._written, whole=whole)
-        self.in_block = bool(parts) and parts[-1].kind != "prose"
-        text = "".join(said for _, said in aloud_parts(parts, self._code))
-        passed, self.text = len(self.text), text
-        return text[passed:]
-
-
-def aloud(text: str, code: str = ENGLISH) -> str:
-    """Returns what a voice is given for a whole answer in the language `code`."""
-    return "".join(said for _, said in aloud_parts(blocks(text), code))
+    `whole`: no more text follows. Until then the result is the beginning of the result for any longer text.
+    """
+    return "".join(said for _, said in aloud_parts(blocks(text, whole=whole), code))
 
 
 def aloud_parts(parts: Sequence[Block], code: str = ENGLISH) -> Iterator[tuple[Block, str]]:
@@ -72,8 +48,9 @@ def _compiled(*rules: tuple[str, str, int]) -> _Rules:
     return tuple((re.compile(pattern, flags), replacement) for pattern, replacement, flags in rules)
 
 
+_NAMES = _compiled((r"\b([CF])#(?!\w)", r"\1 sharp", 0))
 _MARKUP = _compiled(
-    (r"[^\S\n]+", " ", 0),  # first: the rules below match single blanks
+    (r"[^\S\n]{2,}|[^\S\n ]", " ", 0),  # first: the rules below match single blanks
     # The end of a paragraph, a heading and an item of a list is heard.
     (r"(?<=[\w)])([*_`]*) ?\n ?\n", r".\1\n\n", 0),
     (r"^( ?#{1,6} .*[\w)])([*_`]*) ?\n", r"\1.\2\n", re.M),
@@ -99,7 +76,7 @@ _SIGNS = _compiled(
     (r"[*_`#~|<>{}\[\]\\^]+", "", 0),
     (r"\$(?=[A-Za-z(])|(?<=[A-Za-z)])\$(?!\d)", "", 0),  # around a formula
     (r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+", "", 0),  # emoji
-    (r"\s+", " ", 0),
+    (r"\s{2,}|[^\S ]", " ", 0),
 )
 
 
@@ -108,16 +85,57 @@ def _rules(code: str) -> _Rules:
     """All rules of a language in their order."""
     one = language(code)
     readings = _compiled(*((pattern, replacement, 0) for pattern, replacement in one.readings))
-    return (*_MARKUP, (_LINK, one.link), *_LISTS, *readings, *_SIGNS)
+    return (*_NAMES, *_MARKUP, (_LINK, one.link), *_LISTS, *readings, *_SIGNS)
 
 
-@functools.lru_cache(maxsize=16)
-def spoken(text: str, code: str = ENGLISH) -> str:
-    """Returns `text`, which is in the language `code`, as a voice should say it."""
-    text = aloud(text, code)
+class _Aligned:
+    """A text under rewriting, with the written characters that each of its characters reaches."""
+
+    def __init__(self, parts: Iterator[tuple[Block, str]]) -> None:
+        self.text, self.ends, place = "", list[int](), 0
+        for block, said in parts:
+            self.text += said
+            end = place + len(block.text)
+            self.ends += range(place + 1, end + 1) if said is block.text else [end] * len(said)
+            place = end
+
+    def replace(self, pattern: re.Pattern[str], replacement: str) -> None:
+        """Replaces every match of `pattern`, as `re.sub` does."""
+        texts, ends, last = list[str](), list[int](), 0
+        for match in pattern.finditer(self.text):
+            old, new = match.group(), match.expand(replacement)
+            texts += (self.text[last : match.start()], new)
+            ends += self.ends[last : match.start()]
+            shared = _shared(old, new)
+            rest = min(_shared(old[::-1], new[::-1]), len(old) - shared, len(new) - shared)
+            ends += self.ends[match.start() : match.start() + shared]
+            reached = self.ends[match.end() - rest - 1] if match.end() > rest else 0
+            ends += [reached] * (len(new) - shared - rest)
+            ends += self.ends[match.end() - rest : match.end()]
+            last = match.end()
+        if texts:
+            self.text = "".join([*texts, self.text[last:]])
+            self.ends = ends + self.ends[last:]
+
+
+def _shared(one: str, other: str) -> int:
+    """Returns how many characters two texts have in common at their beginning."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+@functools.lru_cache(maxsize=64)
+def spoken_form(text: str, code: str, whole: bool) -> tuple[str, tuple[int, ...]]:
+    """Returns what a voice says for an answer, and for each character of that how many of the answer's it reaches."""
+    form = _Aligned(aloud_parts(blocks(text, whole=whole), code))
     for pattern, replacement in _rules(code):
-        text = pattern.sub(replacement, text)
-    return text.strip()
+        form.replace(pattern, replacement)
+    first, last = len(form.text) - len(form.text.lstrip()), len(form.text.rstrip())
+    return form.text[first:last], tuple(form.ends[first:last])
+
+
+def spoken(text: str, code: str = ENGLISH, *, whole: bool = True) -> str:
+    """Returns what a voice says for an answer in the language `code`; `whole`: no more text follows."""
+    return spoken_form(text, code, whole)[0]
 
 
 MIN_WORDS = 4
@@ -138,38 +156,82 @@ LONGEST_FIRST_WORDS = 11
 """The first clause is cut early, before a word that often begins a phrase, because the user waits for its sound."""
 
 
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause in both forms.
+
+    - `spoken`: what a voice says.
+    - `begin`: the written character at which it begins.
+    - `ends`: for each spoken word, how many characters of the written answer have been said after it.
+    """
+
+    spoken: str
+    begin: int
+    ends: tuple[int, ...]
+
+
+def clauses_of(answer: str, *, complete: bool, code: str = ENGLISH) -> list[Clause]:
+    """Returns the closed clauses of a written answer in the language `code`; see `split_clauses`."""
+    text, reached = spoken_form(answer, code, complete)
+    clauses: list[Clause] = []
+    begin = 0
+    for tokens in _ranges(text, complete, code):
+        ends = tuple(reached[end - 1] for _, end in tokens)
+        clauses.append(Clause(_joined(text, tokens), begin, ends))
+        begin = ends[-1]
+    if complete and clauses:
+        last = clauses[-1]
+        clauses[-1] = Clause(last.spoken, last.begin, (*last.ends[:-1], len(answer)))
+    return clauses
+
+
 def split_clauses(text: str, *, complete: bool, code: str = ENGLISH) -> list[str]:
-    """Returns the closed clauses of `text`, which is in the language `code`; joined by spaces they are its words.
+    """Returns the closed clauses of a spoken `text` in the language `code`; joined by spaces they are its words.
 
     A clause is closed by what follows it, so the last one is returned only if the text is `complete`. The first one is
     kept short. A sentence that stands for code or a table is a clause at once: what follows it may be long in coming.
     """
-    spoken_in = language(code)
-    clauses: list[str] = []
-    stretches = _announcements(code).split(text)
-    for number, stretch in enumerate(stretches):
-        if number % 2:
-            clauses.append(stretch)
-        else:
-            _split(stretch.split(), clauses, spoken_in, complete or number + 1 < len(stretches))
+    return [_joined(text, tokens) for tokens in _ranges(text, complete, code)]
+
+
+_Token = tuple[int, int]
+"""The first character of a word and the one after its last."""
+_TOKEN = re.compile(r"\S+")
+
+
+def _joined(text: str, tokens: Sequence[_Token]) -> str:
+    return " ".join(text[begin:end] for begin, end in tokens)
+
+
+def _ranges(text: str, complete: bool, code: str) -> list[list[_Token]]:
+    """Returns the tokens of each closed clause."""
+    clauses: list[list[_Token]] = []
+    place = 0
+    for found in _announcements(code).finditer(text):
+        _split(text, place, found.start(), clauses, language(code), complete=True)
+        clauses.append([match.span() for match in _TOKEN.finditer(text, *found.span())])
+        place = found.end()
+    _split(text, place, len(text), clauses, language(code), complete=complete)
     return clauses
 
 
-def _split(tokens: list[str], clauses: list[str], spoken_in: Language, complete: bool) -> None:
-    words: list[str] = []
-    for place, token in enumerate(tokens):
-        words.append(token)
-        if place + 1 == len(tokens):
-            break
-        following = tokens[place + 1]
+def _split(
+    text: str, begin: int, end: int, clauses: list[list[_Token]], spoken_in: Language, *, complete: bool
+) -> None:
+    """Adds the clauses of a stretch of `text`."""
+    spans = [match.span() for match in _TOKEN.finditer(text, begin, end)]
+    tokens = [text[first:last] for first, last in spans]
+    start = 0
+    for place, token in enumerate(tokens[:-1]):
+        words, following = tokens[start : place + 1], tokens[place + 1]
         # The end of a paragraph may still add a full stop to the last word.
         settled = complete or place + 2 < len(tokens)
         early = not clauses and _early(words, following if settled else "", spoken_in)
         if early or _closes(token, words, following, spoken_in):
-            clauses.append(" ".join(words))
-            words = []
-    if words and complete:
-        clauses.append(" ".join(words))
+            clauses.append(spans[start : place + 1])
+            start = place + 1
+    if start < len(spans) and complete:
+        clauses.append(spans[start:])
 
 
 @cache

@@ -1,24 +1,50 @@
-"""Decides what a voice says next, from the oracle's revisions and what was said so far."""
+"""Decides what a voice says now: it waits, fills the wait with an opening, or says a clause of the oracle.
+
+`decide` is the only place where that is decided, and `could_answer` tells whether a turn that ended now would be
+answered at once. Both ask the same gate (`Revisions.gate`), which names the rule by which a revision may be spoken or
+is held back. What is known of the revisions is in `app.conversation.speaking.revisions`.
+
+A newer revision takes over at the end of a clause: `app.conversation.speaking.correction` joins it to what was said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
-from app.conversation.events import AnswerMode
-from app.conversation.oracle import OracleAsked, OracleCompleted, OracleInput, OracleWords
-from app.conversation.speaking.clauses import split_clauses, spoken
+from app.conversation.events import AnswerMode, SpeechRule
+from app.conversation.frame import FRAME_SECONDS
 from app.conversation.speaking.correction import after_bridge, bridge_behind, ends_sentence, plan_correction
-from app.conversation.turns.completeness import completeness
+from app.conversation.speaking.revisions import KnownRevision, Revisions, Verdict
 from app.conversation.turns.floor import TakeFloor
-from app.conversation.words import fold, same_words
+from app.conversation.words import same_words
+
+SILENCE = 0.5
+"""Longest silence in seconds between the release of the push-to-talk button and an opening."""
+
+SILENCE_GUESSED = 0.76
+"""The same after the end of the user's speech if the end of the turn is only an estimate. Of 24 pauses between the
+sentences of MT-Bench questions in two synthetic voices, 14 are longer than 0.45 s and none is longer than 0.74 s. An
+opening after 0.5 s would start just as the user continues."""
+
+SILENCE_AT_WORST = 0.9
+"""The same while the answer's first clause is being synthesised. That takes 0.1 to 0.4 s on two laptop cores, and an
+opening would delay the answer by a second."""
+
+FAR_SECONDS = 0.8
+"""If the answer is expected later than this, an opening starts immediately. An opening lasts about a second, less than
+a slow back-end needs for its first clause. A ready answer would also start as soon as the end of the turn is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """Words whose audio ends at sample `end` of this step's frame (1 to 1920).
 
-    `revision`: the revision they come from, or 0 for none; `glued`: no space precedes them.
+    - `revision`: the revision they come from, or 0 for none.
+    - `glued`: no space precedes them.
+    - `written`: the first and the last character (exclusive) of the revision's text that they stand for; None if
+      unknown. Words of the voice's own, such as a bridge, stand for none.
     """
 
     text: str
@@ -26,156 +52,18 @@ class Said:
     turn: int
     revision: int
     glued: bool = False
-
-
-@dataclass(slots=True)
-class KnownRevision:
-    """One answer of a back-end as it grows, requested for `asked`, the words of `turn` that were known then.
-
-    `complete`: these were all of them. `wanted`: the user has chosen this back-end in mid-answer. `done`: `text` is
-    whole. `paused`: the user was silent at the request. `due`: the session time at which its first clause is expected,
-    `expected` seconds after the request. `language`: of the words, by its two letters. `order`: a later request has a
-    greater one, whatever the numbers are.
-    """
-
-    number: int
-    turn: int
-    complete: bool = False
-    wanted: bool = False
-    asked: str = ""
-    text: str = ""
-    done: bool = False
-    paused: bool = True
-    due: float = 0.0
-    expected: float = 0.0
-    language: str = "en"
-    order: int = 0
-
-    @property
-    def clauses(self) -> list[str]:
-        """Its closed clauses, in their spoken form."""
-        return split_clauses(spoken(self.text, self.language), complete=self.done, code=self.language)
-
-    @property
-    def may_stay(self) -> bool:
-        """Whether the words that it answers may be the whole turn: the user paused after them, or they are English and
-        don't break off in mid-sentence.
-        """
-        closed = self.language == "en" and completeness(self.asked) != "open"
-        return self.complete or self.paused or closed
-
-    @property
-    def beginning(self) -> tuple[str, ...]:
-        """The words of its first clause; empty while that may still grow."""
-        return fold(next(iter(self.clauses), ""))
-
-
-def is_stable(revision: KnownRevision, revisions: Iterable[KnownRevision], ended: TakeFloor) -> bool:
-    """Whether `revision`, one of `revisions`, may be spoken now that the turn has `ended`.
-
-    It may if it answers the complete turn. Before that is known it may if the turn's end was guessed from the voice,
-    there is no newer request, and either its words are a whole question or the revision before it starts alike.
-    """
-    if revision.complete or revision.wanted:
-        return True
-    others = [other for other in revisions if other.turn == revision.turn and other is not revision]
-    if ended.told or any(other.order > revision.order for other in others):
-        return False
-    if ended.heard:
-        if not same_words(ended.heard, revision.asked):
-            return False
-        if completeness(revision.asked, revision.language) in ("short", "request", "question"):
-            return True
-    before = max((other for other in others if fold(other.text)), key=lambda other: other.order, default=None)
-    return before is not None and revision.beginning != () and revision.beginning == before.beginning
-
-
-KEPT = 9
-"""How many revisions to keep besides the one in use. Older ones are no longer spoken or compared."""
-
-
-class Revisions:
-    """Revisions keyed by number, oldest first. Only `KnownRevision.order` determines which of two is newer."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, KnownRevision] = {}
-        self._order = 0
-
-    def __iter__(self) -> Iterator[KnownRevision]:
-        return iter(self._known.values())
-
-    def get(self, number: int) -> KnownRevision | None:
-        """Returns the revision `number`, or None if it is unknown or has been dropped."""
-        return self._known.get(number)
-
-    @property
-    def newest(self) -> KnownRevision | None:
-        """The revision requested last."""
-        return next(reversed(self._known.values()), None)
-
-    def of_turn(self, turn: int) -> list[KnownRevision]:
-        """Returns the revisions of a turn, oldest first."""
-        return [revision for revision in self if revision.turn == turn]
-
-    def update(self, item: OracleInput, at: float = 0.0, *, in_use: int = 0) -> KnownRevision | None:
-        """Processes one input and returns its revision, or None if it is rejected. `at`, `in_use`: see `ask`."""
-        if isinstance(item, OracleAsked):
-            return self.ask(item, at, in_use=in_use)
-        if isinstance(item, OracleWords):
-            return self.add(item)
-        revision = self._known.get(item.revision)
-        if revision is not None and isinstance(item, OracleCompleted):
-            revision.complete = True
-        elif revision is not None:
-            revision.done = True
-        return revision
-
-    def ask(self, asked: OracleAsked, at: float = 0.0, *, in_use: int = 0) -> KnownRevision:
-        """Makes a revision, requested at session time `at`, the newest one. A known revision keeps its text.
-
-        `in_use`: a revision to keep even if it is old.
-        """
-        before = self._known.pop(asked.revision, None)
-        self._order += 1
-        revision = KnownRevision(
-            asked.revision,
-            asked.turn,
-            asked.complete,
-            asked.wanted,
-            asked.words,
-            text=before.text if before is not None else "",
-            done=before is not None and before.done,
-            paused=asked.paused,
-            due=at + asked.expected,
-            expected=asked.expected,
-            language=asked.language,
-            order=self._order,
-        )
-        self._known[asked.revision] = revision
-        for number in list(self._known)[:-KEPT]:
-            if number != in_use:
-                del self._known[number]
-        return revision
-
-    def add(self, words: OracleWords) -> KnownRevision | None:
-        """Adds words to their revision and returns it, or None if they are rejected.
-
-        Words are rejected if the revision isn't known, or if a newer one of the same turn already has words.
-        """
-        revision = self._known.get(words.revision)
-        if revision is None:
-            return None
-        if any(other.order > revision.order and fold(other.text) for other in self.of_turn(revision.turn)):
-            return None
-        revision.text += words.text
-        return revision
+    written: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseChoice:
-    """Clause number `index` of a revision, spoken as `text`. An opening has revision 0.
+    """A clause to speak. An opening has revision 0.
 
-    `bridge`: the correction phrase at its start, if any; `cuts`: the current clause is cut off to make way for it.
+    - `revision`, `index`: the revision, and the clause's number in it.
+    - `text`: what the voice says, including a bridge.
+    - `bridge`: the correction phrase at its start, if any.
+    - `cuts`: the current clause is cut off to make way for it.
+    - `begin`, `ends`: the written form, see `Clause`; for the words of a bridge, `ends` stays at `begin`.
     """
 
     revision: int
@@ -183,6 +71,16 @@ class ClauseChoice:
     text: str
     bridge: str = ""
     cuts: bool = False
+    begin: int = 0
+    ends: tuple[int, ...] = ()
+
+    def written(self, word: int, words: int) -> tuple[int, int] | None:
+        """Returns the written characters that spoken word number `word` of `words` stands for; None if unknown."""
+        if not self.ends:
+            return None
+        if words == len(self.ends):
+            return self.ends[word - 1] if word else self.begin, self.ends[word]
+        return self.begin, self.ends[-1] if word == words - 1 else self.begin
 
 
 @dataclass(slots=True)
@@ -194,7 +92,8 @@ class SpokenAnswer:
     - `corrections`: the number of bridges spoken so far.
     - `source`: the revision in use, 0 if none.
     - `next_clause`: the index of its next clause.
-    - `audible`: part of the answer itself (not just an opening) has been played.
+    - `started`: an opening or part of the answer has been played.
+    - `audible`: part of the answer itself has been played.
     """
 
     ended: TakeFloor
@@ -202,6 +101,7 @@ class SpokenAnswer:
     corrections: int = 0
     source: int = 0
     next_clause: int = 0
+    started: bool = False
     audible: bool = False
 
     @property
@@ -215,124 +115,251 @@ class SpokenAnswer:
         return [word.text for word in self.given if word.revision]
 
 
-class ClauseChooser:
-    """Chooses clauses from `revisions`. `answer_mode` may be changed at any time."""
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What else a decision depends on.
 
-    def __init__(self, revisions: Revisions, answer_mode: AnswerMode) -> None:
-        self.answer_mode: AnswerMode = answer_mode
-        self._revisions = revisions
+    - `at`: the session time in seconds at which the current frame ends.
+    - `waits_since`: when the user started to wait for the answer.
+    - `answer_mode`: see `Revisions.gate`.
+    - `openings`: whether openings may fill a wait.
+    - `prepared`: the clause that was requested from the voice, if any.
+    - `synthesised`: its audio is there.
+    - `broke_off`: the previous clause was cut off for it.
+    """
 
-    def may_speak(self, revision: KnownRevision | None, answer: SpokenAnswer) -> bool:
-        """Returns whether a revision may be spoken now."""
-        if revision is None or revision.turn != answer.turn:
-            return False
-        if self.answer_mode == "after":
-            return revision.complete
-        return revision.number == answer.source or is_stable(revision, self._revisions, answer.ended)
+    at: float = 0.0
+    waits_since: float = 0.0
+    answer_mode: AnswerMode = "thinking"
+    openings: bool = True
+    prepared: ClauseChoice | None = None
+    synthesised: bool = False
+    broke_off: bool = False
 
-    def will_hold(self, revision: KnownRevision, heard: str) -> bool:
-        """Returns whether a revision could be spoken if the turn ended with the words `heard` (empty: unknown)."""
-        if heard:
-            return same_words(revision.asked, heard)
-        return is_stable(revision, self._revisions, TakeFloor(revision.turn))
 
-    def next_clause(self, answer: SpokenAnswer) -> ClauseChoice | None:
-        """Returns the next clause to speak, if any."""
-        return self._choose(answer, answer.words, self._candidates(answer))
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the voice does, and the `rule` that decided it.
 
-    def clause_ahead(self, answer: SpokenAnswer, unsaid: Sequence[str]) -> ClauseChoice | None:
-        """Returns the clause to synthesise in advance, after the words `unsaid` that remain in the current clause."""
-        return self._choose(answer, [*answer.words, *unsaid], self._candidates(answer, early=True))
+    - `action`: `wait` says nothing. `opening` fills the wait. `clause` says `clause`. `end`: the answer is over.
+    - `clause`: with `wait`, the clause that has to be synthesised first, if there is one.
+    """
 
-    def first_clause(self, before: SpokenAnswer) -> ClauseChoice | None:
-        """Returns the clause with which an answer may start, to be synthesised while the user is still speaking."""
-        newest = self._revisions.newest
-        if newest is None:
-            return None
-        # The user may be continuing a turn that was answered too early. The words already spoken then still count.
-        given = before.given if newest.turn == before.turn else []
-        answer = SpokenAnswer(before.ended, given, audible=before.audible)
-        return self._choose(answer, answer.words, self._candidates(answer, early=True, turn=newest.turn))
+    action: Literal["wait", "opening", "clause", "end"]
+    rule: SpeechRule
+    clause: ClauseChoice | None = None
+    revision: int = 0
 
-    def cutting_clause(self, answer: SpokenAnswer, current: ClauseChoice) -> ClauseChoice | None:
-        """Returns a clause that should cut `current` off, if the user has since chosen a back-end that disagrees."""
-        candidates = self._candidates(answer)
-        if not candidates or not candidates[0].wanted:
-            return None
-        spoken = self._revisions.get(current.revision)
-        if spoken is not None and candidates[0].order <= spoken.order:
-            return None
-        words = answer.words
-        choice = self._choose(answer, words, candidates, cuts=True) if words else None
-        return choice if choice is not None and choice.bridge else None
 
-    def exhausted(self, answer: SpokenAnswer) -> bool:
-        """Returns whether the turn's newest revision is finished and answers the complete turn, so nothing follows."""
-        asked = self._revisions.of_turn(answer.turn)
-        return bool(asked) and asked[-1].done and asked[-1].complete
+def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision:
+    """Decides what follows when the voice has nothing to play, has the floor and isn't on hold."""
+    clause, verdict = _next_clause(moment, said, revisions)
+    if clause is None and _all_said(said, revisions):
+        return Decision("end", "all said", revision=said.source)
+    if clause is not None and clause == moment.prepared and moment.synthesised:
+        return Decision("clause", verdict.rule, clause, clause.revision)
+    rule: SpeechRule = "synthesis" if clause is not None else verdict.rule
+    waits = Decision("wait", rule, clause, verdict.revision)
+    if said.started or not moment.openings or moment.answer_mode != "thinking" or said.ended.speech_end is None:
+        return waits  # typed turns are not opened
+    asked = revisions.of_turn(said.turn)
+    if not asked:
+        return waits  # possibly a cough
+    # The output of this step is played after its frame.
+    silence = moment.at + FRAME_SECONDS - moment.waits_since
+    longest = longest_silence(moment, said, revisions, asked[-1])
+    return Decision("opening", rule, clause, verdict.revision) if silence > longest else waits
 
-    def _candidates(self, answer: SpokenAnswer, *, early: bool = False, turn: int | None = None) -> list[KnownRevision]:
-        """Returns the revisions to choose from, best first: the newest with words, then the one in use.
 
-        `early`: include revisions with which an answer may start later; `turn`: a turn other than the one answered.
-        """
-        early = early and not answer.audible and self.answer_mode == "thinking"
-        fitting = [
-            revision
-            for revision in self._revisions.of_turn(answer.turn if turn is None else turn)
-            if fold(revision.text) and ((early and revision.may_stay) or self.may_speak(revision, answer))
-        ]
-        if not fitting:
-            return []
-        newest, current = fitting[-1], self._revisions.get(answer.source)
-        if current is None or current is newest or self._all_said(newest, answer):
-            return [newest]
-        return [newest, current]
+def could_answer(moment: Moment, revisions: Revisions, heard: str, *, opening: bool) -> bool:
+    """Returns whether something could be said at once if the user's turn ended now.
 
-    def _choose(
-        self, answer: SpokenAnswer, said: Sequence[str], candidates: Sequence[KnownRevision], *, cuts: bool = False
-    ) -> ClauseChoice | None:
-        """Returns the clause that follows `said`, from the first candidate that can be joined to it.
+    `heard`: the turn's words, if known; `opening`: an opening is synthesised. Always True in the mode `after`, in which
+    back-ends are asked only once the turn has ended.
+    """
+    if moment.answer_mode == "after":
+        return True
+    newest = revisions.newest
+    if newest is None:
+        return False
+    if opening and moment.openings and not newest.complete and is_far(newest, moment.at, heard):
+        return True
+    if moment.prepared is None or moment.prepared.revision != newest.number or not moment.synthesised:
+        return False
+    if heard:
+        return same_words(newest.asked, heard)  # the end of the turn confirms the revision
+    return revisions.gate(newest, TakeFloor(newest.turn), moment.answer_mode).passes
 
-        `cuts`: the current clause may be cut off mid-sentence.
-        """
-        for revision in candidates:
-            clauses = revision.clauses
-            if revision.number == answer.source:
-                if answer.next_clause < len(clauses):
-                    return ClauseChoice(revision.number, answer.next_clause, clauses[answer.next_clause])
-                continue
-            join = plan_correction(
-                " ".join(said),
-                clauses,
-                complete=revision.done,
-                corrections=answer.corrections,
-                resumed=not answer.source,
-                code=revision.language,
-            )
-            if join.action == "wait" or join.next_clause >= len(clauses):
-                continue
-            if join.action == "correct" and self._in_sentence(answer, said) and not revision.wanted:
-                continue  # finish the current sentence before starting another answer
-            clause = " ".join(clauses[join.next_clause].split()[join.skip :])
-            if join.bridge:
-                last = "x" if cuts else said[-1] if said else ""
-                clause = f"{bridge_behind(last, join.bridge)} {after_bridge(clause, revision.language)}"
-            return ClauseChoice(revision.number, join.next_clause, clause, join.bridge, cuts)
+
+def next_to_prepare(
+    moment: Moment, said: SpokenAnswer, revisions: Revisions, *, has_floor: bool, unsaid: Sequence[str] = ()
+) -> ClauseChoice | None:
+    """Returns the clause to synthesise in advance. `unsaid`: the words that remain in the current clause."""
+    if has_floor:
+        candidates = _candidates(moment, said, revisions, early=True)
+        return _choose(said, [*said.words, *unsaid], candidates, revisions)
+    newest = revisions.newest
+    if newest is None:
         return None
+    # The user may be continuing a turn that was answered too early. The words already spoken then still count.
+    given = said.given if newest.turn == said.turn else []
+    answer = SpokenAnswer(said.ended, given, audible=said.audible)
+    candidates = _candidates(moment, answer, revisions, early=True, turn=newest.turn)
+    return _choose(answer, answer.words, candidates, revisions)
 
-    def _in_sentence(self, answer: SpokenAnswer, said: Sequence[str]) -> bool:
-        """Returns whether the spoken words end mid-sentence and the revision in use can continue them."""
-        current = self._revisions.get(answer.source)
-        if current is None or not said or ends_sentence(said[-1]):
-            return False
-        return answer.next_clause < len(current.clauses)
 
-    @staticmethod
-    def _all_said(newest: KnownRevision, answer: SpokenAnswer) -> bool:
-        """Returns whether the newest revision is finished and fully spoken, which makes the one in use obsolete."""
-        if not newest.done:
-            return False
-        clauses = newest.clauses
-        join = plan_correction(" ".join(answer.words), clauses, complete=True, code=newest.language)
-        return join.next_clause >= len(clauses)
+def cutting_clause(
+    moment: Moment, said: SpokenAnswer, revisions: Revisions, current: ClauseChoice
+) -> ClauseChoice | None:
+    """Returns a clause that should cut `current` off, if the user has since chosen a back-end that disagrees."""
+    candidates = _candidates(moment, said, revisions)
+    if not candidates or not candidates[0].wanted:
+        return None
+    spoken = revisions.get(current.revision)
+    if spoken is not None and candidates[0].order <= spoken.order:
+        return None
+    words = said.words
+    choice = _choose(said, words, candidates, revisions, cuts=True) if words else None
+    return choice if choice is not None and choice.bridge else None
+
+
+def is_far(newest: KnownRevision, at: float, heard: str = "") -> bool:
+    """Returns whether the newest revision's first clause is expected too late for an opening at time `at` to delay it.
+
+    `heard`: the turn's words, if known. If the revision was requested for other words, a new one will be requested.
+    """
+    if heard and not same_words(newest.asked, heard):
+        return newest.expected > FAR_SECONDS
+    return not newest.text and newest.due > at + FAR_SECONDS
+
+
+def longest_silence(moment: Moment, said: SpokenAnswer, revisions: Revisions, newest: KnownRevision) -> float:
+    """Returns how many seconds of silence to allow before an opening."""
+    coming = moment.prepared is not None and not moment.synthesised
+    if coming and moment.prepared is not None:
+        revision = revisions.get(moment.prepared.revision)
+        if revision is not None and _gate(moment, said, revisions, revision).passes:
+            return SILENCE_AT_WORST
+    if is_far(newest, moment.at):
+        return 0.0
+    return SILENCE if said.ended.told else SILENCE_GUESSED
+
+
+def _gate(moment: Moment, said: SpokenAnswer, revisions: Revisions, revision: KnownRevision) -> Verdict:
+    return revisions.gate(revision, said.ended, moment.answer_mode, speaking=said.source)
+
+
+def _next_clause(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> tuple[ClauseChoice | None, Verdict]:
+    """Returns the clause that is due, if any, and the verdict on its revision, or on the newest one."""
+    prepared = moment.prepared
+    if prepared is not None:
+        revision = revisions.get(prepared.revision)
+        if revision is not None and moment.broke_off and prepared.cuts:
+            return prepared, _gate(moment, said, revisions, revision)
+        if revision is not None and not said.audible:
+            verdict = _gate(moment, said, revisions, revision)
+            if verdict.passes:
+                return prepared, verdict
+    clause = _choose(said, said.words, _candidates(moment, said, revisions), revisions)
+    if clause is not None:
+        revision = revisions.get(clause.revision)
+        assert revision is not None
+        return clause, _gate(moment, said, revisions, revision)
+    asked = revisions.of_turn(said.turn)
+    if not asked:
+        return None, Verdict(False, "not asked")
+    newest = asked[-1]
+    verdict = _gate(moment, said, revisions, newest)
+    if verdict.passes:
+        return None, Verdict(False, "next clause" if newest.has_words else "no words", newest.number)
+    return None, verdict
+
+
+def _all_said(said: SpokenAnswer, revisions: Revisions) -> bool:
+    """Returns whether the turn's newest revision is finished and answers the complete turn, so nothing follows."""
+    asked = revisions.of_turn(said.turn)
+    return bool(asked) and asked[-1].done and asked[-1].complete
+
+
+def _candidates(
+    moment: Moment, said: SpokenAnswer, revisions: Revisions, *, early: bool = False, turn: int | None = None
+) -> list[KnownRevision]:
+    """Returns the revisions to choose from, best first: the newest with words, then the one in use.
+
+    `early`: include revisions with which an answer may start later; `turn`: a turn other than the one answered.
+    """
+    early = early and not said.audible and moment.answer_mode == "thinking"
+    fitting = [
+        revision
+        for revision in revisions.of_turn(said.turn if turn is None else turn)
+        if revision.has_words
+        and ((early and revision.may_be_complete) or _gate(moment, said, revisions, revision).passes)
+    ]
+    if not fitting:
+        return []
+    newest, current = fitting[-1], revisions.get(said.source)
+    if current is None or current is newest or _is_spoken(newest, said):
+        return [newest]
+    return [newest, current]
+
+
+def _choose(
+    said: SpokenAnswer,
+    words: Sequence[str],
+    candidates: Sequence[KnownRevision],
+    revisions: Revisions,
+    *,
+    cuts: bool = False,
+) -> ClauseChoice | None:
+    """Returns the clause that follows `words`, from the first candidate that can be joined to them.
+
+    `cuts`: the current clause may be cut off mid-sentence.
+    """
+    for revision in candidates:
+        clauses = revision.clauses
+        if revision.number == said.source:
+            if said.next_clause < len(clauses):
+                clause = clauses[said.next_clause]
+                return ClauseChoice(
+                    revision.number, said.next_clause, clause.spoken, begin=clause.begin, ends=clause.ends
+                )
+            continue
+        join = plan_correction(
+            " ".join(words),
+            [clause.spoken for clause in clauses],
+            complete=revision.done,
+            corrections=said.corrections,
+            resumed=not said.source,
+            code=revision.language,
+        )
+        if join.action == "wait" or join.next_clause >= len(clauses):
+            continue
+        if join.action == "correct" and _in_sentence(said, words, revisions) and not revision.wanted:
+            continue  # finish the current sentence before starting another answer
+        clause = clauses[join.next_clause]
+        begin = clause.ends[join.skip - 1] if join.skip else clause.begin
+        text, ends = " ".join(clause.spoken.split()[join.skip :]), clause.ends[join.skip :]
+        if join.bridge:
+            last = "x" if cuts else words[-1] if words else ""
+            bridge = bridge_behind(last, join.bridge)
+            text = f"{bridge} {after_bridge(text, revision.language)}"
+            ends = (*[begin] * len(bridge.split()), *ends)
+        return ClauseChoice(revision.number, join.next_clause, text, join.bridge, cuts, begin, ends)
+    return None
+
+
+def _in_sentence(said: SpokenAnswer, words: Sequence[str], revisions: Revisions) -> bool:
+    """Returns whether the spoken words end mid-sentence and the revision in use can continue them."""
+    current = revisions.get(said.source)
+    if current is None or not words or ends_sentence(words[-1]):
+        return False
+    return said.next_clause < len(current.clauses)
+
+
+def _is_spoken(newest: KnownRevision, said: SpokenAnswer) -> bool:
+    """Returns whether the newest revision is finished and fully spoken, which makes the one in use obsolete."""
+    if not newest.done:
+        return False
+    clauses = [clause.spoken for clause in newest.clauses]
+    join = plan_correction(" ".join(said.words), clauses, complete=True, code=newest.language)
+    return join.next_clause >= len(clauses)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.conversation.oracle import OracleAsked, OracleInput, OracleWords
-from app.conversation.speaking.what_to_say import KnownRevision, Revisions
+from app.conversation.oracle import OracleAsked, OracleCompleted, OracleInput
+from app.conversation.speaking.revisions import KnownRevision, Revisions
 from app.frontend.kame.spoken_words import Pieces
 
 
@@ -94,7 +94,7 @@ class OracleFeed:
         if isinstance(item, OracleAsked):
             self.asked_turn = max(self.asked_turn, item.turn)
         revision = self._revisions.update(item, in_use=self.revision)
-        if revision is None or not revision.text or not isinstance(item, OracleAsked | OracleWords):
+        if revision is None or not revision.text or isinstance(item, OracleCompleted):
             return
         if self._holding and answering is not None and revision.turn > answering:
             self._held = revision.number
@@ -133,7 +133,7 @@ class OracleFeed:
         fed = self._fed if revision.number == self.revision else None
         # Pieces never span a space, so the tokens of whole words don't change when more words follow. (KAME was trained
         # on sentences encoded as a whole.)
-        tokens = self._pieces.encode(revision.text)
+        tokens = self._pieces.encode(revision.aloud)
         self.revision, self._fed = revision.number, len(tokens)
         if fed is None or len(tokens) > fed:
             self._queue.push(tokens[fed or 0 :], reset=fed is None)

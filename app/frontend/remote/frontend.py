@@ -159,7 +159,7 @@ class RemoteFrontEnd:
         words += [(text, 0) for text in received.words]
         said, changes = answer.follow([] if self._silenced else words, samples)
         relayed += self._network_events(frame.at)
-        return FrontEndStep(samples, tuple(said), (*marks, *changes), flush, relayed=tuple(relayed))
+        return FrontEndStep(samples, tuple(said), (*marks, *changes), flush, events=tuple(relayed))
 
     def _receive(self, item: FrontEndInput) -> list[Mark]:
         """Handles one input. Returns the mark for an interruption, if the input caused one."""

@@ -46,7 +46,7 @@ class TranscriptCards(QObject):
             times = turn.revisions - 1
             words = self.tr("revised once") if times == 1 else self.tr("revised {0}×").format(times)
             head += [("   ", "dim"), (words, f"dim@{THOUGHTS}")]
-        written = turn.written
+        written = turn.written if turn.marked else ""
         body: list[Run] = []
         if not written:
             body += [(passage.text, "struck" if passage.withdrawn else "text") for passage in turn.passages]

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from app.conversation import events as e
 from app.conversation.languages import CODES, language
-from app.conversation.markdown import Block, blocks
+from app.conversation.markdown import Block, blocks, ends_in_block
 from app.conversation.prompt import Document, beginning, given_parts, given_words, material, plain_name
-from app.conversation.record.heard_part import Progress, intended_answer
+from app.conversation.record.heard_part import Progress
 from app.conversation.record.transcript import Transcript, Turn
-from app.conversation.speaking.clauses import Aloud, aloud, split_clauses, spoken
+from app.conversation.speaking.clauses import aloud, clauses_of, spoken
 from tests.support.examples import examples
 
 CODE = "```python\nprint('a | b')\n```\n"
@@ -112,16 +112,32 @@ WORDS = [
 @given(st.lists(st.sampled_from(WORDS), max_size=16))
 @example(["so", "so", "so", "x = 1", "so", "\n\n"])
 def test_the_voice_takes_no_word_back(words: list[str]) -> None:
-    voice, heard, closed = Aloud(), "", []
+    answer, before, closed = "", "", []
     for place, word in enumerate(words):
-        heard += voice.push(f" {word}" if place else word)
-        assert heard == voice.text
-        now = split_clauses(spoken(heard), complete=False)
-        assert now[: len(closed)] == closed
+        answer += f" {word}" if place else word
+        heard = aloud(answer, whole=False)
+        assert heard.startswith(before)
+        before, now = heard, clauses_of(answer, complete=False)
+        kept = [clause for clause in closed if " on the screen" not in clause.spoken]  # code may still grow
+        assert [clause for clause in now if clause in kept] == kept, "in both forms"
+        assert [one.spoken for one in now[: len(closed)]] == [one.spoken for one in closed]
         closed = now
-    heard += voice.flush()
-    assert heard == aloud(" ".join(words))
-    assert split_clauses(spoken(heard), complete=True)[: len(closed)] == closed
+    assert aloud(answer).startswith(before)
+    last = clauses_of(answer, complete=True)
+    assert [clause.spoken for clause in last[: len(closed)]] == [clause.spoken for clause in closed]
+
+
+@settings(max_examples=examples(400))
+@given(st.lists(st.sampled_from([*WORDS, "C#", "x < 5:", "$4", "it. - I"]), max_size=16))
+def test_the_clauses_of_an_answer_cover_it_without_gaps(words: list[str]) -> None:
+    answer = " ".join(words)
+    clauses = clauses_of(answer, complete=True)
+    reached = 0
+    for clause in clauses:
+        assert clause.begin == reached and len(clause.ends) == len(clause.spoken.split())
+        assert list(clause.ends) == sorted(clause.ends) and clause.ends[0] >= reached
+        reached = clause.ends[-1]
+    assert reached == (len(answer) if clauses else 0)
 
 
 def test_blocks_in_a_row_are_announced_once_and_others_each() -> None:
@@ -131,11 +147,10 @@ def test_blocks_in_a_row_are_announced_once_and_others_each() -> None:
 
 
 def test_an_announcement_is_a_clause_before_anything_follows() -> None:
-    voice = Aloud()
-    heard = voice.push("Here you go") + voice.push(" now:\n\n```python") + voice.push("\nx")
-    assert split_clauses(spoken(heard), complete=False) == ["Here you go now:", "The code is on the screen."]
-    assert voice.in_block
-    assert voice.push(" = 1\n```\n\nSo") == "\nSo" and not voice.in_block
+    answer = "Here you go now:\n\n```python\nx"
+    clauses = clauses_of(answer, complete=False)
+    assert [clause.spoken for clause in clauses] == ["Here you go now:", "The code is on the screen."]
+    assert ends_in_block(answer) and not ends_in_block(f"{answer} = 1\n```\n\nSo")
 
 
 def test_a_block_is_heard_with_the_sentence_that_stands_for_it() -> None:
@@ -148,7 +163,7 @@ def test_a_block_is_heard_with_the_sentence_that_stands_for_it() -> None:
     made.hear(text, "is on the screen.")
     made.hear(text, "It")
     assert text[: made.heard] == f"So:\n\n{CODE}\nIt"
-    made.feed(7)  # as many words as the voice got
+    made.feed(7)
     assert text[: made.sent(text)] == f"So:\n\n{CODE}\nIt"
 
 
@@ -167,14 +182,6 @@ def test_what_looked_like_words_and_is_a_table_is_indexed_again() -> None:
     text += "\n|---|---|\n| 1 | 2 |"
     made.hear(text, "The table is on the screen.")
     assert made.heard == len(text)
-
-
-def test_a_model_is_told_of_its_code_as_it_wrote_it() -> None:
-    answer = f"So it **is**:\n\n{CODE}\n{TABLE}\nAll of it. And more."
-    heard = spoken(answer).split()
-    whole = intended_answer(answer, heard, whole=True)
-    assert whole == f"So it is:\n\n{CODE}\n{TABLE}\nAll of it. And more."
-    assert intended_answer(answer, heard[:8], whole=False) == f"So it is:\n\n{CODE.strip()}"
 
 
 SHELL = "```sh\nls -l\n```"
@@ -220,9 +227,48 @@ def test_what_was_cut_short_ends_where_it_was_heard() -> None:
     assert transcript.turns[-1].written == "It is **so**, see `a b`:\n\n1. [The docs](http://a.b)"
 
 
-def test_a_plain_answer_has_no_other_form_than_its_words() -> None:
-    transcript = asked("It costs $5.\n\nThat is all.")
-    assert say(transcript, "It costs 5 dollars. That is all.").written == ""
+PLAIN = "Learn C# first, and use it if x < 5. It costs $5 a month.\n\nThat is all."
+
+
+def test_a_plain_answer_is_shown_and_remembered_to_the_letter() -> None:
+    transcript = asked(PLAIN)
+    transcript.apply(e.AssistantSaid(3.0, 1, spoken(PLAIN), 1, False, 0, len(PLAIN)))
+    transcript.apply(e.AssistantEnded(9.0, 1, False))
+    turn = transcript.turns[-1]
+    assert (turn.written, turn.meant, turn.marked) == (PLAIN, PLAIN, False)
+    assert "".join(passage.text for passage in turn.passages) == PLAIN
+
+
+def test_the_front_end_reports_what_its_words_stand_for() -> None:
+    transcript, reached = asked(PLAIN), 0
+    for clause in clauses_of(PLAIN, complete=True):
+        for word, end in zip(clause.spoken.split(), clause.ends, strict=True):
+            transcript.apply(e.AssistantSaid(3.0, 1, word, 1, False, reached, end))
+            reached = end
+            turn = transcript.turns[-1]
+            assert turn.written == PLAIN[:reached].strip()
+            assert PLAIN.startswith(turn.meant) and turn.meant.endswith((".", "5.", "all."))
+    assert reached == len(PLAIN)
+
+
+def test_a_bridge_stands_for_nothing_that_the_model_wrote() -> None:
+    transcript = asked("It is C.")
+    transcript.apply(e.AssistantSaid(3.0, 1, "It is C.", 1, False, 0, 8))
+    give(transcript, "It is C#, not C.", 2)
+    transcript.apply(e.AssistantCorrected(4.0, 1, 2, "corrected"))
+    transcript.apply(e.AssistantSaid(4.0, 1, "Or rather,", 2, False, 0, 0))
+    transcript.apply(e.AssistantSaid(4.0, 1, "it is C sharp,", 2, False, 0, 9))
+    turn = transcript.turns[-1]
+    assert turn.written == "It is C. Or rather, it is C#,"
+    assert turn.meant == "It is C#, not C."
+
+
+def test_a_model_reads_its_answer_up_to_the_sentence_that_was_begun() -> None:
+    answer = f"So it **is**, e.g. here:\n\n{CODE}\nAll of *it*. And more.\n- one\n- two"
+    for words, end in (("So it", CODE), ("So it is, for example here: The code", CODE), ("All of", "*it*.")):
+        turn = say(asked(answer), words)
+        wanted = answer[: answer.index(end) + len(end)].strip()
+        assert turn.meant == (answer[: answer.index("\n\n")] if words == "So it" else wanted)
 
 
 def test_an_opening_stays_and_is_no_markdown() -> None:
@@ -231,7 +277,7 @@ def test_an_opening_stays_and_is_no_markdown() -> None:
     say(transcript, "Well, 2*3*4.", revision=0)
     turn = say(transcript, "It is so.")
     assert turn.written == "Well, 2\\*3\\*4. It is **so**."
-    assert turn.meant == "It is so."
+    assert turn.meant == "It is **so**."
 
 
 def test_a_front_end_with_words_of_its_own_shows_these() -> None:

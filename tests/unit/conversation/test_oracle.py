@@ -3,12 +3,11 @@
 import pytest
 
 from app.conversation import events as e
-from app.conversation.oracle import OraclePolicy, OracleTrack, Pace
+from app.conversation.oracle import OracleAsked, OraclePolicy, Pace
 from app.conversation.prompt import build_prompt
-from app.conversation.record.heard_part import intended_answer
 from app.conversation.record.transcript import Transcript
 from app.conversation.record.usage import ConversationUsage
-from app.conversation.speaking.what_to_say import KnownRevision, is_stable
+from app.conversation.speaking.revisions import KnownRevision, Revisions
 from app.conversation.turns.floor import TakeFloor
 from app.session.backend_pool import Budget
 
@@ -66,16 +65,17 @@ def test_no_words_ask_nothing() -> None:
     assert _asked(OraclePolicy(), 1, " … ", 1.0, final=True) == "keep"
 
 
-def test_an_elder_passes_until_the_newer_one_speaks_and_never_after() -> None:
-    track = OracleTrack()
-    (one, _), (two, _) = track.begin(), track.begin()
-    assert track.accept(one, "Well,")
-    assert not track.accept(two, "  ")  # no word yet
-    assert track.accept(one, " you")
-    assert track.accept(two, "No,")
-    assert not track.accept(one, " are")
-    with pytest.raises(ValueError):
-        track.accept(7, "words")
+def test_an_older_revision_goes_on_until_a_newer_one_has_words() -> None:
+    revisions = Revisions()
+    for number in (1, 2):
+        revisions.ask(OracleAsked(number, 1, False))
+    assert revisions.add(1, "Well,") is not None and revisions.speaking == 1
+    assert revisions.add(2, "- ") is not None and revisions.speaking == 1, "the mark of a list is no word"
+    assert revisions.add(1, " you") is not None
+    assert revisions.add(2, "No,") is not None and revisions.speaking == 2
+    assert revisions.add(1, " are") is None
+    assert revisions.add(7, "words") is None, "it was never requested"
+    assert revisions.get(2) is not None and revisions.get(2).text == "- No,"  # type: ignore[union-attr]
 
 
 QUESTION = "What is the capital of Norway"
@@ -88,41 +88,39 @@ def asked(number: int, words: str, text: str = ANSWER, **more: bool) -> KnownRev
 
 
 @pytest.mark.parametrize(
-    ("revisions", "ended", "stable"),
+    ("revisions", "ended", "rule"),
     [
-        ([asked(1, "What", complete=True)], TakeFloor(1), True),
-        ([asked(1, "What", wanted=True)], TakeFloor(1, told=True), True),
-        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?"), True),
-        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?", told=True), False),
-        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION} and of Spain?"), False),  # it asks something else
-        ([asked(1, QUESTION)], TakeFloor(1, 1.0), False),  # nobody knows whether there was more
-        ([asked(2, QUESTION), asked(3, f"{QUESTION} and", "")], TakeFloor(1, 1.0, QUESTION), False),
-        ([asked(1, STATEMENT)], TakeFloor(1, 1.0, STATEMENT), False),
-        ([asked(2, STATEMENT), asked(1, "I would like to see")], TakeFloor(1, 1.0, STATEMENT), True),
-        ([asked(2, STATEMENT), asked(1, "I would", "It is a wish.")], TakeFloor(1, 1.0, STATEMENT), False),
-        ([asked(3, STATEMENT), asked(2, "I would like", ""), asked(1, "I would")], TakeFloor(1, 1.0), True),
-        ([asked(2, STATEMENT), asked(1, "I would like", "It")], TakeFloor(1, 1.0), False),
+        ([asked(1, "What", complete=True)], TakeFloor(1), "complete turn"),
+        ([asked(1, "What", wanted=True)], TakeFloor(1, told=True), "chosen back-end"),
+        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?"), "whole question"),
+        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION}?", told=True), "-incomplete turn"),
+        ([asked(1, QUESTION)], TakeFloor(1, 1.0, f"{QUESTION} and of Spain?"), "-other words"),
+        ([asked(1, QUESTION)], TakeFloor(1, 1.0), "-unconfirmed"),  # nobody knows whether there was more
+        ([asked(2, QUESTION), asked(3, f"{QUESTION} and", "")], TakeFloor(1, 1.0, QUESTION), "-newer request"),
+        ([asked(1, STATEMENT)], TakeFloor(1, 1.0, STATEMENT), "-unconfirmed"),
+        ([asked(1, STATEMENT)], TakeFloor(2, 1.0, STATEMENT), "-another turn"),
+        ([asked(2, STATEMENT), asked(1, "I would like to see")], TakeFloor(1, 1.0, STATEMENT), "same beginning"),
+        ([asked(2, STATEMENT), asked(1, "I would", "It is a wish.")], TakeFloor(1, 1.0, STATEMENT), "-unconfirmed"),
+        ([asked(3, STATEMENT), asked(2, "I would like", ""), asked(1, "I would")], TakeFloor(1, 1.0), "same beginning"),
+        ([asked(2, STATEMENT), asked(1, "I would like", "It")], TakeFloor(1, 1.0), "-unconfirmed"),
+        ([asked(1, QUESTION, language="de")], TakeFloor(1, 1.0, f"{QUESTION}?"), "-unconfirmed"),
     ],
 )
-def test_the_newest_may_be_spoken_once_stable(revisions: list[KnownRevision], ended: TakeFloor, stable: bool) -> None:
-    assert is_stable(revisions[0], revisions, ended) is stable
+def test_a_rule_lets_a_revision_pass_or_holds_it_back(
+    revisions: list[KnownRevision], ended: TakeFloor, rule: str
+) -> None:
+    known = Revisions()
+    known._known = {revision.number: revision for revision in sorted(revisions, key=lambda one: one.order)}
+    verdict = known.gate(revisions[0], ended, "thinking")
+    assert (verdict.passes, verdict.rule) == (not rule.startswith("-"), rule.removeprefix("-"))
+    assert known.gate(revisions[0], ended, "after").passes == (rule == "complete turn")
+    in_use = known.gate(revisions[0], ended, "thinking", speaking=revisions[0].number)
+    assert in_use.passes == (rule != "-another turn"), "what is being spoken goes on"
 
 
-def test_words_of_another_language_tell_nothing_of_whether_they_are_whole() -> None:
-    foreign = KnownRevision(1, 1, asked=QUESTION, text=ANSWER, done=True, language="de")
-    assert not is_stable(foreign, [foreign], TakeFloor(1, 1.0, f"{QUESTION}?"))
-    assert not KnownRevision(1, 1, asked=STATEMENT, paused=False, language="de").may_stay
-    assert KnownRevision(1, 1, asked=STATEMENT, paused=False).may_stay
-
-
-def test_what_was_meant_is_the_sentences_that_were_begun() -> None:
-    text = "It is **Oslo**. It lies by the sea, in the south. More is not known."
-    assert intended_answer(text, "It is Oslo. It lies by the sea,".split(), whole=False) == (
-        "It is Oslo. It lies by the sea, in the south."
-    )
-    assert intended_answer(text, ["It", "is", "Oslo."], whole=False) == "It is Oslo."
-    assert intended_answer(text, ["by", "the", "sea,"], whole=True) == text.replace("*", "")
-    assert intended_answer(text, "That is another thing.".split(), whole=True) == ""
+def test_only_english_words_can_be_found_incomplete() -> None:
+    assert not KnownRevision(1, 1, asked=STATEMENT, paused=False, language="de").may_be_complete
+    assert KnownRevision(1, 1, asked=STATEMENT, paused=False).may_be_complete
 
 
 def told(*said: tuple[str, int], interrupted: bool = False) -> tuple[str, str]:

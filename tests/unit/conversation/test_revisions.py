@@ -298,11 +298,11 @@ def test_an_opening_is_never_taken_back() -> None:
     assert withdrawn(turn) == ["It is Lyon."]
 
 
-def test_other_languages_and_markup_are_compared_as_they_are_spoken() -> None:
+def test_other_languages_have_their_own_bridges() -> None:
     turn = answered(
         (1, "Das ist einfach. Es sind drei Äpfel."),
         (2, "Oder besser gesagt: es sind zwei Äpfel."),
-        texts={1: "Das ist einfach. Es sind drei Äpfel.", 2: "**Das ist einfach.** Es sind *zwei* Äpfel."},
+        texts={1: "Das ist einfach. Es sind drei Äpfel.", 2: "Das ist einfach. Es sind zwei Äpfel."},
         corrected=(2,),
         language="de",
     )

@@ -102,7 +102,7 @@ def test_an_interruption_is_no_backchannel(text: str) -> None:
         ("A well-known 24-7 thing from 1990-1995", "A well-known 24-7 thing from 1990-1995"),
         ("Fine 😀👍🏽.", "Fine ."),
         ("and/or, his/her, TCP/IP", "and/or, his/her, TCP/IP"),
-        ("C++ and C# are languages", "C++ and C are languages"),
+        ("C++ and C# are languages", "C++ and C sharp are languages"),
         ("# A heading\nText", "A heading. Text"),
         ("- one\n- `two()`\n+ [three](http://x.y)", "one. two(). three"),
         ("A paragraph\n\nand *another*\n\n1. end", "A paragraph. and another. end"),
