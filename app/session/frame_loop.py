@@ -41,7 +41,7 @@ from app.session.mailbox import (
     SilenceAnswer,
     SwapFrontEnd,
     TalkButton,
-    TypedWords,
+    TypedTurn,
     WordsHint,
 )
 from app.session.playback import GAUGE_FRAMES, AskedSound, EarlyBargeIn, EdgeEvents, Playback
@@ -54,7 +54,6 @@ class StepMessage:
     """The user's frame, the samples that were played for it (float32, 1,920), and what happened.
 
     - `flushed`: samples written earlier that were discarded unheard.
-    - `typed`: the words of the turns in `turn_events` that ended because they were typed, in order.
     - `lost`: why the front-end has failed; empty while it works.
     - `silenced`: the turn whose answer the user has stopped, or 0.
     - `voices`: the voices that the front-end was given at this step. It uses the last one now.
@@ -70,7 +69,6 @@ class StepMessage:
     assistant_dbfs: float = -120.0
     late_ms: float = 0.0
     clipped: bool = False
-    typed: tuple[str, ...] = ()
     lost: str = ""
     silenced: int = 0
     voices: tuple[Voice, ...] = ()
@@ -187,14 +185,14 @@ class FrameStepper:
         heard in that time, so an answer continues after it.
         """
         fades, self._fades = self._fades, False
-        inputs, typed, events = self._drain(frame)
+        inputs, turn_events, events = self._drain(frame)
         asked = self._asked.next_frame() if not frame.lost else None
         if asked is not None:
             frame = dataclasses.replace(frame, samples=asked)
         if fades:
             self.tracker.silence()
         windows = self._voice.hear(frame)
-        turn_events, told_to_hold = self._track_turns(frame, windows, inputs)
+        further_events, told_to_hold = self._track_turns(frame, windows, inputs)
         silence = next((item for item in inputs if isinstance(item, Silence)), None)
         self._ready = self._edge is None or self._edge.ready
         if self._edge_events is not None:
@@ -222,13 +220,12 @@ class FrameStepper:
             samples=step.samples,
             voiced=any(w.probability >= VOICED for w in windows),
             events=tuple(events),
-            turn_events=tuple(turn_events),
+            turn_events=(*turn_events, *further_events),
             flushed=flushed,
             user_dbfs=peak_dbfs(frame.samples),
             assistant_dbfs=peak_dbfs(step.samples),
             late_ms=round((self._clock() - frame.at) * 1000, 1),
             clipped=bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED),
-            typed=tuple(typed),
             lost=lost,
             silenced=silence.turn if silence is not None else 0,
             voices=voices,
@@ -236,17 +233,16 @@ class FrameStepper:
 
     # -- in
 
-    def _drain(self, frame: Frame) -> tuple[list[FrontEndInput], list[str], list[e.Event]]:
-        """Take the mailbox's messages: inputs for the front-end, typed turns, and events."""
+    def _drain(self, frame: Frame) -> tuple[list[FrontEndInput], list[TurnEvent], list[e.Event]]:
+        """Takes the mailbox's messages: inputs for the front-end, events of turns, and other events."""
         inputs: list[FrontEndInput] = []
-        typed: list[str] = []
+        turn_events: list[TurnEvent] = []
         events: list[e.Event] = []
         for message in self._mailbox.drain():
             match message:
-                case TypedWords(text):
+                case TypedTurn(turn):
                     self._asked.leave()
-                    self.tracker.typed()
-                    typed.append(text)
+                    turn_events += self._sort(self.tracker.type(frame.at, turn), inputs)[0]
                 case WordsHint(turn, text, until, language):
                     self.tracker.hint_words(turn, text, until, language)
                 case FinishedHint(turn, probability, speech_end):
@@ -276,19 +272,23 @@ class FrameStepper:
             if isinstance(item, OracleWords):
                 waited_ms = max(0.0, (self._clock() - item.posted_at) * 1000)
                 events.append(e.OracleFed(frame.at, item.revision, len(item.text.split()), round(waited_ms, 1)))
-        return inputs, typed, events
+        return inputs, turn_events, events
 
     def _track_turns(
         self, frame: Frame, windows: Sequence[VoiceWindow], inputs: list[FrontEndInput]
     ) -> tuple[list[TurnEvent], bool]:
-        """Decide who holds the floor. Commands join `inputs`; also returns whether a speaking voice was told to
-        hold.
-        """
-        turn_events: list[TurnEvent] = []
-        told_to_hold = False
+        """Decides who holds the floor; returns what `_sort` does."""
         speaking = self.frontend.speaking
         ready = self.frontend.ready(self.tracker.heard)
-        for fact in self.tracker.hear(frame.at, windows, assistant_speaks=speaking, answer_ready=ready):
+        return self._sort(self.tracker.hear(frame.at, windows, assistant_speaks=speaking, answer_ready=ready), inputs)
+
+    def _sort(
+        self, facts: Sequence[TurnEvent | FloorCommand], inputs: list[FrontEndInput]
+    ) -> tuple[list[TurnEvent], bool]:
+        """Adds the tracker's commands to `inputs`; returns its events, and whether a speaking voice has to hold."""
+        turn_events: list[TurnEvent] = []
+        told_to_hold, speaking = False, self.frontend.speaking
+        for fact in facts:
             if isinstance(fact, TakeFloor | Hold | GoOn | Interrupt | Yield | Silence):
                 if isinstance(fact, TakeFloor):
                     self._over = 0

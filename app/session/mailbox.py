@@ -40,10 +40,10 @@ class TalkButton:
 
 
 @dataclass(frozen=True, slots=True)
-class TypedWords:
-    """The user has typed a turn."""
+class TypedTurn:
+    """The user has typed turn number `turn`."""
 
-    text: str
+    turn: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +85,7 @@ Message = (
     | WordsHint
     | FinishedHint
     | TalkButton
-    | TypedWords
+    | TypedTurn
     | AskAloud
     | SilenceAnswer
     | SetDuplex

@@ -7,6 +7,7 @@ the event loop. Nothing here knows a concrete front-end, back-end or device.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import time
 from collections import Counter
@@ -35,7 +36,7 @@ from app.session.mailbox import (
     SilenceAnswer,
     SwapFrontEnd,
     TalkButton,
-    TypedWords,
+    TypedTurn,
     WordsHint,
 )
 from app.session.parts import Loader, SessionConfig, SessionParts
@@ -92,7 +93,8 @@ class Session:
         self._silent_since = 0.0  # from when on the microphone hears nothing of what was played
         self._shed = 0
         self._lost: Counter[str] = Counter()  # frames lost since the last one that wasn't, by cause
-        self._newest_turn = 0  # of the user's, spoken or typed
+        self._numbers = itertools.count(1).__next__  # of the user's turns, spoken or typed
+        self._newest_turn = 0
         self._silenced_turn = 0  # the last one whose answer the user has dropped
         self._overload = Overload()
         self._replacing: asyncio.Task[None] | None = None
@@ -148,6 +150,7 @@ class Session:
                 TurnSettings(patience=config.choice.patience),
                 duplex=config.choice.duplex,
                 pauses=config.pauses,
+                numbers=self._numbers,
             ),
             mailbox=self.mailbox,
             clock=self.clock,
@@ -401,27 +404,15 @@ class Session:
     # -- turns -------------------------------------------------------------------------------------
 
     def _on_turns(self, message: StepMessage) -> None:
-        words = iter(message.typed)
-        ends = (event for event in message.turn_events if isinstance(event, e.UserEnded) and event.reason == "typed")
-        typed = {event.turn: next(words) for event in ends}
         for event in message.turn_events:
-            if isinstance(event, e.TalkTapped):
-                self._emit(event)
-                continue
-            if event.turn not in typed:
-                self._on_turn(event)
-                continue
-            self._emit(event)
-            self._newest_turn = event.turn
-            if isinstance(event, e.UserEnded):
-                self._on_typed(event.turn, typed[event.turn], event.at)
+            self._on_turn(event)
 
     def _on_turn(self, event: TurnEvent) -> None:
         transcriber = self.parts.transcriber
         self._emit(event)
         match event:
             case e.UserStarted(at, turn):
-                self._newest_turn = turn
+                self._newest_turn = max(self._newest_turn, turn)
                 transcriber.begin(turn, at, self._silent_since)
             case e.UserPaused(_, turn, speech_end):
                 transcriber.pause(turn, speech_end)
@@ -457,14 +448,6 @@ class Session:
         if self.parts.frontend.hears_oracle:
             self.backends.ask(turn, words, final=update.final, settled=update.settled)
 
-    def _on_typed(self, turn: int, words: str, at: float) -> None:
-        self._emit(e.TranscriptFinal(self.clock(), turn, words, at))
-        self.mailbox.post(WordsHint(turn, words, at))
-        if self.parts.frontend.hears_oracle:
-            self.backends.ask(turn, words, final=True, settled=True)
-        else:
-            self._emit(e.Failure(self.clock(), "frontend", f"{self.parts.frontend.name} {CANT_READ}"))
-
     def _on_finished(self, turn: int, probability: float, speech_end: float) -> None:
         self.mailbox.post(FinishedHint(turn, probability, speech_end))
 
@@ -486,9 +469,22 @@ class Session:
         self.mailbox.post(TalkButton(False))
 
     def write(self, text: str) -> None:
-        """Add a typed turn: it interrupts, and is answered like a spoken one."""
-        if words := " ".join(harmless(text).split()):
-            self.mailbox.post(TypedWords(words))
+        """Adds a typed turn: it interrupts, and is answered like a spoken one."""
+        words, at = " ".join(harmless(text).split()), self.clock()
+        if not words or self._done.is_set():
+            return
+        self._newest_turn = turn = self._numbers()
+        self.mailbox.post(TypedTurn(turn))
+        for event in (
+            e.UserStarted(at, turn),
+            e.UserEnded(at, turn, at, "typed"),
+            e.TranscriptFinal(at, turn, words, at),
+        ):
+            self._emit(event)
+        if self.parts.frontend.hears_oracle:
+            self.backends.ask(turn, words, final=True, settled=True)
+        else:
+            self._emit(e.Failure(at, "frontend", f"{self.parts.frontend.name} {CANT_READ}"))
 
     def ask_aloud(self, samples: np.ndarray) -> None:
         """Feed these samples (float32 mono 24 kHz) in place of the microphone, until their turn has ended.

@@ -60,7 +60,7 @@ def said(steps: list[FrontEndStep]) -> str:
 
 
 def relayed(steps: list[FrontEndStep], *kinds: type) -> list[Any]:
-    return [event for step in steps for event in step.relayed if isinstance(event, kinds)]
+    return [event for step in steps for event in step.events if isinstance(event, kinds)]
 
 
 @contextlib.asynccontextmanager

@@ -47,7 +47,7 @@ def said(steps: list[FrontEndStep]) -> str:
 
 
 def relayed(steps: list[FrontEndStep], *kinds: type) -> list[Any]:
-    return [event for step in steps for event in step.relayed if isinstance(event, kinds)]
+    return [event for step in steps for event in step.events if isinstance(event, kinds)]
 
 
 async def test_the_front_end_says_what_the_server_says_and_shows_its_oracle() -> None:

@@ -195,11 +195,9 @@ class FileSource:
 
     @property
     def backlog(self) -> int:
-        """With `realtime`, the number of frames that are due but unread; otherwise 1 until the end of the file."""
-        if self._file is None or (self._complete and not self._ready.size):
+        """With `realtime`, the number of frames that are due but unread; otherwise 0."""
+        if self._file is None or not self._realtime or (self._complete and not self._ready.size):
             return 0
-        if not self._realtime:
-            return 1
         due = int((time.perf_counter() - self._opened_at) / FRAME_SECONDS) - self._given
         return max(0, min(due, self._frames_left()))
 

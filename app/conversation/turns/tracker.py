@@ -10,7 +10,8 @@ quick answers affordable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -80,8 +81,10 @@ _NEVER = -1e9
 class TurnTracker:
     """Tracks who holds the floor, frame by frame.
 
-    `duplex` on: the voice alone opens and closes turns. Off: `press` and `release` do (push-to-talk). `ends`: the
-    weights of endpointing. `pauses`: how long this user pauses, which the tracker goes on learning.
+    - `ends`: the weights of endpointing.
+    - `duplex`: the voice alone opens and closes turns; otherwise `press` and `release` do (push-to-talk).
+    - `pauses`: how long this user pauses, which the tracker goes on learning.
+    - `numbers`: returns the number of the next turn. It is shared with the session, which numbers typed turns.
     """
 
     def __init__(
@@ -91,6 +94,7 @@ class TurnTracker:
         *,
         duplex: bool = True,
         pauses: PauseLengths | None = None,
+        numbers: Callable[[], int] | None = None,
     ) -> None:
         self.settings = settings or TurnSettings()
         self.ends = ends
@@ -98,6 +102,9 @@ class TurnTracker:
         self.pauses = pauses or PauseLengths()
         self.patience = self.settings.patience
         self.turn = 0
+        self._numbers = numbers or itertools.count(1).__next__
+        self._spare = 0  # the number of a turn that was taken back
+        self._before = 0  # the turn before the one that the button opened
         self.echoes = 0
         """How often the assistant's own words came back and were ignored."""
         self._state: Literal["silent", "speaking", "paused"] = "silent"
@@ -118,7 +125,6 @@ class TurnTracker:
         self._pressed = False
         self._presses: list[bool] = []  # and releases since the last frame
         self._unannounced: e.UserStarted | None = None  # the turn that the button opened, while it may be a tap
-        self._typed = 0  # turns that were typed since the last frame
         self._silences = self._drops = False
         self._waits_for_silence = False  # the voice goes on from before the last typed turn
         self._ended_turn_voice = _NEVER
@@ -175,13 +181,23 @@ class TurnTracker:
         """The talk button went up."""
         self._presses.append(False)
 
-    def typed(self) -> None:
-        """The user has typed a turn: it interrupts the assistant and ends a spoken turn that is open.
+    def type(self, at: float, turn: int) -> list[TurnEvent | FloorCommand]:
+        """The user has typed turn `turn`: it interrupts the assistant and ends a spoken turn that is open.
 
         A voice or noise that goes on meanwhile opens no turn until there was a silence; otherwise nobody could type
         while a television is on.
         """
-        self._typed += 1
+        out: list[TurnEvent | FloorCommand] = []
+        if turn < self.turn:
+            return out  # the user has begun to speak since
+        if not self._take_back() and self._state != "silent":
+            self._close(at, "button" if self._pressed else "words", out)
+        self.turn, self._spare, self._words = turn, 0, ""
+        self._ended_turn_voice = self._passed_voice = _NEVER
+        self._pressed, self._waits_for_silence = False, self.duplex
+        self._run.begin()
+        out += (Interrupt(), TakeFloor(turn, told=True))
+        return out
 
     def hear(
         self, at: float, windows: Sequence[VoiceWindow], *, assistant_speaks: bool, answer_ready: bool = True
@@ -196,7 +212,6 @@ class TurnTracker:
         self._apply_silence(out)
         self._apply_drop(at, out)
         self._apply_button(at, out)
-        self._apply_typed(at, out)
         for window in windows:
             self._push_window(window)
             if not self._pressed and self.duplex and self._state == "silent":
@@ -264,7 +279,8 @@ class TurnTracker:
         self._voiced, self._finished, self._last_voice = voiced, None, at
 
     def _open(self, at: float) -> e.UserStarted:
-        self.turn += 1
+        self._before = self.turn
+        self.turn, self._spare = self._spare or self._numbers(), 0
         self._level.start_turn()
         self._state, self._voiced, self._words, self._words_until = "speaking", 0.0, "", 0.0
         self._finished, self._held, self._last_voice, self._passed_voice = None, False, at, _NEVER
@@ -352,7 +368,7 @@ class TurnTracker:
         if self._held or self._wordless:
             self._held = self._wordless = False
             out.append(Interrupt())
-        if reason != "typed" and not is_backchannel(self._words, self._language):
+        if not is_backchannel(self._words, self._language):
             self._level.keep_turn(at)
         self._state = "silent"
         self._run.begin()
@@ -362,8 +378,7 @@ class TurnTracker:
         if not answered:
             out.append(Silence(self.turn))
             return
-        speech_end = None if reason == "typed" else self._last_voice
-        out.append(TakeFloor(self.turn, speech_end, self.heard, reason in ("button", "typed")))
+        out.append(TakeFloor(self.turn, self._last_voice, self.heard, reason == "button"))
 
     def _apply_silence(self, out: list[TurnEvent | FloorCommand]) -> None:
         if self._silences:
@@ -413,14 +428,5 @@ class TurnTracker:
         if self._unannounced is None:
             return False
         self._unannounced, self._state = None, "silent"
-        self.turn -= 1
+        self.turn, self._spare = self._before, self.turn
         return True
-
-    def _apply_typed(self, at: float, out: list[TurnEvent | FloorCommand]) -> None:
-        while self._typed:
-            self._typed -= 1
-            if not self._take_back() and self._state != "silent":
-                self._close(at, "button" if self._pressed else "words", out)
-            out += (self._open(at), Interrupt())
-            self._close(at, "typed", out)
-            self._pressed, self._waits_for_silence = False, self.duplex

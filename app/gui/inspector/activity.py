@@ -89,6 +89,7 @@ class Activity:
         self.fed: list[Fed] = []
         self.taken: list[Taken] = []
         self.answers: list[Answer] = []
+        self._decisions: list[e.SpeechDecided] = []  # about answers that haven't begun
         self.swaps: list[Swap] = []
         self.troubles: list[Trouble] = []
         self.backends: list[Backend] = []
@@ -153,6 +154,10 @@ class Activity:
                 self._apply_user(event)
             case _ if isinstance(event, AssistantEvent):
                 self._apply_assistant(event)
+            case e.SpeechDecided():
+                answer = self.answers[-1] if self.answers else None
+                begun = answer is not None and answer.turn == event.turn and answer.end is None
+                (answer.decisions if answer is not None and begun else self._decisions).append(event)
             case e.SessionStarted(backend=backend, model=model):
                 self._meet((backend, model))
             case e.BackendChanged(at, backend, model, reason):
@@ -232,6 +237,8 @@ class Activity:
             if answer is not None and answer.end is None:
                 answer.close(event.at)
             answer = Answer(event.turn, event.at, known_until=event.at)
+            answer.decisions = [one for one in self._decisions if one.turn == event.turn]
+            self._decisions.clear()
             insort(self.answers, answer, key=by_start)
         match event:
             case e.AssistantSaid():

@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from app.conversation.events import SpeechDecided
 from app.conversation.frame import FRAME_MS, FRAME_SECONDS
 from app.conversation.record.revisions import Revision
 
@@ -79,10 +80,15 @@ class UserTurn(Speech):
 
 @dataclass(slots=True, eq=False)
 class Answer(Speech):
-    """An assistant turn. `corrections`: the time, new revision and kind of each switch between revisions."""
+    """An assistant turn.
+
+    - `corrections`: the time, new revision and kind of each switch between revisions.
+    - `decisions`: what the voice decided, from the end of the user's turn on.
+    """
 
     interrupted: bool = False
     corrections: list[tuple[float, int, str]] = field(default_factory=list)
+    decisions: list[SpeechDecided] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)

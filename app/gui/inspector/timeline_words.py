@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
+from app.conversation.events import SpeechRule
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.layout import Lane
 from app.gui.inspector.things import Answer, Fed, Partial, RequestBar, Swap, Taken, Thing, Trouble, UserTurn
@@ -97,6 +98,12 @@ class TimelineWords(QObject):
         if answer.end is None:
             words = self.tr("KAME has been speaking since {0}: “{2}”")
         parts = [words.format(start, clock_words(answer.end or 0.0, tenths=True), answer.text or "…")]
+        for decision in answer.decisions:
+            form = self.tr("at {0} it spoke: {1}") if decision.action == "clause" else self.tr("at {0} it waited: {1}")
+            if decision.action != "end":
+                parts.append(form.format(clock_words(decision.at, tenths=True), self._rule(decision.rule)))
+            if decision.action == "clause":
+                break
         for at, revision, how in answer.corrections:
             corrected, continued = self.tr("corrected by {0} at {1}"), self.tr("continued with {0} at {1}")
             form = corrected if how == "corrected" else continued
@@ -106,6 +113,25 @@ class TimelineWords(QObject):
         elif answer.gaps:
             parts.append(self.tr("it paused to listen to you"))
         return "; ".join(parts)
+
+    def _rule(self, rule: SpeechRule) -> str:
+        return {
+            "complete turn": self.tr("the model knew your complete turn"),
+            "chosen back-end": self.tr("you had chosen this model"),
+            "in use": self.tr("it went on with its answer"),
+            "whole question": self.tr("your words were a complete question"),
+            "same beginning": self.tr("two thoughts began alike"),
+            "not asked": self.tr("no model had been asked"),
+            "another turn": self.tr("the newest thought answered another turn"),
+            "incomplete turn": self.tr("the model didn't know your complete turn"),
+            "newer request": self.tr("a newer thought was requested"),
+            "other words": self.tr("the newest thought answered other words"),
+            "unconfirmed": self.tr("no second thought confirmed the first"),
+            "no words": self.tr("the model had sent no words"),
+            "next clause": self.tr("the next clause wasn't complete"),
+            "synthesis": self.tr("the next clause was being synthesised"),
+            "all said": self.tr("all was said"),
+        }[rule]
 
     def _request(self, bar: RequestBar, now: float) -> str:
         request = bar.request

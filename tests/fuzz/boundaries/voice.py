@@ -110,8 +110,8 @@ async def _as_server(data: bytes, folder: Path) -> str:
                 assert step.samples.shape == (FRAME_SAMPLES,) and np.isfinite(step.samples).all()
                 for one in step.said:
                     assert one.text == harmless(one.text)
-                told += [event.sentence for event in step.relayed if isinstance(event, e.Failure)]
-                for event in step.relayed:
+                told += [event.sentence for event in step.events if isinstance(event, e.Failure)]
+                for event in step.events:
                     if isinstance(event, e.ServerDescribed):
                         check_told(event.sentence)
                 await asyncio.sleep(0.005)

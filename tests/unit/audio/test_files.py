@@ -128,7 +128,7 @@ class TestFileSource:
     def test_end_of_the_file(self, tmp_path: Path) -> None:
         path = save(tmp_path / "a.wav", tone(SAMPLE_RATE, 0.24), SAMPLE_RATE)
         with FileSource(path) as source:
-            assert source.name == "a.wav" and source.backlog == 1
+            assert source.name == "a.wav" and source.backlog == 0
             for _ in range(3):
                 source.read_frame(0.0)
             assert source.drop_to_newest() == 0

@@ -374,9 +374,7 @@ def test_what_is_typed_or_ends_during_a_tap_follows_no_empty_turn() -> None:
     talk = Talk(duplex=False)
     talk.tracker.press()
     talk.run(0.08, 0.02)
-    talk.tracker.typed()
-    facts = talk.run(0.08, 0.02)
-    assert [(f.turn, f.reason) for f in facts if isinstance(f, e.UserEnded)] == [(1, "typed")]
+    assert talk.tracker.type(talk.at, 2) == [Interrupt(), TakeFloor(2, told=True)]
     talk.tracker.release()
     assert talk.run(0.08, 0.02) == []
     talk.tracker.press()
