@@ -291,10 +291,10 @@ async def text_of(items: AsyncIterator[StreamItem]) -> AsyncGenerator[str, None]
             yield item
 
 
-def made_for(backend: Backend) -> tuple[str, str, str]:
-    """Returns the provider, model and URL (without secrets) that were passed to `make_backend`.
+def made_for(backend: Backend, *, with_secrets: bool = False) -> tuple[str, str, str]:
+    """Returns the provider, model and URL that were passed to `make_backend`, by default without the URL's secrets.
 
     All are empty if the back-end wasn't created by `make_backend`.
     """
     provider, model, url = getattr(backend, "made_for", ("", "", ""))
-    return provider, model, without_secrets(url)
+    return provider, model, url if with_secrets else without_secrets(url)

@@ -186,19 +186,16 @@ class Swapper:
     def __init__(self, session: Session, swaps: list[tuple[float, BackendChoice]]) -> None:
         self._session = session
         self._swaps = sorted(swaps, key=lambda pair: pair[0])
-        self._changing = False
         if swaps:
             session.add_listener(self._take)
 
     def _take(self, event: e.Event) -> None:
-        if isinstance(event, e.BackendChanged) or (isinstance(event, e.ChangeRefused) and event.part == "backend"):
-            self._changing = False
-        elif (
-            isinstance(event, e.LevelMeasured) and self._swaps and not self._changing and event.at >= self._swaps[0][0]
-        ):
-            choice = self._swaps.pop(0)[1]
-            self._changing = choice != self._session.choice.backend
-            self._session.change(backend=choice)
+        state = self._session.state
+        if isinstance(event, e.LevelMeasured) and self._swaps and state.wanted.backend == state.driving:
+            seconds, choice = self._swaps[0]
+            if event.at >= seconds:
+                del self._swaps[0]
+                self._session.change(backend=choice)
 
 
 async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:

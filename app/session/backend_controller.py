@@ -1,7 +1,8 @@
 """Decides which back-ends answer in a session, and exchanges them while it runs.
 
 Two `OracleRunner`s ask: the driver, whose revisions the front-end speaks, and the secondary one, whose revisions are
-only shown. `apply` states what is wanted; what takes time runs in tasks, of which the newest wins.
+only shown. `apply` states what is wanted; what takes time runs in tasks, of which the newest wins. What is wanted, and
+what became of it, is one `SessionState`, which `_publish` alone replaces.
 """
 
 from __future__ import annotations
@@ -10,15 +11,24 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Callable, Collection
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
-from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind, without_secrets
+from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind, made_for, without_secrets
 from app.conversation import events as e
 from app.conversation.languages import AUTOMATIC
 from app.conversation.oracle import OraclePolicy
 from app.conversation.record.transcript import Transcript
 from app.session.backend_pool import BackendPool, LatestTask, Prompts, Spending, ToolAccess
-from app.session.control import BackendChoice, Reopened, SessionChoice
+from app.session.control import (
+    BackendChoice,
+    Part,
+    Refusal,
+    SessionChoice,
+    SessionState,
+    ToolChoice,
+    to_exchange,
+)
 from app.session.mailbox import Message
 from app.session.oracle_runner import OracleRunner
 from app.session.oracle_stream import OracleContext, backend_failure
@@ -31,9 +41,10 @@ _log = logging.getLogger(__name__)
 
 
 class BackendController:
-    """The back-ends of one session. `parts.backend` is the driver, at first the one of `choice.backend`.
+    """The back-ends of one session. The first driver is `parts.backend`, which was made for `choice.backend`.
 
     `post` sends a message to the front-end, `emit` an event to every listener; `now` is the session's time in seconds.
+    `state_listeners` are called with each new state, before the events that report the same change.
     """
 
     def __init__(
@@ -53,15 +64,11 @@ class BackendController:
         self._post = post
         self._emit_event = emit
         self._now = now
-        self._driving = choice.backend
-        self._partials = choice.answer_mode == "thinking"
+        self.state = SessionState(choice, choice.backend)
+        self.state_listeners: list[Callable[[SessionState], None]] = []
         self._runner: OracleRunner | None = None
         self._secondary: OracleRunner | None = None
-        self._secondary_choice: BackendChoice | None = None
-        self.wanted = (choice.backend, choice.secondary, choice.tools)
-        """The driver, the secondary back-end and the tools, but for what could not be had or has failed."""
         self._tools = ToolAccess(parts.make_tools)
-        self._cap = choice.cap
         self._spending = Spending(choice.cap, self._emit, now)
         self._pool = BackendPool(parts.make_backend, parts.backend, choice.backend, self._in_use)
         self._changes = {name: LatestTask(f"change the {name}") for name in ("backend", "secondary", "tools")}
@@ -87,17 +94,18 @@ class BackendController:
             acts=lambda: bool(self._tools.acting),
             used=self._tools.used,
             failed=self._failed,
+            reported=self._add_fault,
             changed=self._fell_back,
         )
         self._runner = OracleRunner(self._context, self.parts.backend, self._policy())
+        self._publish(model=self.parts.backend.model)
         self._emit_conversation()
         self._emit_lost(self.parts.backend)
         if self.prompts.documents:
             self._runner.prime(1)
-        _, secondary, tools = self.wanted
-        if tools.names:
+        if self.state.wanted.tools.names:
             self._changes["tools"].start(self._change_tools)
-        if secondary is not None:
+        if self.state.wanted.secondary is not None:
             self._changes["secondary"].start(self._change_secondary)
 
     async def tools_opened(self) -> None:
@@ -157,15 +165,17 @@ class BackendController:
 
     # -- what is wanted ----------------------------------------------------------------------------
 
-    def apply(self, choice: SessionChoice, reopen: Collection[Reopened] = ()) -> None:
+    def apply(self, choice: SessionChoice, reopen: Collection[Part] = ()) -> None:
         """Bring back-ends, style, documents, tools, cap and answer mode to what `choice` says.
 
         `reopen`: parts to open again even if the choice of them is the same.
         """
-        if choice.answer_mode != ("thinking" if self._partials else "after"):
-            self._partials = choice.answer_mode == "thinking"
+        before = self.state.wanted
+        changed = to_exchange(before, choice, reopen)
+        self._publish(wanted=choice, refused=self.state.without_refusal(*changed))
+        if choice.answer_mode != before.answer_mode:
             for runner in self._runners:
-                runner.policy.partials = self._partials
+                runner.policy.partials = choice.answer_mode == "thinking"
         if choice.style != self.prompts.style:
             self.prompts.style = choice.style
             self._emit_conversation()
@@ -175,24 +185,21 @@ class BackendController:
                 self._emit_conversation()
                 asked = self._transcript.last("user")
                 self._runner.prime(asked.number + 1 if asked is not None else 1)
-        if choice.cap != self._cap:
-            self._cap = choice.cap
+        if choice.cap != before.cap:
             self._spending.set_cap(choice.cap)
             self._spare()
             if self._runner is not None:
                 self._runner.ask_refused()
-        backend, secondary, tools = self.wanted
-        self.wanted = (choice.backend, choice.secondary, choice.tools)
         if self._swaps_roles(choice):
             self._changes["backend"].cancel()
             self._changes["secondary"].cancel()
             self._hand_over()
         else:
-            if choice.backend != backend or "backend" in reopen:
+            if "backend" in changed:
                 self._changes["backend"].start(self._change_backend)
-            if choice.secondary != secondary or ("secondary" in reopen and choice.secondary is not None):
+            if "secondary" in changed:
                 self._changes["secondary"].start(self._change_secondary)
-        if choice.tools != tools or ("tools" in reopen and choice.tools.names):
+        if "tools" in changed:
             self._changes["tools"].start(self._change_tools)
 
     async def settled(self) -> None:
@@ -203,43 +210,43 @@ class BackendController:
     def _swaps_roles(self, choice: SessionChoice) -> bool:
         return (
             self._secondary is not None
-            and (choice.backend, choice.secondary) == (self._secondary_choice, self._driving)
+            and (choice.backend, choice.secondary) == (self.state.secondary, self.state.driving)
             and choice.backend != choice.secondary
         )
 
     async def _change_backend(self) -> None:
-        choice = self.wanted[0]
+        choice = self.state.wanted.backend
         try:
             backend = await self._open(choice)
         except Exception as error:
-            self._want(backend=self._driving)
-            self._refuse("backend", error, choice)
+            self._refuse("backend", choice, self.state.driving, error)
             return
         if self._secondary is not None and self._secondary.backend is backend:
             self._hand_over()  # it thinks already: the two change roles
         else:
             self._drive(
-                backend, "chosen", lambda driver: driver.swap(backend, again=self.prompts.unanswered is not None)
+                backend,
+                lambda driver: driver.swap(backend, again=self.prompts.unanswered is not None),
+                driving=choice,
+                reason="chosen",
             )
             self._emit_lost(backend)
 
     async def _change_secondary(self) -> None:
-        choice = self.wanted[1]
+        choice = self.state.wanted.secondary
         if choice is None:
             await self._end_secondary()
             return
         try:
-            if choice == self._driving:
+            if choice == self.state.driving:
                 raise BackendError(SAME_TWICE, "request")
             backend = await self._open(choice)
             if self._runner is not None and self._runner.backend is backend:  # it became the driver meanwhile
                 raise BackendError(SAME_TWICE, "request")
         except Exception as error:
-            self._want(secondary=self._secondary_choice)
-            # The same model twice is nothing that its key or its address could put right.
-            self._refuse("secondary", error, None if str(error) == SAME_TWICE else choice)
+            self._refuse("secondary", choice, self.state.secondary, error)
             return
-        self._secondary_choice = choice
+        self._publish(secondary=choice, secondary_number=self.state.secondary_number + 1)
         if self._secondary is None:
             self._secondary = OracleRunner(self._context, backend, self._policy(), secondary=True)
             self._secondary.sparing = self._spending.sparing
@@ -256,39 +263,62 @@ class BackendController:
         self._close_spare()
 
     async def _end_secondary(self) -> None:
-        runner, self._secondary, self._secondary_choice = self._secondary, None, None
+        runner, self._secondary = self._secondary, None
         if runner is not None:
+            self._publish(secondary=None, secondary_number=self.state.secondary_number + 1)
             self._emit(e.SecondaryChanged(self._now(), "", ""))
             await runner.close()
             self._close_spare()
 
     async def _change_tools(self) -> None:
-        choice = self.wanted[2]
+        choice = self.state.wanted.tools
         try:
             problems = await self._tools.change(choice)
         except Exception as error:
-            self._want(tools=self._tools.choice)
-            self._refuse("tools", error, None)
+            self._refuse("tools", None, self.state.tools, error)
             return
+        self._publish(tools=choice)
         for problem in problems:
             self._emit(e.Failure(self._now(), "backend", problem))
         self._emit_conversation()
 
-    def _want(self, **wanted: object) -> None:
-        """Correct what is wanted, for a part that could not be had: asked for again, it is a change again."""
-        parts = dict(zip(("backend", "secondary", "tools"), self.wanted, strict=True)) | wanted
-        self.wanted = (parts["backend"], parts["secondary"], parts["tools"])  # type: ignore[assignment]
+    # -- the state ---------------------------------------------------------------------------------
+
+    def _publish(self, **changes: Any) -> None:
+        """Replace these fields of the state, and pass the new state to the listeners."""
+        before, self.state = self.state, replace(self.state, **changes)
+        if self.state == before:
+            return
+        for listener in self.state_listeners:
+            try:
+                listener(self.state)
+            except Exception:
+                _log.exception("A listener can't handle the state of the session")
 
     def _refuse(
-        self, part: Literal["backend", "secondary", "tools"], error: Exception, choice: BackendChoice | None
+        self, part: Part, choice: BackendChoice | None, kept: BackendChoice | ToolChoice | None, error: Exception
     ) -> None:
+        """Take back that `choice` is wanted, so that asking for it again is a change again; `kept` is what remains."""
         if isinstance(error, BackendError):
             sentence = str(error)
         else:
             _log.exception("the %s could not be changed", part, exc_info=error)
             sentence = f"Something unexpected failed ({type(error).__name__}). The log has the details."
-        who = (choice.provider, choice.model, without_secrets(choice.base_url)) if choice is not None else ("", "", "")
+        # The same model twice is nothing that its key or its address could put right.
+        refusal = Refusal(part, choice, sentence, fixable=choice is not None and sentence != SAME_TWICE)
+        wanted = replace(self.state.wanted, **{part: kept})  # type: ignore[arg-type]
+        self._publish(wanted=wanted, refused=(*self.state.without_refusal(part), refusal))
+        who = choice.public if choice is not None and refusal.fixable else ("", "", "")
         self._emit(e.ChangeRefused(self._now(), part, sentence, *who))
+
+    def _add_fault(self, failure: e.Failure, backend: Backend, chosen: Backend) -> None:
+        """Note that `failure` of `backend` is about to be reported. `chosen`: `backend`, or the router that asked it."""
+        if not failure.provider:
+            return  # nothing that the user could put right
+        routed = backend is not chosen
+        choice = BackendChoice(*made_for(backend, with_secrets=True)) if routed else self._pool.choice_of(chosen)
+        if choice is not None:
+            self._publish(faults=self.state.faults_with(failure, choice, routed=routed))
 
     # -- who drives --------------------------------------------------------------------------------
 
@@ -299,45 +329,49 @@ class BackendController:
             raise BackendError(OVER, "setup")
         return backend
 
-    def _drive(
-        self, backend: Backend, reason: Literal["chosen", "handed"], take: Callable[[OracleRunner], None]
-    ) -> None:
+    def _drive(self, backend: Backend, take: Callable[[OracleRunner], None], **changes: Any) -> None:
+        """Let `backend` drive. `take` brings the driving runner to it; `changes` are those of the state besides."""
         assert self._runner is not None
-        self.parts.backend = backend
-        self._driving = self._pool.choice_of(backend) or self._driving
-        self._emit_change(reason)
+        self._publish(model=backend.model, driver_number=self.state.driver_number + 1, **changes)
+        state = self.state
+        self._emit(e.BackendChanged(self._now(), backend.name, backend.model, state.reason, *state.driving.public))
         take(self._runner)
         self._emit_conversation()
         self._close_spare()
 
     def _hand_over(self) -> None:
         """Let the secondary back-end drive, with what it has said to the present turn; the driver becomes secondary."""
-        secondary = self._secondary
-        if self._runner is None or secondary is None or self._group is None:
+        secondary, before = self._secondary, self.state
+        if self._runner is None or secondary is None or before.secondary is None or self._group is None:
             return
-        driving = self._driving
-        self._drive(secondary.backend, "handed", lambda driver: secondary.hand_over_to(driver, self.prompts.unanswered))
-        self._secondary_choice = driving
-        self._want(backend=self._driving)
-        if not self._changes["secondary"].running:
-            self._want(secondary=driving)
+        loads = self._changes["secondary"].running
+        wanted = before.wanted.secondary if loads else before.driving
+        self._drive(
+            secondary.backend,
+            lambda driver: secondary.hand_over_to(driver, self.prompts.unanswered),
+            driving=before.secondary,
+            reason="handed",
+            secondary=before.driving,
+            secondary_number=before.secondary_number + 1,
+            wanted=replace(before.wanted, backend=before.secondary, secondary=wanted),
+        )
         self._emit(e.SecondaryChanged(self._now(), secondary.backend.name, secondary.backend.model))
 
-    def _fell_back(self) -> None:
+    def _fell_back(self, failed: Backend) -> None:
         """The driver has failed and the back-end before it has taken over."""
         assert self._runner is not None
-        failed, self.parts.backend = self.parts.backend, self._runner.backend
-        self._driving = self._pool.choice_of(self.parts.backend) or self._driving
-        if not self._changes["backend"].running:
-            self._want(backend=self._driving)
-        if failed is not self.parts.backend:
+        backend, wanted = self._runner.backend, self.state.wanted
+        driving = self._pool.choice_of(backend) or self.state.driving
+        if failed is not backend:
             self._pool.spoil(failed)
-        self._emit_change("fallback")
-        self._emit_conversation()
-        if self._secondary is not None and self._secondary.backend is self.parts.backend and self._group is not None:
-            self._want(secondary=None)
+        compared = self._secondary is not None and self._secondary.backend is backend and self._group is not None
+        if not self._changes["backend"].running:
+            wanted = replace(wanted, backend=driving)
+        if compared:
+            wanted = replace(wanted, secondary=None)
+        self._drive(backend, lambda driver: None, driving=driving, reason="fallback", wanted=wanted)
+        if compared:
             self._changes["secondary"].start(self._change_secondary)
-        self._close_spare()
 
     def _failed(self, backend: Backend, kind: FaultKind) -> None:
         if kind in USER_FIXABLE:
@@ -358,7 +392,7 @@ class BackendController:
         return [runner for runner in (self._runner, self._secondary) if runner is not None]
 
     def _policy(self) -> OraclePolicy:
-        return OraclePolicy(partials=self._partials)
+        return OraclePolicy(partials=self.state.wanted.answer_mode == "thinking")
 
     def _request(self, backend: Backend, turn: int, words: str, final: bool) -> ChatRequest:
         return self.prompts.request(backend, turn, words, may_act=final and self._tools.may_act(turn))
@@ -370,40 +404,29 @@ class BackendController:
     # -- events ------------------------------------------------------------------------------------
 
     def _emit_conversation(self) -> None:
-        style, choice = self.prompts.style, self._driving
+        style, choice = self.prompts.style, self.state.driving
+        backend = self._runner.backend if self._runner is not None else self.parts.backend
         self._emit(
             e.ConversationConfigured(
                 self._now(),
                 choice.provider,
-                self.parts.backend.model,
+                backend.model,
                 without_secrets(choice.base_url),
                 style.persona,
                 style.temperature,
                 style.length,
                 self._tools.choice.names,
                 style.voice,
-                self.prompts.given(self.parts.backend),
-            )
-        )
-
-    def _emit_change(self, reason: Literal["chosen", "fallback", "handed"]) -> None:
-        backend, choice = self.parts.backend, self._driving
-        self._emit(
-            e.BackendChanged(
-                self._now(),
-                backend.name,
-                backend.model,
-                reason,
-                choice.provider,
-                choice.model,
-                without_secrets(choice.base_url),
+                self.prompts.given(backend),
             )
         )
 
     def _emit_lost(self, backend: Backend, *, secondary: bool = False) -> None:
         """Tell which back-ends of a router could not be opened. None of these messages replaces another."""
         for lost, error in getattr(backend, "lost", ()):
-            self._emit(backend_failure(self._now(), str(error), error, lost, secondary=secondary, about=""))
+            failure = backend_failure(self._now(), str(error), error, lost, secondary=secondary, about="")
+            self._add_fault(failure, lost, backend)
+            self._emit(failure)
 
     def _emit(self, event: e.Event) -> None:
         self._emit_event(event)

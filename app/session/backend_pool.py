@@ -96,7 +96,7 @@ class BackendPool:
         in_use: Callable[[Backend], bool],
     ) -> None:
         self._make = make
-        self._open: dict[BackendChoice, Backend] = {choice: first}
+        self._open: dict[Backend, BackendChoice] = {first: choice}  # the one used last at the end
         self._spoilt: set[Backend] = set()
         self._in_use = in_use
         self._closed = False
@@ -109,10 +109,10 @@ class BackendPool:
         in use by then.
         """
         async with self._locks.setdefault(choice, asyncio.Lock()):  # a slow one does not delay the others
-            backend = self._open.get(choice)
-            if backend is not None and backend not in self._spoilt and choice.provider != ROUTER:
-                self._open[choice] = self._open.pop(choice)  # the most recent ones are kept longest
-                return backend
+            usable = [one for one, known in self._open.items() if known == choice and one not in self._spoilt]
+            if usable and choice.provider != ROUTER:
+                self._open[usable[-1]] = self._open.pop(usable[-1])
+                return usable[-1]
             if self._make is None:
                 raise BackendError("This session can't change its model.", "setup")
             made = await self._make(choice)
@@ -123,15 +123,14 @@ class BackendPool:
             except BaseException:
                 await made.close()
                 raise
-            if backend is not None and self._open.get(choice) is backend:  # else it was closed as spare meanwhile
-                self._spoilt.add(backend)  # `get` never returns it again; it is closed once it is not in use
-                self._open[BackendChoice(provider="", model=str(id(backend)))] = self._open.pop(choice)
-            self._open[choice] = made
+            # `get` never returns the earlier ones again; they are closed once they are not in use.
+            self._spoilt.update(one for one, known in self._open.items() if known == choice)
+            self._open[made] = choice
             return made
 
     def choice_of(self, backend: Backend) -> BackendChoice | None:
         """Return the choice that `backend` was made for."""
-        return next((choice for choice, open_one in self._open.items() if open_one is backend), None)
+        return self._open.get(backend)
 
     def spoil(self, backend: Backend) -> None:
         """Mark `backend` as failed: the next `get` of its choice builds a new one, with the key and server of then."""
@@ -139,19 +138,19 @@ class BackendPool:
 
     async def close_spare(self) -> None:
         """Close back-ends that have failed, and all but the newest `MOST_SPARE` that are not in use."""
-        spare = [(choice, backend) for choice, backend in self._open.items() if not self._in_use(backend)]
-        gone = [pair for pair in spare if pair[1] in self._spoilt]
-        rest = [pair for pair in spare if pair not in gone]
+        spare = [backend for backend in self._open if not self._in_use(backend)]
+        gone = [backend for backend in spare if backend in self._spoilt]
+        rest = [backend for backend in spare if backend not in gone]
         gone += rest[: max(0, len(rest) - MOST_SPARE)]
-        for choice, backend in gone:  # before the first await, so that `get` can't return one that is closing
-            del self._open[choice]
+        for backend in gone:  # before the first await, so that `get` can't return one that is closing
+            del self._open[backend]
             self._spoilt.discard(backend)
-        await self._close_all([backend for _, backend in gone])
+        await self._close_all(gone)
 
     async def close(self) -> None:
         """Close all back-ends; one that is still being opened is closed as soon as it is open."""
         self._closed = True
-        backends, self._open = list(self._open.values()), {}
+        backends, self._open = list(self._open), {}
         await self._close_all(backends)
 
     @staticmethod

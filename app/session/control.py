@@ -1,12 +1,13 @@
-"""What a session should be, as values; and the error that carries a sentence for the user."""
+"""What a session should be and what it is, as values; and the error that carries a sentence for the user."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from app.conversation.events import USUAL_PROCESSING, AnswerMode, Processing
+from app.backend.base import without_secrets
+from app.conversation.events import USUAL_PROCESSING, AnswerMode, Failure, Processing
 from app.conversation.prompt import ChatMessage, Document, Length
 
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from app.session.session import Session
 
 Speaker = Literal["user", "assistant"]
-Reopened = Literal["backend", "secondary", "tools"]
+Part = Literal["backend", "secondary", "tools"]
+"""What a session can exchange while it runs, and may fail to."""
 
 ROUTER = "router"
 """The provider that chooses among models, by the user's table from kinds of questions to models."""
@@ -38,6 +40,14 @@ class BackendChoice:
     def place(self) -> tuple[str, str]:
         """The provider and address that a key, a connection and a list of models belong to."""
         return self.provider, self.base_url
+
+    @property
+    def public(self) -> tuple[str, str, str]:
+        """The provider, the model and the address without secrets, as events name the back-end."""
+        return self.provider, self.model, without_secrets(self.base_url)
+
+    def __repr__(self) -> str:
+        return f"BackendChoice{self.public}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +154,107 @@ def _fixed(choice: SessionChoice) -> tuple[object, ...]:
         return choice.frontend, choice.server
     model = choice.model
     return choice.frontend, model.weights, model.precision, model.device, model.context
+
+
+def to_exchange(before: SessionChoice, choice: SessionChoice, reopen: Collection[Part]) -> set[Part]:
+    """Return the parts that a session exchanges: what differs, and what is to be opened `reopen` if there is any."""
+    asked: set[Part] = set()
+    if choice.backend != before.backend or "backend" in reopen:
+        asked.add("backend")
+    if choice.secondary != before.secondary or ("secondary" in reopen and choice.secondary is not None):
+        asked.add("secondary")
+    if choice.tools != before.tools or ("tools" in reopen and choice.tools.names):
+        asked.add("tools")
+    return asked
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A change that a session could not make.
+
+    - `part`: what was to change.
+    - `choice`: the back-end that it was to change to; None for tools.
+    - `sentence`: what happened, and what the user can do.
+    - `fixable`: whether the back-end's key or address may be the cause.
+    """
+
+    part: Part
+    choice: BackendChoice | None
+    sentence: str
+    fixable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A failure of a back-end that its key or address may have caused.
+
+    - `failure`: the event that reports it. Listeners get this very object.
+    - `choice`: the back-end that failed, with what the event leaves out of its address.
+    - `routed`: whether a router had asked it.
+    - `driver_number`: that of the state in which it failed.
+    """
+
+    failure: Failure
+    choice: BackendChoice
+    routed: bool
+    driver_number: int
+
+
+MOST_FAULTS = 16
+"""How many faults a state holds: enough for those whose events are still to be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What a session wants, and which back-ends and tools it has. Each change makes a new state.
+
+    It never leaves the process, since addresses may contain keys.
+
+    - `wanted`: the choice that was applied last, except for back-ends and tools that were refused or have failed.
+    - `driving`: the back-end whose answers are spoken. `model`: its model, as the back-end names it.
+    - `reason`: why the driver changed last, as in `BackendChanged`.
+    - `secondary`: the back-end whose answers are only shown.
+    - `driver_number`, `secondary_number`: how often each has changed, since one may be replaced by another one of the
+      same choice.
+    - `tools`: the tools in use.
+    - `refused`: at most one for each part. It is dropped when the part changes or is asked for again.
+    - `faults`: the newest first.
+    """
+
+    wanted: SessionChoice = field(default=SessionChoice(), repr=False)
+    driving: BackendChoice = BackendChoice()
+    model: str = ""
+    reason: Literal["chosen", "fallback", "handed"] = "chosen"
+    secondary: BackendChoice | None = None
+    driver_number: int = 0
+    secondary_number: int = 0
+    tools: ToolChoice = ToolChoice()
+    refused: tuple[Refusal, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+    def refusal(self, part: Part) -> Refusal | None:
+        """Return why `part` was refused, if it was when it was last asked for."""
+        return next((one for one in self.refused if one.part == part), None)
+
+    def without_refusal(self, *parts: Part) -> tuple[Refusal, ...]:
+        """Return the refusals of all other parts."""
+        return tuple(one for one in self.refused if one.part not in parts)
+
+    def fault_of(self, failure: Failure) -> Fault | None:
+        """Return which back-end an event is about, if it is one of `faults`."""
+        return next((fault for fault in self.faults if fault.failure is failure), None)
+
+    def faults_with(self, failure: Failure, choice: BackendChoice, *, routed: bool) -> tuple[Fault, ...]:
+        """Return the faults after this one."""
+        return (Fault(failure, choice, routed, self.driver_number), *self.faults[: MOST_FAULTS - 1])
+
+    @property
+    def driver_failed(self) -> bool:
+        """Whether the driver has failed of something that the user may have put right since."""
+        return any(
+            fault.choice == self.driving and fault.driver_number == self.driver_number and not fault.failure.secondary
+            for fault in self.faults
+        )
 
 
 class SessionFactory(Protocol):

@@ -425,11 +425,13 @@ class OracleRunner:
             self._told = sentence
             if present:
                 self._failed_turn = stream.turn
-            self._emit(backend_failure(self._now(), sentence, error, stream.backend, secondary=self.secondary))
+            failure = backend_failure(self._now(), sentence, error, stream.backend, secondary=self.secondary)
+            self._context.reported(failure, stream.backend, stream.chosen)
+            self._emit(failure)
         if took_over:
             self._routed = None
             self._failed_turn = 0
-            self._context.changed()
+            self._context.changed(stream.chosen)
 
     def _waits_out(self, stream: OracleStream, rest: float) -> bool:
         """Deals with a request that was refused only because there were too many; returns False if it has to fail.

@@ -43,7 +43,8 @@ class OracleContext:
     `group` holds the tasks of all streams, `numbers` counts revisions. `paces`: what is known of back-ends' speed, by
     name and model. `cost` returns US dollars or None; `allowed` tells whether a back-end may be asked at all. `acts`:
     whether tools may change something. Called back: `used` with a tool's call for a turn, `failed` with a back-end's
-    failure, `changed` when the standby has taken over.
+    failure, `reported` with the event that is about to report it, with the back-end and the one that had chosen it;
+    `changed` when the standby has taken over from a back-end.
     """
 
     request: Callable[[Backend, int, str, bool], ChatRequest]
@@ -61,7 +62,8 @@ class OracleContext:
     acts: Callable[[], bool] = lambda: False
     used: Callable[[int, str], None] = lambda turn, tool: None
     failed: Callable[[Backend, FaultKind], None] = lambda backend, kind: None
-    changed: Callable[[], None] = lambda: None
+    reported: Callable[[e.Failure, Backend, Backend], None] = lambda failure, backend, chosen: None
+    changed: Callable[[Backend], None] = lambda failed: None
 
     def pace(self, backend: Backend) -> Pace:
         """Return what is known of a back-end's speed."""

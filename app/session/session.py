@@ -24,7 +24,7 @@ from app.conversation.turns.tracker import TurnSettings, TurnTracker
 from app.frontend.base import FrontEndError, SetAnswerMode, SetDials, SetOpenings
 from app.session.backend_controller import BackendController
 from app.session.clock import Timeline
-from app.session.control import Reopened, SessionChoice, Speaker
+from app.session.control import Part, SessionChoice, SessionState, Speaker
 from app.session.frame_loop import FrameStepper, StepMessage
 from app.session.frame_thread import FrameReader, FrameThread, Overload
 from app.session.mailbox import (
@@ -77,7 +77,6 @@ class Session:
     def __init__(self, parts: SessionParts, config: SessionConfig) -> None:
         self.parts = parts
         self.config = config
-        self._choice = config.choice
         self.mailbox = Mailbox()
         self.sound = SoundMemory(config.remember_seconds) if config.remember_seconds else None
         self.frames = 0
@@ -192,7 +191,7 @@ class Session:
                         parts.transcriber.name,
                         parts.backend.name,
                         parts.backend.model,
-                        self._choice.answer_mode,
+                        self.choice.answer_mode,
                     )
                 )
                 if self._loader.lost:
@@ -460,6 +459,11 @@ class Session:
         """
         self._events.add_listener(listener)
 
+    def on_state(self, listener: Callable[[SessionState], None]) -> None:
+        """Call `listener` with the present state, and with each later one before the events of the same change."""
+        self.backends.state_listeners.append(listener)
+        listener(self.state)
+
     def press(self) -> None:
         """The talk button went down."""
         self.mailbox.post(TalkButton(True))
@@ -513,12 +517,16 @@ class Session:
         return self.sound.cut(speaker, begin, end) if self.sound is not None else None
 
     @property
+    def state(self) -> SessionState:
+        """What is wanted now, and which back-ends and tools there are."""
+        return self.backends.state
+
+    @property
     def choice(self) -> SessionChoice:
         """What is wanted now: as applied last, but for back-ends and tools that could not be had or have failed."""
-        backend, secondary, tools = self.backends.wanted
-        return replace(self._choice, backend=backend, secondary=secondary, tools=tools)
+        return self.backends.state.wanted
 
-    def apply(self, choice: SessionChoice, *, reopen: Collection[Reopened] = ()) -> None:
+    def apply(self, choice: SessionChoice, *, reopen: Collection[Part] = ()) -> None:
         """Bring the running session to `choice`, part by part.
 
         Returns immediately. What takes time (another back-end, tools, a voice) takes effect when it is ready; of
@@ -527,7 +535,7 @@ class Session:
         `reopen`: parts to open again although the choice of them is unchanged: a back-end whose key, server or routes
         have changed, tools whose servers have.
         """
-        before, self._choice = self.choice, choice
+        before = self.choice
         post, at = self.mailbox.post, self.clock()
         if choice.duplex != before.duplex:
             post(SetDuplex(choice.duplex))
@@ -560,7 +568,7 @@ class Session:
         if choice.processing != before.processing:
             edge.set_processing(choice.processing)
 
-    def change(self, *, reopen: Collection[Reopened] = (), **parts: object) -> None:
+    def change(self, *, reopen: Collection[Part] = (), **parts: object) -> None:
         """Apply the choice of now with these fields replaced."""
         self.apply(replace(self.choice, **parts), reopen=reopen)  # type: ignore[arg-type]
 

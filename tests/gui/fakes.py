@@ -15,7 +15,7 @@ from app.services.machine_service import FrontEndFit, MachineFinding, MachineVie
 from app.services.microphone_check import MicrophoneTest
 from app.services.price_service import Price, PriceRow
 from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
-from app.session.control import ROUTER, BackendChoice, Reopened, SessionChoice
+from app.session.control import ROUTER, BackendChoice, Part, SessionChoice
 
 PROVIDERS = (
     ProviderView("embedded", "Built-in"),
@@ -87,7 +87,7 @@ class FakeSession:
         self.calls.append(("sound_of", speaker, begin, end))
         return np.zeros(2400, np.float32) if begin >= 1 else None
 
-    def apply(self, choice: SessionChoice, *, reopen: Collection[Reopened] = ()) -> None:
+    def apply(self, choice: SessionChoice, *, reopen: Collection[Part] = ()) -> None:
         """Notes each difference as a call, such as ("set_duplex", True)."""
         before, self.choice = self.choice, choice
         for name in ("duplex", "answer_mode", "patience", "muted", "processing", "openings", "speech", "style", "cap"):

@@ -18,7 +18,7 @@ from app.conversation import events as e
 from app.gui.state.background_tasks import log_fault
 from app.gui.state.choice import as_made
 from app.gui.state.talk_state import Phase
-from app.session.control import BackendChoice, Reopened, SessionChoice, SessionFactory, UserError, needs_restart
+from app.session.control import BackendChoice, Part, SessionChoice, SessionFactory, UserError, needs_restart
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -207,7 +207,7 @@ class SessionManager(QObject):
         if choice.documents != before.documents:
             self.documents_changed.emit(choice.documents)
 
-    def want(self, *, reopen: Collection[Reopened] = (), **parts: Any) -> None:
+    def want(self, *, reopen: Collection[Part] = (), **parts: Any) -> None:
         """Change fields of what the session should be; see `Session.apply` for what happens when.
 
         A session that is being built, or could not be, starts again for another back-end; one that could not be built
