@@ -333,7 +333,7 @@ class ReplaySession:
         self._listeners: list[Callable[[Event], None]] = []
 
     def __getattr__(self, name: str) -> Callable[..., None]:
-        if name in ("press", "release", "write", "silence", "apply"):
+        if name in ("press", "release", "write", "silence", "apply", "on_state"):
             return lambda *_, **__: None
         raise AttributeError(name)
 

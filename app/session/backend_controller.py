@@ -12,7 +12,7 @@ import itertools
 import logging
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from app.backend.base import USER_FIXABLE, Backend, BackendError, ChatRequest, FaultKind, made_for, without_secrets
 from app.conversation import events as e
@@ -312,7 +312,7 @@ class BackendController:
         self._emit(e.ChangeRefused(self._now(), part, sentence, *who))
 
     def _add_fault(self, failure: e.Failure, backend: Backend, chosen: Backend) -> None:
-        """Note that `failure` of `backend` is about to be reported. `chosen`: `backend`, or the router that asked it."""
+        """Add a `failure` that is about to be reported. `chosen`: `backend`, or the router that asked it."""
         if not failure.provider:
             return  # nothing that the user could put right
         routed = backend is not chosen

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 Speaker = Literal["user", "assistant"]
 Part = Literal["backend", "secondary", "tools"]
-"""What a session can exchange while it runs, and may fail to."""
+PARTS: tuple[Part, ...] = ("backend", "secondary", "tools")
+"""The fields of a `SessionChoice` that a running session may fail to bring about."""
 
 ROUTER = "router"
 """The provider that chooses among models, by the user's table from kinds of questions to models."""

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from app.backend.base import without_secrets
-from app.conversation.events import BackendChanged, ChangeRefused, Event, SecondaryChanged
+from app.conversation.events import BackendChanged, ChangeRefused, Event, Failure, SecondaryChanged, SessionStarted
 from app.services.api_keys import KeyPlace
 from app.services.backend_service import ProviderView
 from app.services.machine_service import FrontEndFit, MachineFinding, MachineView
 from app.services.microphone_check import MicrophoneTest
 from app.services.price_service import Price, PriceRow
 from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
-from app.session.control import ROUTER, BackendChoice, Part, SessionChoice
+from app.session.control import ROUTER, BackendChoice, Part, Refusal, SessionChoice, SessionState, to_exchange
 
 PROVIDERS = (
     ProviderView("embedded", "Built-in"),
@@ -37,21 +36,41 @@ PROVIDERS = (
 
 
 class FakeSession:
-    """Notes every call in `calls`; `say` passes events to the listeners."""
+    """Notes every call in `calls`; `say` passes events to the listeners, with the state that a session has then.
+
+    `routed`: the back-ends that its router asks.
+    """
 
     def __init__(self, choice: SessionChoice) -> None:
-        self.choice = choice
+        self.state = SessionState(choice, choice.backend, secondary=choice.secondary, tools=choice.tools)
         self.calls: list[tuple[Any, ...]] = []
         self.listeners: list[Callable[[Event], None]] = []
+        self.state_listeners: list[Callable[[SessionState], None]] = []
+        self.routed: tuple[BackendChoice, ...] = ()
         self.refusal: Exception | None = None
         self.slow: asyncio.Event | None = None
         self.last_words: list[Event] = []
         self.stopped = 0
         self.stop_hangs = False
         self.changes: dict[str, asyncio.Task[None]] = {}
+        self._handed = False
+
+    @property
+    def choice(self) -> SessionChoice:
+        return self.state.wanted
 
     def add_listener(self, listener: Callable[[Event], None]) -> None:
         self.listeners.append(listener)
+
+    def on_state(self, listener: Callable[[SessionState], None]) -> None:
+        self.state_listeners.append(listener)
+        listener(self.state)
+
+    def publish(self, **changes: Any) -> None:
+        """Changes these fields of the state."""
+        self.state = replace(self.state, **changes)
+        for listener in self.state_listeners:
+            listener(self.state)
 
     def say(self, *events: Event) -> None:
         for event in events:
@@ -60,10 +79,47 @@ class FakeSession:
                 listener(event)
 
     def _follow(self, event: Event) -> None:
-        """Takes in what a session does by itself."""
-        if isinstance(event, BackendChanged) and event.reason == "fallback":
-            told = BackendChoice(event.provider, event.chosen_model, event.base_url)
-            self.choice = replace(self.choice, backend=told)
+        """Publishes the state that goes with an event."""
+        state, wanted = self.state, self.state.wanted
+        match event:
+            case SessionStarted():
+                self.publish(model=event.model)
+            case BackendChanged(reason="handed") if state.secondary is not None:
+                loads = wanted.secondary not in (state.secondary, state.driving)
+                self._drive(
+                    event,
+                    state.secondary,
+                    secondary=state.driving,
+                    secondary_number=state.secondary_number + 1,
+                    wanted=replace(
+                        wanted, backend=state.secondary, secondary=wanted.secondary if loads else state.driving
+                    ),
+                )
+            case BackendChanged(reason="fallback"):
+                told = BackendChoice(event.provider, event.chosen_model, event.base_url)
+                if wanted.backend == state.driving:
+                    wanted = replace(wanted, backend=told)
+                self._drive(event, told, wanted=wanted)
+            case BackendChanged(reason="chosen") if event.provider:
+                self._drive(event, wanted.backend)
+            case BackendChanged():
+                self.publish(model=event.model)
+            case SecondaryChanged(backend=backend) if not self._handed:
+                if not backend and wanted.secondary == state.secondary:
+                    wanted = replace(wanted, secondary=None)
+                secondary = wanted.secondary if backend else None
+                self.publish(secondary=secondary, secondary_number=state.secondary_number + 1, wanted=wanted)
+            case Failure() if event.provider:
+                known = [choice for choice in (state.driving, state.secondary) if choice is not None]
+                told = event.provider, event.model, event.base_url
+                choice = next((one for one in (*known, *self.routed) if one.public == told), BackendChoice(*told))
+                routed = choice in self.routed and choice not in known
+                self.publish(faults=state.faults_with(event, choice, routed=routed))
+        self._handed = isinstance(event, BackendChanged) and event.reason == "handed"
+
+    def _drive(self, event: BackendChanged, choice: BackendChoice, **changes: Any) -> None:
+        number = self.state.driver_number + 1
+        self.publish(driving=choice, model=event.model, reason=event.reason, driver_number=number, **changes)
 
     def press(self) -> None:
         self.calls.append(("press",))
@@ -89,7 +145,13 @@ class FakeSession:
 
     def apply(self, choice: SessionChoice, *, reopen: Collection[Part] = ()) -> None:
         """Notes each difference as a call, such as ("set_duplex", True)."""
-        before, self.choice = self.choice, choice
+        before = self.choice
+        roles = choice.backend, choice.secondary
+        handed = before.secondary is not None and roles == (before.secondary, before.backend)
+        if handed:  # a test says when it is done
+            choice = replace(choice, backend=before.backend, secondary=before.secondary)
+        changed = to_exchange(before, choice, reopen)
+        self.publish(wanted=choice, tools=choice.tools, refused=self.state.without_refusal(*changed))
         for name in ("duplex", "answer_mode", "patience", "muted", "processing", "openings", "speech", "style", "cap"):
             if getattr(choice, name) != getattr(before, name):
                 self.calls.append((f"set_{name}", getattr(choice, name)))
@@ -100,29 +162,33 @@ class FakeSession:
             self.calls.append(("set_dials", *dials))
         if choice.tools != before.tools or "tools" in reopen:
             self.calls.append(("set_tools", choice.tools))
-        if before.secondary is not None and (choice.backend, choice.secondary) == (before.secondary, before.backend):
+        if handed:
             self.calls.append(("hand_over",))
             return
         if choice.backend != before.backend or "backend" in reopen:
             self.calls.append(("set_backend", choice.backend))
-            self._start("backend", choice.backend, before)
+            self._start("backend", choice.backend)
         if choice.secondary != before.secondary or "secondary" in reopen:
             self.calls.append(("set_secondary", choice.secondary))
-            self._start("secondary", choice.secondary, before)
+            self._start("secondary", choice.secondary)
 
-    def _start(self, part: str, choice: BackendChoice | None, before: SessionChoice) -> None:
+    def _start(self, part: Part, choice: BackendChoice | None) -> None:
         if (old := self.changes.pop(part, None)) is not None:
             old.cancel()
-        self.changes[part] = asyncio.get_running_loop().create_task(self._change(part, choice, before))
+        self.changes[part] = asyncio.get_running_loop().create_task(self._change(part, choice))
 
-    async def _change(self, part: str, choice: BackendChoice | None, before: SessionChoice) -> None:
+    async def _change(self, part: Part, choice: BackendChoice | None) -> None:
         if part == "backend" and self.slow is not None:
             await self.slow.wait()
         await asyncio.sleep(0)
-        told = (choice.provider, choice.model, without_secrets(choice.base_url)) if choice is not None else ("", "", "")
+        told = choice.public if choice is not None else ("", "", "")
         if self.refusal is not None:
-            self.choice = replace(self.choice, **{part: getattr(before, part)})
-            self.say(ChangeRefused(0.0, part, str(self.refusal), *told))  # type: ignore[arg-type]
+            kept = self.state.driving if part == "backend" else self.state.secondary
+            refusal = Refusal(part, choice, str(self.refusal))
+            self.publish(
+                wanted=replace(self.choice, **{part: kept}), refused=(*self.state.without_refusal(part), refusal)
+            )
+            self.say(ChangeRefused(0.0, part, str(self.refusal), *told))
         elif part == "backend":
             self.say(BackendChanged(0.0, told[0], told[1], "chosen", *told))
         else:

@@ -13,7 +13,7 @@ from app.conversation import events as e
 from app.conversation.event_json import to_json
 from app.routing.policy import Route
 from app.session.backend_pool import BackendPool
-from app.session.control import ROUTER, BackendChoice, ToolChoice
+from app.session.control import ROUTER, BackendChoice, SessionState, ToolChoice
 from app.session.session import Session
 from app.tools.base import ToolSpec
 from app.tools.calculator import Calculator
@@ -420,6 +420,8 @@ def test_a_backend_of_a_routers_table_is_told_and_not_the_router(secondary: bool
         lambda: 0.0,
     )
 
+    states: list[SessionState] = []
+
     async def make(choice: BackendChoice) -> Backend:
         return router
 
@@ -429,8 +431,13 @@ def test_a_backend_of_a_routers_table_is_told_and_not_the_router(secondary: bool
         backend=None if secondary else router,
         make_backend=make,
         secondary=BackendChoice(ROUTER) if secondary else None,
+        during=lambda session: session.on_state(states.append),
     )
     assert blamed(talk) == {("openai", "bad", "", secondary), ("anthropic", "claude", "", secondary)}
+    assert {(fault.choice, fault.routed) for state in states[-1:] for fault in state.faults} == {
+        (BackendChoice("openai", "bad"), True),
+        (BackendChoice("anthropic", "claude"), True),
+    }
     assert all(f.sentence.startswith("The comparison model: ") == secondary for f in talk.of(e.Failure))
 
 

@@ -69,6 +69,29 @@ def words_of(model: str, count: int) -> str:
     return " ".join(f"{model}{n}" for n in range(count)) + "."
 
 
+def disagreements(session: Session) -> list[e.Event]:
+    """The events, from now on, that don't find the session in the state that they report."""
+    found: list[e.Event] = []
+
+    def agrees(event: e.Event) -> bool:
+        state = session.state
+        match event:
+            case e.BackendChanged(model=model, reason=reason):
+                told = event.provider, event.chosen_model, event.base_url
+                return (state.driving.public, state.model, state.reason) == (told, model, reason)
+            case e.SecondaryChanged(backend=backend):
+                return (state.secondary is not None) == bool(backend) and state.secondary != state.driving
+            case e.ChangeRefused(part=part, sentence=sentence):
+                refusal = state.refusal(part)
+                return refusal is not None and refusal.sentence == sentence
+            case e.Failure() if event.provider:
+                return state.fault_of(event) is not None
+        return True
+
+    session.add_listener(lambda event: None if agrees(event) else found.append(event))
+    return found
+
+
 def fed_in_order(talk: Talk) -> None:
     """Whatever the front-end was fed was of the newest revision that had words."""
     orders: dict[int, int] = {}
@@ -394,6 +417,49 @@ def test_handing_over_and_another_comparison_model_asked_for_at_once() -> None:
     assert [x.model for x in talk.of(e.SecondaryChanged)] == ["second", "driver", "third"]
 
 
+def test_the_state_is_published_before_the_events_of_the_same_change() -> None:
+    second, bad, absent = (BackendChoice("scripted", model) for model in ("second", "bad", "absent"))
+    makers, published = Makers(refuses), []
+    wrong: list[list[e.Event]] = []
+
+    async def make(choice: BackendChoice) -> Backend:
+        if choice == absent:
+            raise BackendError("There is no such model. Choose another.", "setup")
+        return makers.make(choice.model)
+
+    def during(session: Session) -> None:
+        wrong.append(disagreements(session))
+        session.on_state(published.append)
+        at(4.0, steps)(session)
+
+    async def steps(session: Session) -> None:
+        assert published == [session.state], "whoever comes later gets the present state"
+        await change(session, secondary=second)
+        await change(session, backend=absent)
+        await change(session, backend=absent)
+        hand_over(session)
+        assert (session.state.driving, session.state.secondary) == (second, BackendChoice())
+        assert session.state.refusal("backend") is None, "it has changed since"
+        await change(session, secondary=None)
+        await change(session, backend=bad)
+        assert session.state.wanted.backend == session.state.driving == bad
+
+    turns = [*QUESTION, ScriptedTurn(8.0, 9.0, "And what of Spain then?")]
+    talk = simulate(turns, lambda r: answer(words_of("first", 4)), make_backend=make, during=during)
+    assert [type(x) for x in talk.of(e.BackendChanged, e.SecondaryChanged, e.ChangeRefused)] == [
+        e.SecondaryChanged,
+        e.ChangeRefused,
+        e.ChangeRefused,
+        e.BackendChanged,
+        e.SecondaryChanged,
+        e.SecondaryChanged,
+        e.BackendChanged,
+        e.BackendChanged,
+    ]
+    assert wrong == [[]] and (published[-1].driving, published[-1].reason) == (BackendChoice(), "fallback")
+    assert len(published) == len(set(map(id, published))) and all(a != b for a, b in itertools.pairwise(published))
+
+
 # -- many -----------------------------------------------------------------------------------------
 
 
@@ -421,9 +487,11 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
     makers = Makers(script, opening=0.05)
     swaps = 0
     sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+    wrong: list[list[e.Event]] = []
 
     def during(session: Session) -> None:
         sessions.add(session)
+        wrong.append(disagreements(session))
 
         async def swapper() -> None:
             nonlocal swaps
@@ -442,6 +510,7 @@ def test_fifty_random_swaps_in_a_quarter_of_an_hour() -> None:
         session.swapper = asyncio.get_running_loop().create_task(swapper())  # type: ignore[attr-defined]
 
     talk = makers.talk("m0", turns, seconds=900, during=during)
+    assert wrong == [[]]
     assert swaps == 50 and len(talk.transcript.turns) > 75
     of = {r.revision: r for r in talk.of(e.OracleRequested)}
     # Every word told as a back-end's is that back-end's, and of the turn that it was asked about.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from app.audio.devices.paced import Spoken
 from app.conversation import events as e
 from app.demo.base import DemoBackend, DemoOffer, DemoQuestion
-from app.session.control import BackendChoice, SessionChoice, UserError
+from app.session.control import BackendChoice, Refusal, SessionChoice, SessionState, UserError
 
 FRAME = 0.08
 WORD = 0.24
@@ -103,13 +103,14 @@ class ScriptedTalk:
     """
 
     def __init__(self, service: ScriptedDemoService, choice: SessionChoice, pace: float = 0.0) -> None:
-        self.choice = choice
+        self.state = SessionState(choice, choice.backend)
         self.asked: list[Spoken] = []
         self.stopped = 0
         self.now = 0.0
         self._service = service
         self._pace = pace
         self._listeners: list[Callable[[e.Event], None]] = []
+        self._state_listeners: list[Callable[[SessionState], None]] = []
         self._turn = self._revision = 0
         self._task: asyncio.Task[None] | None = None
         self._anew = False
@@ -117,6 +118,19 @@ class ScriptedTalk:
     @property
     def _voice(self) -> Voice:
         return self._service.cascade if self.choice.answer_mode == "after" else self._service.tandem
+
+    @property
+    def choice(self) -> SessionChoice:
+        return self.state.wanted
+
+    def on_state(self, listener: Callable[[SessionState], None]) -> None:
+        self._state_listeners.append(listener)
+        listener(self.state)
+
+    def _publish(self, **changes: Any) -> None:
+        self.state = replace(self.state, **changes)
+        for listener in self._state_listeners:
+            listener(self.state)
 
     def add_listener(self, listener: Callable[[e.Event], None]) -> None:
         self._listeners.append(listener)
@@ -133,11 +147,12 @@ class ScriptedTalk:
         return np.full(max(0, round((end - begin) * RATE)), 0.2, np.float32)
 
     def apply(self, choice: SessionChoice, *, reopen: Collection[str] = ()) -> None:
-        before, self.choice = self.choice, choice
+        before = self.choice
+        self._publish(wanted=choice, refused=())
         if before.muted and not choice.muted:
             self._begin(self._answer(self.now + 0.4, self.now + 1.6))
         if choice.backend != before.backend:
-            self._swap = asyncio.get_running_loop().create_task(self._change_backend(before, choice.backend))
+            self._swap = asyncio.get_running_loop().create_task(self._change_backend(choice.backend))
 
     async def stop(self) -> None:
         if self.stopped:
@@ -150,14 +165,17 @@ class ScriptedTalk:
 
     # -- what happens
 
-    async def _change_backend(self, before: SessionChoice, choice: BackendChoice) -> None:
+    async def _change_backend(self, choice: BackendChoice) -> None:
         await asyncio.sleep(0)
-        told = choice.provider, choice.model, choice.base_url
+        told = choice.public
         if choice.model in self._service.refused:
-            self.choice = before
-            self._say(e.ChangeRefused(self.now, "backend", self._service.refused[choice.model], *told))
+            sentence = self._service.refused[choice.model]
+            wanted = replace(self.choice, backend=self.state.driving)
+            self._publish(wanted=wanted, refused=(Refusal("backend", choice, sentence),))
+            self._say(e.ChangeRefused(self.now, "backend", sentence, *told))
         else:
             self._anew = True
+            self._publish(driving=choice, driver_number=self.state.driver_number + 1)
             self._say(e.BackendChanged(self.now, "backends", choice.model, "chosen", *told))
 
     def _begin(self, work: Any) -> None:

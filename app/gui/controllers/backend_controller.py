@@ -16,7 +16,6 @@ from app.gui.shell.menu import TalkMenu
 from app.gui.shell.model_popover import ModelPopover
 from app.gui.state.choice import (
     SERVER_PREFIX,
-    as_made,
     is_router,
     keep_backend,
     keep_routes,
@@ -30,7 +29,7 @@ from app.gui.state.choice import (
 )
 from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.header import TranscriptHeader
-from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
+from app.session.control import ROUTER, BackendChoice, Part, SessionState, Style, ToolChoice
 from app.settings.declarations import Settings
 
 
@@ -58,12 +57,6 @@ class BackendsController(QObject):
         self._setup = setup
         self._transcript = transcript
         self._router_waits = False  # it was picked, and has no table yet
-        self._refused: BackendChoice | None = None
-        """The back-end that the user wanted last, and did not get."""
-        self._failing: BackendChoice | None = None
-        """The back-end that drove and has failed of something that the user may have put right by now."""
-        self._asked_secondary: BackendChoice | None = None
-        """The back-end that the user wanted at the side last, and has not got."""
         dialogs.through_router = self._through_router
         setup.backend_picked.connect(self._pick)
         setup.models_wanted.connect(self._open_models)
@@ -85,13 +78,13 @@ class BackendsController(QObject):
         dialogs.prices_wanted.connect(lambda: dialogs.open_prices(self._driver()))
         dialogs.servers_moved.connect(self._move_servers)
         dialogs.prices_kept.connect(lambda: dialogs.show_cost(self._driver()))
-        manager.backend_settled.connect(self._settled)
-        manager.backend_fell_back.connect(self._fell_back)
-        manager.backend_taken.connect(self._taken)
-        manager.backend_refused.connect(self._refuse)
-        manager.secondary_settled.connect(self._secondary_settled)
-        manager.secondary_taken.connect(self._secondary_taken)
-        manager.secondary_refused.connect(lambda choice, _: self._note_refusal(choice))
+        backends = manager.backends
+        backends.changed.connect(self._show_model)
+        backends.settled.connect(self._settled)
+        backends.fell_back.connect(self._fell_back)
+        backends.refused.connect(lambda choice, _: self._note_refusal(choice))
+        backends.secondary_settled.connect(self._secondary_settled)
+        backends.secondary_refused.connect(lambda choice, _: self._note_refusal(choice))
 
     # -- the one that drives
 
@@ -101,27 +94,25 @@ class BackendsController(QObject):
             self._router_waits = True
             self._dialogs.open_routes()
         else:
-            self._refused = None
             self._manager.want(backend=choice)
 
     def _use(self, choice: BackendChoice) -> None:
         if choice != self._setup.choice:
             self._setup.show_backend(choice)
             self._pick(choice)
-        elif self._manager.gave_up or choice == self._failing or is_router(choice):
-            self._failing = None  # with what was put right in the dialog, it may work now
+            return
+        state = self._manager.state
+        if self._manager.gave_up or (choice == state.driving and state.driver_failed) or is_router(choice):
+            # With what was put right in the dialog, it may work now.
             self._manager.want(backend=choice, reopen=["backend"])
 
     def blame(self, failure: Failure) -> BackendChoice | None:
         """The back-end whose key or connection a failure is about; None for none."""
-        if not failure.provider:
+        fault = self._manager.state.fault_of(failure)
+        if fault is None:
             return None
-        told = BackendChoice(failure.provider, failure.model, failure.base_url)
-        choice = as_made(told, [*self._manager.backends, *routes_of(self._settings).values()])
-        if not failure.secondary:
-            self._failing = choice
-        self._note_refusal(choice)
-        return choice
+        self._note_refusal(fault.choice)
+        return fault.choice
 
     def _note_refusal(self, choice: BackendChoice | None) -> None:
         """Its dialog is not to say that it may need no key."""
@@ -130,19 +121,16 @@ class BackendsController(QObject):
 
     def _through_router(self, choice: BackendChoice, secondary: bool) -> bool:
         """Whether it was as one of the router's table that a back-end has failed."""
-        wanted_itself = choice == (self._asked_secondary if secondary else self._refused)
-        if wanted_itself or choice not in routes_of(self._settings).values():
+        asked_itself = choice == self._refused("secondary" if secondary else "backend")
+        if asked_itself or choice not in routes_of(self._settings).values():
             return False
-        beside = self._manager.wanted.secondary
-        if secondary:
-            return beside is not None and is_router(beside)
-        # The one before the router may have taken over again by now.
-        drove = (
-            backend
-            for backend in self._manager.backends
-            if backend != beside and (backend == choice or is_router(backend))
-        )
-        return is_router(next(drove, choice))
+        faults = (fault for fault in self._manager.state.faults if fault.failure.secondary == secondary)
+        return next((fault.routed for fault in faults if fault.choice == choice), False)
+
+    def _refused(self, part: Part) -> BackendChoice | None:
+        """The back-end that was asked for last, if it was refused."""
+        refusal = self._manager.state.refusal(part)
+        return refusal.choice if refusal is not None else None
 
     def _settled(self, choice: BackendChoice) -> None:
         keep_backend(self._settings, choice)
@@ -155,21 +143,19 @@ class BackendsController(QObject):
         self._setup.show_backend(choice)
         self._dialogs.show_cost(self._driver())
 
-    def _taken(self, choice: BackendChoice) -> None:
-        self._refused = None
-
-    def _refuse(self, choice: BackendChoice, sentence: str) -> None:
-        self._refused = choice
-        self._note_refusal(choice)
+    def _show_model(self, state: SessionState) -> None:
+        if state.driving == self._setup.choice:
+            self._setup.show_loaded(state.model)
 
     def _driver(self) -> BackendChoice:
         """The back-end that drives, with its model by name also where the choice leaves that to its server."""
-        choice = self._manager.wanted.backend
-        return choice if choice.model or is_router(choice) else replace(choice, model=self._manager.model)
+        choice, state = self._manager.wanted.backend, self._manager.state
+        unnamed = not choice.model and not is_router(choice) and choice == state.driving
+        return replace(choice, model=state.model) if unnamed else choice
 
     def _open_models(self) -> None:
         """Opens “Models and servers” at the back-end in use, or at the one that was refused last."""
-        self._dialogs.open_backend(self._refused or self._setup.choice, told=False)
+        self._dialogs.open_backend(self._refused("backend") or self._setup.choice, told=False)
 
     def _change_routes(self, table: dict[str, BackendChoice]) -> None:
         keep_routes(self._settings, table)
@@ -184,19 +170,15 @@ class BackendsController(QObject):
 
     def _want_secondary(self, on: bool) -> None:
         if on:
-            proposed = self._asked_secondary or secondary_choice(self._settings)
-            self._dialogs.open_secondary(proposed, self._manager.wanted.backend)
+            wanted = self._manager.wanted
+            proposed = self._refused("secondary") or wanted.secondary or secondary_choice(self._settings)
+            self._dialogs.open_secondary(proposed, wanted.backend)
         else:
             self._manager.want(secondary=None)
 
     def _ask_secondary(self, choice: BackendChoice) -> None:
-        self._asked_secondary = choice
-        again = choice == self._manager.secondary  # with what was put right in the dialog, it may work now
+        again = choice == self._manager.state.secondary  # with what was put right in the dialog, it may work now
         self._manager.want(secondary=choice, reopen=["secondary"] if again else ())
-
-    def _secondary_taken(self, choice: BackendChoice | None) -> None:
-        if choice is not None:
-            self._asked_secondary = None  # the settings keep it
 
     def _secondary_settled(self, choice: BackendChoice | None) -> None:
         if choice is not None:

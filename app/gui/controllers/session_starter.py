@@ -67,8 +67,8 @@ class SessionStarter(QObject):
         self._restart_soon.timeout.connect(self._restart)
         manager.prepare(session_choice(settings))
         manager.restart_wanted.connect(self.restart_soon)
-        manager.backend_settled.connect(self._backend_settled)
-        manager.backend_fell_back.connect(self._backend_lent)
+        manager.backends.settled.connect(self._backend_settled)
+        manager.backends.fell_back.connect(self._backend_lent)
         talks.opened.connect(self.go_on_in)
 
     @property

@@ -48,8 +48,8 @@ class Visitor(QObject):
         self.live.answered.connect(self._answered)
         self.live.ready.connect(self._ready)
         self.live.failed.connect(self._failed)
-        self.live.manager.backend_taken.connect(self._taken)
-        self.live.manager.backend_refused.connect(lambda _, sentence: stage.hint.show_text(sentence))
+        self.live.manager.backends.taken.connect(self._taken)
+        self.live.manager.backends.refused.connect(lambda _, sentence: stage.hint.show_text(sentence))
 
     def begin(self) -> None:
         """Shows the page and starts a session; the talk button is enabled once the session is ready."""

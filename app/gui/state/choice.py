@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import urllib.parse
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -206,25 +204,6 @@ def session_choice(settings: Settings) -> SessionChoice:
         record_folder=str(recordings_folder()) if settings.keep_recordings else "",
         server=settings.voice_server,
     )
-
-
-def as_made(told: BackendChoice, known: Iterable[BackendChoice]) -> BackendChoice:
-    """A back-end that a session tells of as one of `known`: a session tells addresses without what is secret in
-    them.
-    """
-    alike = [choice for choice in known if (choice.provider, choice.model) == (told.provider, told.model)]
-    if told in alike or not alike:
-        return told
-    place = _place(told.base_url)
-    return next((choice for choice in alike if _place(choice.base_url) == place), alike[0])
-
-
-def _place(url: str) -> tuple[str, str, str]:
-    """An address without what may be secret in it."""
-    with contextlib.suppress(ValueError):
-        parts = urllib.parse.urlsplit(url)
-        return parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
-    return "", "", url
 
 
 def is_router(choice: BackendChoice) -> bool:

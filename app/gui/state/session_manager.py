@@ -16,9 +16,17 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.conversation import events as e
 from app.gui.state.background_tasks import log_fault
-from app.gui.state.choice import as_made
+from app.gui.state.session_adapter import SessionAdapter
 from app.gui.state.talk_state import Phase
-from app.session.control import BackendChoice, Part, SessionChoice, SessionFactory, UserError, needs_restart
+from app.session.control import (
+    PARTS,
+    Part,
+    SessionChoice,
+    SessionFactory,
+    SessionState,
+    UserError,
+    needs_restart,
+)
 
 if TYPE_CHECKING:
     from app.session.session import Session
@@ -30,26 +38,15 @@ _log = logging.getLogger(__name__)
 
 
 class SessionManager(QObject):
-    """The only writer of what it shows: `phase`, `wanted` (what the session should be), `driving` and `secondary` (the
-    back-ends that answer), `model` (the driver's model, as the session names it).
+    """The only writer of `phase` and `wanted`: what the session should be, or the next one if none runs.
+
+    `backends` follows the session's state, whose corrections of `wanted` are taken over.
     """
 
     phase_changed = Signal(str)
     progressed = Signal(str)
     failed = Signal(str, bool)
     """A sentence for the user, and whether trying again makes sense."""
-    backend_settled = Signal(object)
-    """The `BackendChoice` in force, after a change or its refusal."""
-    backend_fell_back = Signal(object)
-    """The `BackendChoice` that drives because another one has failed: the user has not chosen it."""
-    backend_taken = Signal(object)
-    """A `BackendChoice` that a running session has changed to."""
-    backend_refused = Signal(object, str)
-    """A `BackendChoice` that it has not changed to, and why, in a sentence for the user."""
-    secondary_settled = Signal(object)
-    secondary_taken = Signal(object)
-    secondary_refused = Signal(object, str)
-    """The same three for the secondary back-end, which may be None."""
     deaf_changed = Signal(bool)
     """Whether the session hears nothing for a while, see `set_deaf`."""
     documents_changed = Signal(object)
@@ -64,9 +61,7 @@ class SessionManager(QObject):
         super().__init__(parent)
         self.phase: Phase = "stopped"
         self.wanted = SessionChoice()
-        self.driving = BackendChoice()
-        self.secondary: BackendChoice | None = None
-        self.model = ""
+        self.backends = SessionAdapter(self)
         self.gave_up = False
         """Whether the last start failed: another model or device may make it work."""
         self.before_start: Callable[[], Awaitable[None]] | None = None
@@ -76,14 +71,12 @@ class SessionManager(QObject):
         self._deaf: set[str] = set()
         self._session: Session | None = None
         self._stopping: asyncio.Task[None] | None = None
-        self._drove: list[BackendChoice] = []  # in this session, the newest last
-        self._handed = False  # the next `SecondaryChanged` names the back-end that drove before
-        self._tools = self.wanted.tools  # in force
         self._tasks: set[asyncio.Task[Any]] = set()
         self._starts = 0
         self._closed = False
         # A factory may report from the thread that loads: a signal brings its words to this one.
         self._told.connect(self._report_progress)
+        self.backends.tools_refused.connect(lambda sentence: self.failed.emit(sentence, False))
 
     # -- starting and ending
 
@@ -93,7 +86,6 @@ class SessionManager(QObject):
             return
         self.prepare(choice)
         self.gave_up = False
-        self.model = ""
         self._starts += 1
         self._spawn(self._start(self._starts, choice, self._cancel_tasks()), "start a session")
         self._set_phase("loading")
@@ -106,7 +98,6 @@ class SessionManager(QObject):
         if self.phase == "stopped" and self._session is None:
             return
         self._starts += 1
-        self.model = ""
         self._spawn(self._stop(self._cancel_tasks()), "stop the session")
         self._set_phase("stopped")
 
@@ -148,11 +139,15 @@ class SessionManager(QObject):
         if number != self._starts:  # it was cancelled, and came all the same
             await self._end_session(STOP_SECONDS)
             return
-        self.driving, self._drove = choice.backend, [choice.backend]
-        self.secondary, self._tools = choice.secondary, choice.tools
+        self.backends.begin(choice)
         self._set_phase("running")
+        wanted = self.wanted
+        session.on_state(lambda state: self._take_state(session, state))
         session.add_listener(lambda event: self._pass_on(session, event))
-        session.apply(self._with_deafness(self.wanted))  # what has changed meanwhile
+        # What has been changed meanwhile is wanted, whatever has become of the parts that the session began with.
+        changed = {part: getattr(wanted, part) for part in PARTS if getattr(wanted, part) != getattr(choice, part)}
+        self.wanted = replace(self.wanted, **changed)
+        session.apply(self._with_deafness(self.wanted))
         if needs_restart(built, self.wanted):
             self.restart_wanted.emit()
 
@@ -196,10 +191,9 @@ class SessionManager(QObject):
         return self._session if self.phase == "running" else None
 
     @property
-    def backends(self) -> list[BackendChoice]:
-        """The back-ends of the session: the driver, the secondary one, then all that drove before, newest first."""
-        mine = (self.driving, self.secondary, *reversed(self._drove))
-        return list(dict.fromkeys(choice for choice in mine if choice is not None))
+    def state(self) -> SessionState:
+        """The newest state of the session; once it has ended, its last one."""
+        return self.backends.state
 
     def prepare(self, choice: SessionChoice) -> None:
         """Say what the next session should be, without an effect on one that runs."""
@@ -225,7 +219,8 @@ class SessionManager(QObject):
         if self.session is not None:
             self.session.apply(self._with_deafness(self.wanted), reopen=reopen)
         elif new_backend:
-            self.backend_settled.emit(self.wanted.backend)
+            self.backends.begin(self.wanted)
+            self.settle_backend()
 
     def silence(self) -> None:
         """Stop the answer, if a session runs."""
@@ -234,14 +229,13 @@ class SessionManager(QObject):
 
     def hand_over(self) -> None:
         """Let the driver and the secondary back-end change roles."""
-        if self.session is not None and self.secondary is not None:
-            # `wanted` follows when the session has done it.
-            swapped = replace(self.wanted, backend=self.secondary, secondary=self.driving)
+        if self.session is not None and self.state.secondary is not None:
+            swapped = replace(self.wanted, backend=self.state.secondary, secondary=self.state.driving)
             self.session.apply(self._with_deafness(swapped))
 
     def settle_backend(self) -> None:
         """Treat the wanted back-end as chosen, before a session has taken it."""
-        self.backend_settled.emit(self.wanted.backend)
+        self.backends.settled.emit(self.wanted.backend)
 
     def set_deaf(self, deaf: bool, why: str = "test") -> None:
         """Mute the microphone for a while, whatever the user wants, until no reason is left."""
@@ -255,73 +249,20 @@ class SessionManager(QObject):
 
     # -- from the session
 
+    def _take_state(self, session: Session, state: SessionState) -> None:
+        if session is not self.session:
+            return  # it ends: `wanted` is for the next one
+        self.wanted = replace(self.wanted, **{part: getattr(state.wanted, part) for part in PARTS})
+        self.backends.take(state)
+
     def _pass_on(self, session: Session, event: e.Event) -> None:
         # Also while it is being stopped: its last words belong to its transcript.
         if session is not self._session:
             return
-        self._follow(event)
         self._on_event(event)
         over = isinstance(event, e.SessionEnded) or (isinstance(event, e.Failure) and event.fatal)
         if over and self.phase == "running":
             self.stop()
-
-    def _follow(self, event: e.Event) -> None:
-        match event:
-            case e.SessionStarted():
-                self.model = event.model
-            case e.BackendChanged():
-                self.model = event.model
-                told = BackendChoice(event.provider, event.chosen_model, event.base_url)
-                self._on_backend(told, event.reason)
-            case e.SecondaryChanged():
-                now = self.secondary if self._handed else self.wanted.secondary
-                self._handed = False
-                self._on_secondary(now if event.backend else None)
-            case e.ConversationConfigured(tools=names) if names == self.wanted.tools.names:
-                self._tools = self.wanted.tools
-            case e.ChangeRefused(part="backend"):
-                refused = self.wanted.backend
-                self.wanted = replace(self.wanted, backend=self.driving)
-                self.backend_settled.emit(self.driving)
-                self.backend_refused.emit(refused, event.sentence)
-            case e.ChangeRefused(part="secondary"):
-                told_of = self.wanted.secondary if event.provider else None
-                self.wanted = replace(self.wanted, secondary=self.secondary)
-                self.secondary_settled.emit(self.secondary)
-                self.secondary_refused.emit(told_of, event.sentence)
-            case e.ChangeRefused():
-                self.wanted = replace(self.wanted, tools=self._tools)
-                self.failed.emit(event.sentence, False)
-
-    def _on_backend(self, told: BackendChoice, reason: str) -> None:
-        changing = self.wanted.backend != self.driving
-        changing_secondary = self.wanted.secondary not in (self.secondary, self.driving)
-        if reason == "handed":
-            if self.secondary is None:
-                return
-            self.driving, self.secondary = self.secondary, self.driving
-            self._handed = True
-        else:
-            self.driving = as_made(told, [self.wanted.backend, *reversed(self._drove)])
-        self._drove.append(self.driving)
-        if self.driving != self.wanted.backend and (reason == "chosen" or (reason == "fallback" and changing)):
-            return  # the user has chosen another one, which is still being loaded
-        self.wanted = replace(self.wanted, backend=self.driving)
-        if reason == "fallback":
-            self.backend_fell_back.emit(self.driving)
-            return
-        self.backend_settled.emit(self.driving)
-        self.backend_taken.emit(self.driving)
-        if reason == "handed" and not changing_secondary:
-            self.wanted = replace(self.wanted, secondary=self.secondary)
-            self.secondary_settled.emit(self.secondary)
-
-    def _on_secondary(self, choice: BackendChoice | None) -> None:
-        if choice is None and self.wanted.secondary == self.secondary:
-            self.wanted = replace(self.wanted, secondary=None)  # it failed: the next session starts without it
-        self.secondary = choice
-        self.secondary_settled.emit(choice)
-        self.secondary_taken.emit(choice)
 
     # -- small parts
 

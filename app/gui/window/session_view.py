@@ -66,8 +66,6 @@ class SessionView(QObject):
                 window.panes.widen_oracle()
             case e.OracleRequested() | e.AssistantStarted() if not past:
                 self._introduce_oracle()
-            case e.SessionStarted(model=model) | e.BackendChanged(model=model):
-                window.setup.show_loaded(model)
         window.state.apply(event)
         window.asker.apply(event)
         window.panels.apply(event)

@@ -120,10 +120,10 @@ class Wiring(QObject):
                 sentence = self.tr("The comparison model: {0}").format(sentence)
             messages.say(sentence, False, choice, True, "backend")
 
-        manager.backend_refused.connect(refused)
-        manager.backend_taken.connect(lambda _: messages.clear_refusals())
-        manager.secondary_refused.connect(secondary_refused)
-        manager.secondary_taken.connect(lambda _: messages.clear_refusals(secondary=True))
+        manager.backends.refused.connect(refused)
+        manager.backends.taken.connect(lambda _: messages.clear_refusals())
+        manager.backends.secondary_refused.connect(secondary_refused)
+        manager.backends.secondary_taken.connect(lambda _: messages.clear_refusals(secondary=True))
         messages.backend_wanted.connect(window.dialogs.open_backend)
         pill, setup = window.top_bar.pill, window.setup
         setup.shown.connect(pill.show_model)

@@ -222,9 +222,11 @@ async def test_a_failure_that_no_key_mends_leads_nowhere(window: MainWindow) -> 
 async def test_a_backend_of_the_routers_table_is_led_to() -> None:
     stem = {"provider": "compatible", "model": "qwen", "base_url": "http://ann:secret@127.0.0.1:8080/v1"}
     settings = Settings(provider="router", routes=json.dumps({"stem": stem}))
-    async with shown(FakeFactory(), settings, service=service()) as window:
+    factory, choice = FakeFactory(), BackendChoice("compatible", "qwen", stem["base_url"])
+    async with shown(factory, settings, service=service()) as window:
+        factory.session.routed = (choice,)
         say(window, e.Failure(1, "backend", "No key.", False, "compatible", "qwen", "http://127.0.0.1:8080/v1"))
-        assert leads_to(window).fields.choice == BackendChoice("compatible", "qwen", stem["base_url"])
+        assert leads_to(window).fields.choice == choice
 
 
 STEM = BackendChoice("compatible", "qwen", "http://127.0.0.1:8080/v1")
@@ -239,6 +241,7 @@ async def test_a_backend_of_the_routers_table_is_put_right_for_the_router(fallen
         for choice in (STEM, router):
             window.manager.want(backend=choice)
             await until(lambda choice=choice: window.setup.choice == choice)
+        factory.session.routed = (STEM,)
         say(window, NO_KEY)
         if fallen_back:
             say(window, e.BackendChanged(1, "Embedded", "small", "fallback", "embedded"))
@@ -264,6 +267,7 @@ async def test_a_router_at_the_side_stays_at_the_side() -> None:
     async with shown(factory, Settings(routes=ROUTES), service=service()) as window:
         window.manager.want(secondary=router)
         await until(lambda: window.settings.secondary_provider == "router")
+        factory.session.routed = (STEM,)
         say(window, replace(NO_KEY, secondary=True))
         form = leads_to(window)
         assert form.use_button.accessibleName() == "Use the router again"

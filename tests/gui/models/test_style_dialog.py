@@ -13,7 +13,7 @@ from app.conversation import events as e
 from app.gui.models.model_list import ModelRow
 from app.gui.models.model_question import ModelQuestion, RoutesDialog
 from app.gui.models.style_dialog import StyleDialog
-from app.gui.state.choice import WindowChoices, as_made, keep_tools, tool_choice
+from app.gui.state.choice import WindowChoices, keep_tools, tool_choice
 from app.gui.window.main_window import MainWindow
 from app.services.backends import KINDS
 from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
@@ -346,12 +346,3 @@ async def test_the_servers_of_the_table_can_be_told_apart() -> None:
         click_model(view, "m")
         press(dialog, "Use this table")
         assert json.loads(window.settings.routes) == rows, "it is kept although the settings hold another server"
-
-
-def test_a_backend_told_of_without_its_secrets_is_found_by_its_place() -> None:
-    one = BackendChoice("compatible", "m", "http://one.example/v1")
-    two = BackendChoice("compatible", "m", "https://ann:pass@two.example:8080/v1/?key=word")
-    assert as_made(BackendChoice("compatible", "m", "https://two.example:8080/v1/"), [one, two]) == two
-    assert as_made(one, [one, two]) == one
-    stranger = BackendChoice("openai", "m")
-    assert as_made(stranger, [one, two]) == stranger
