@@ -12,6 +12,7 @@ import pytest
 
 from app.backend.base import Backend, BackendError, ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
+from app.cli.talk_command import Swapper
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.session.control import BackendChoice
@@ -458,6 +459,28 @@ def test_the_state_is_published_before_the_events_of_the_same_change() -> None:
     ]
     assert wrong == [[]] and (published[-1].driving, published[-1].reason) == (BackendChoice(), "fallback")
     assert len(published) == len(set(map(id, published))) and all(a != b for a, b in itertools.pairwise(published))
+
+
+def test_swaps_by_the_clock_wait_for_one_another_also_when_the_driver_falls_back_meanwhile() -> None:
+    class Slow(ScriptedBackend):
+        async def open(self) -> None:
+            await asyncio.sleep(6.0)
+
+    async def make(choice: BackendChoice) -> Backend:
+        if choice.model == "slow":
+            return Slow(lambda request: answer("Slow."), model="slow")
+        return makers.make(choice.model)
+
+    makers = Makers(refuses)
+    swaps = [(float(at), BackendChoice("scripted", model)) for at, model in ((1, "bad"), (2, "slow"), (5, "quick"))]
+    talk = simulate(
+        QUESTION,
+        lambda r: answer("Paris."),
+        make_backend=make,
+        during=lambda session: Swapper(session, swaps) and None,
+    )
+    changes = [(change.chosen_model, change.reason) for change in talk.of(e.BackendChanged)]
+    assert changes == [("bad", "chosen"), ("", "fallback"), ("slow", "chosen"), ("quick", "chosen")]
 
 
 # -- many -----------------------------------------------------------------------------------------

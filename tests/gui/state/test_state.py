@@ -10,7 +10,7 @@ from app.conversation.events import TalkTapped
 from app.gui.state.session_manager import SessionManager
 from app.gui.state.session_state import SessionState
 from app.gui.state.talk_state import TalkState
-from app.session.control import BackendChoice, SessionChoice, UserError
+from app.session.control import BackendChoice, SessionChoice, ToolChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
 
@@ -49,6 +49,23 @@ async def test_a_start_that_failed_is_not_repeated_after_a_stop() -> None:
     manager.want(backend=SECOND, microphone="other")
     await calm()
     assert manager.phase == "stopped" and len(factory.choices) == 1
+    await manager.close()
+
+
+async def test_what_is_changed_while_a_session_loads_is_wanted_of_it() -> None:
+    """Also if the session has meanwhile come to something else than it was to begin with."""
+    factory = FakeFactory(gate=asyncio.Event())
+    manager = SessionManager(factory, lambda event: None)
+    manager.start(SessionChoice(backend=FIRST, secondary=SECOND, patience=0.0))
+    await calm()
+    tools = ToolChoice(("clock",))
+    manager.want(tools=tools, patience=0.5)
+    factory.gate.set()
+    await calm()
+    session = factory.session
+    assert ("set_tools", tools) in session.calls and ("set_patience", 0.5) in session.calls
+    assert ("set_secondary", SECOND) not in session.calls
+    assert manager.wanted == session.choice and manager.wanted.secondary == SECOND
     await manager.close()
 
 
