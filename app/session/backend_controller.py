@@ -21,6 +21,7 @@ from app.conversation.oracle import OraclePolicy
 from app.conversation.record.transcript import Transcript
 from app.session.backend_pool import BackendPool, LatestTask, Prompts, Spending, ToolAccess
 from app.session.control import (
+    PARTS,
     BackendChoice,
     Part,
     Refusal,
@@ -71,7 +72,7 @@ class BackendController:
         self._tools = ToolAccess(parts.make_tools)
         self._spending = Spending(choice.cap, self._emit, now)
         self._pool = BackendPool(parts.make_backend, parts.backend, choice.backend, self._in_use)
-        self._changes = {name: LatestTask(f"change the {name}") for name in ("backend", "secondary", "tools")}
+        self._changes = {name: LatestTask(f"change the {name}") for name in PARTS}
         self._closing: set[asyncio.Task[None]] = set()
         self._group: asyncio.TaskGroup | None = None
 

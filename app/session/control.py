@@ -218,7 +218,7 @@ class SessionState:
     - `driver_number`, `secondary_number`: how often each has changed, since one may be replaced by another one of the
       same choice.
     - `tools`: the tools in use.
-    - `refused`: at most one for each part. It is dropped when the part changes or is asked for again.
+    - `refused`: at most one for each part. It is dropped when the part is asked for again.
     - `faults`: the newest first.
     """
 

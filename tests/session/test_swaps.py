@@ -474,7 +474,7 @@ def test_swaps_by_the_clock_wait_for_one_another_also_when_the_driver_falls_back
     makers = Makers(refuses)
     swaps = [(float(at), BackendChoice("scripted", model)) for at, model in ((1, "bad"), (2, "slow"), (5, "quick"))]
     talk = simulate(
-        QUESTION,
+        [ScriptedTurn(3.0, 4.5, "What is the capital of France?")],
         lambda r: answer("Paris."),
         make_backend=make,
         during=lambda session: Swapper(session, swaps) and None,
