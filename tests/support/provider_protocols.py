@@ -42,8 +42,14 @@ class Speech:
     about: Mapping[str, Any] = {"service_tier": "default", "system_fingerprint": "fp_1"}
     first: Mapping[str, Any] | None = {"role": "assistant", "content": "", "refusal": None}
     each: Mapping[str, Any] = {}
+    with_call: Mapping[str, Any] = {}
+    with_thought: Mapping[str, Any] = {}
     headers: Mapping[str, str] = SSE
     end: tuple[bytes, ...] = (DONE,)
+
+    def __init__(self, **attributes: Any) -> None:
+        """`attributes`: what one model's server does differently. `with_call`, `with_thought`: more fields of these."""
+        vars(self).update(attributes)
 
     def answer(
         self,
@@ -52,10 +58,11 @@ class Speech:
         finish: str = "stop",
         calls: Sequence[Call] = (),
         usage: tuple[int, int, int] = (21, 3, 0),
+        thoughts: Sequence[Mapping[str, Any]] = (),
         **reply: Any,
     ) -> Reply:
         """A whole streamed answer; `usage`: tokens in, out, cached. `reply`: more fields of the Reply."""
-        parts = self.parts(words, finish=finish, calls=calls, usage=usage)
+        parts = self.parts(words, finish=finish, calls=calls, usage=usage, thoughts=thoughts)
         return Reply(200, self.headers, parts=(*parts, *self.end), **reply)
 
     def parts(
@@ -65,12 +72,13 @@ class Speech:
         finish: str = "stop",
         calls: Sequence[Call] = (),
         usage: tuple[int, int, int] = (21, 3, 0),
+        thoughts: Sequence[Mapping[str, Any]] = (),
     ) -> tuple[bytes, ...]:
-        """The answer's events: the role, the words, the tools' calls in fragments, the finish, the usage."""
-        out = [self._delta(self.first)] if self.first is not None else []
-        out += [self._delta({**self.each, "content": word}) for word in words]
-        for delta in self._calls(calls):
-            out.append(self._delta(delta))
+        """The answer's events: the role, the thoughts, the words, the tools' calls in fragments, the finish, the usage.
+
+        `thoughts`: each as the fields of a delta.
+        """
+        out = [self._delta(delta) for delta in self._deltas(words, calls, thoughts)]
         if finish:
             out.append(self._delta({}, finish))
         if usage[0]:
@@ -80,6 +88,16 @@ class Speech:
     def delta(self, word: str) -> bytes:
         """One event with a piece of text."""
         return self._delta({**self.each, "content": word})
+
+    def _deltas(
+        self, words: Iterable[str], calls: Sequence[Call], thoughts: Sequence[Mapping[str, Any]]
+    ) -> list[Mapping[str, Any]]:
+        return [
+            *([self.first] if self.first is not None else ()),
+            *({**self.each, **self.with_thought, **thought} for thought in thoughts),
+            *({**self.each, "content": word} for word in words),
+            *self._calls(calls),
+        ]
 
     def refusal(
         self, status: int, message: str = "No.", *, headers: Mapping[str, str] | None = None, **details: str
@@ -135,7 +153,7 @@ class Speech:
         """In fragments: the first of a call has its id and name, the others pieces of its arguments."""
         for number, (id, name, arguments) in enumerate(calls):
             start = {"index": number, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}
-            yield {"tool_calls": [start]}
+            yield {"tool_calls": [{**start, **self.with_call}]}
             for place in range(0, len(arguments), 5):
                 yield {"tool_calls": [{"index": number, "function": {"arguments": arguments[place : place + 5]}}]}
 
@@ -186,17 +204,12 @@ class Google(Speech):
     each: Mapping[str, Any] = {"role": "assistant"}
 
     def parts(
-        self,
-        words: Iterable[str],
-        *,
-        finish: str = "stop",
-        calls: Sequence[Call] = (),
-        usage: tuple[int, int, int] = (21, 3, 0),
+        self, words: Iterable[str], *, finish: str = "stop", usage: tuple[int, int, int] = (21, 3, 0), **more: Any
     ) -> tuple[bytes, ...]:
         """The answer's events; the finish comes with the last piece."""
-        deltas = [{**self.each, "content": word} for word in words]
-        deltas += list(self._calls(calls)) or ([] if deltas else [{"role": "assistant"}])
+        deltas = self._deltas(words, more.get("calls", ()), more.get("thoughts", ())) or [{"role": "assistant"}]
         last = len(deltas) - 1
+        counts = {"prompt_tokens": usage[0], "prompt_tokens_details": {"cached_tokens": usage[2]}}
         return tuple(
             event(
                 {
@@ -205,10 +218,9 @@ class Google(Speech):
                         {"index": 0, "delta": d, **({"finish_reason": finish} if n == last and finish else {})}
                     ],
                     "usage": {
-                        "prompt_tokens": usage[0],
-                        "completion_tokens": min(n + 1, usage[1]),
+                        **counts,
+                        "completion_tokens": usage[1] if n == last else min(n + 1, usage[1]),
                         "total_tokens": usage[0] + n,
-                        "prompt_tokens_details": {"cached_tokens": usage[2]},
                     },
                 }
             )
@@ -241,7 +253,22 @@ class Google(Speech):
     def _calls(self, calls: Sequence[Call]) -> Iterable[dict[str, Any]]:
         for id, name, arguments in calls:
             call = {"index": 0, "id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
-            yield {"role": "assistant", "tool_calls": [call]}
+            yield {"role": "assistant", "tool_calls": [{**call, **self.with_call}]}
+
+
+class Azure(Speech):
+    """Azure: what its content filter says, in chunks without a choice, and in choices without a delta."""
+
+    name = "azure"
+
+    def parts(self, words: Iterable[str], **options: Any) -> tuple[bytes, ...]:
+        """The answer's events, with the filter's."""
+        safe = {name: {"filtered": False, "severity": "safe"} for name in ("hate", "self_harm", "sexual", "violence")}
+        head = {"id": "", "object": "", "created": 0, "model": ""}
+        prompt = event({**head, "choices": [], "prompt_filter_results": [{"content_filter_results": safe}]})
+        choice = {"index": 0, "finish_reason": None, "content_filter_results": safe, "content_filter_offsets": {}}
+        parts = super().parts(words, **options)
+        return (prompt, *parts[:2], event({**head, "choices": [choice], "usage": None}), *parts[2:])
 
 
 class LlamaCpp(Speech):
@@ -251,6 +278,9 @@ class LlamaCpp(Speech):
     model = "tiny"
     about: Mapping[str, Any] = {"system_fingerprint": "b6000-abc"}
     first: Mapping[str, Any] | None = {"role": "assistant", "content": None}
+
+    def error(self, status: int, message: str, details: Mapping[str, str]) -> Any:
+        return {"error": {"code": status, "message": message, "type": details.get("kind", "invalid_request_error")}}
 
     def wrong_key(self) -> Reply:
         """The response to a wrong key."""
@@ -324,9 +354,11 @@ class Ollama(Speech):
         finish: str = "stop",
         calls: Sequence[Call] = (),
         usage: tuple[int, int, int] = (21, 3, 0),
+        thoughts: Sequence[Mapping[str, Any]] = (),
     ) -> tuple[bytes, ...]:
         """The answer's lines; a tool's call comes whole."""
-        out = [self.delta(word) for word in words]
+        out = [self._line({"role": "assistant", "content": "", **thought}) for thought in thoughts]
+        out += [self.delta(word) for word in words]
         for _, name, arguments in calls:
             call = {"function": {"name": name, "arguments": json.loads(arguments)}}
             out.append(self._line({"role": "assistant", "content": "", "tool_calls": [call]}))
@@ -356,12 +388,14 @@ class Ollama(Speech):
         """The list of models."""
         return whole(200, {"models": [{"name": n, "model": n, "size": 1, "digest": "d"} for n in names]})
 
-    def standing(self, *names: str, capabilities: Sequence[str] = ("completion", "tools")) -> dict[str, Reply]:
-        """The responses to all requests but those for answers."""
+    def standing(self, *names: str, capabilities: Sequence[str] | None = ("completion", "tools")) -> dict[str, Reply]:
+        """The responses to all requests but those for answers. `capabilities`: None for an old server."""
         running = [{"name": n, "model": n, "size": 1, "context_length": 4096} for n in names]
         return {
             "/api/tags": self.models(*names),
-            "/api/show": whole(200, {"model_info": {}, "capabilities": list(capabilities)}),
+            "/api/show": whole(
+                200, {"model_info": {}, **({"capabilities": list(capabilities)} if capabilities is not None else {})}
+            ),
             "/api/generate": whole(200, {"model": names[0], "response": "", "done": True, "done_reason": "load"}),
             "/api/ps": whole(200, {"models": running}),
         }

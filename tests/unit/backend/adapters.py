@@ -1,6 +1,6 @@
 """The five adapters in front of a wire, and what holds for each of their sentences."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
@@ -42,7 +42,9 @@ def wire_for(kind: str, *script: Reply) -> Wire:
     return Wire(script, standing=standing(kind))
 
 
-def make(kind: str, url: str, *, model: str | None = None, key: str = SECRET) -> Backend:
+def make(
+    kind: str, url: str, *, model: str | None = None, key: str = SECRET, extra: Mapping[str, Any] | None = None
+) -> Backend:
     """The adapter for `kind`, at this address instead of the provider's own."""
     speech = SPEECHES[kind]
     model = speech.model if model is None else model
@@ -55,6 +57,7 @@ def make(kind: str, url: str, *, model: str | None = None, key: str = SECRET) ->
         name=_LABELS.get(kind, ""),
         key_wanted=f"{kind.upper()}_API_KEY" if kind in _LABELS else "",
         provider=kind,
+        extra=dict(extra or {}),
     )
 
 
@@ -63,13 +66,18 @@ async def opened(
     kind: str, *script: Reply, wire: Wire | None = None, model: str | None = None
 ) -> AsyncIterator[tuple[Wire, Backend]]:
     """A running wire and an open adapter for `kind` in front of it."""
-    async with wire or wire_for(kind, *script) as running:
-        backend = make(kind, running.url, model=model)
-        try:
-            await backend.open()
-            yield running, backend
-        finally:
-            await backend.close()
+    async with wire or wire_for(kind, *script) as running, opening(make(kind, running.url, model=model)) as backend:
+        yield running, backend
+
+
+@asynccontextmanager
+async def opening(backend: Backend) -> AsyncIterator[Backend]:
+    """Opens the adapter, and closes it in any case."""
+    try:
+        await backend.open()
+        yield backend
+    finally:
+        await backend.close()
 
 
 async def ask(backend: Backend, request: ChatRequest = REQUEST) -> list[StreamItem]:

@@ -1,0 +1,104 @@
+"""Each kind of provider is asked as its real server wants it, and what was learned of it is kept."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from app.backend.base import Backend, BackendError, ChatRequest, Usage, text_of
+from app.backend.tool_calls import MOST_ROUNDS, stream_with_tools
+from app.conversation.prompt import build_prompt
+from app.conversation.record.transcript import Turn
+from app.tools.base import ToolResult
+from tests.support.provider_rules import AGAIN, ANSWER, LONG, LONG_ANSWER, PLAIN, ROWS, TOOL, Row, RuleServer, left_out
+from tests.unit.backend.adapters import CLOCK, ask, check_sentence, fail, make, opening, say, words_in
+
+EARLIER = [
+    Turn("user", 1, 0.0, "Hello.", open=False),
+    Turn("assistant", 1, 1.0, "Hello. How are you?", open=False),
+    Turn("user", 2, 2.0, "Are you there?", open=False),
+    Turn("assistant", 2, 3.0, "", open=False),
+]
+"""A talk in which one answer has failed."""
+
+
+class Clock:
+    """A tool that gives the time."""
+
+    specs = (CLOCK,)
+
+    async def call(self, name: str, arguments: str) -> ToolResult:
+        return ToolResult(name, arguments == '{"zone": "Asia/Tokyo"}', "noon", 0.0)
+
+
+def request(question: str) -> ChatRequest:
+    return ChatRequest(build_prompt(EARLIER, 3, question), max_tokens=50 if question == LONG else 160)
+
+
+@asynccontextmanager
+async def asked(row: Row, server: RuleServer) -> AsyncIterator[Backend]:
+    async with server:
+        url = server.url + (f"/openai/deployments/gpt-4o?{row.query}" if row.query else "")
+        async with opening(make(row.kind, url, model=row.speech.model, extra=row.extra)) as backend:
+            yield backend
+
+
+async def answer_to(question: str, backend: Backend, row: Row) -> str:
+    if question in (PLAIN, LONG):
+        items = await ask(backend, request(question))
+        counts = [item for item in items if isinstance(item, Usage)]
+        assert all(count == Usage(21, 30) for count in counts) and len(counts) <= 2
+        assert bool(counts) == ("usage" not in row.leaves_out)
+        return words_in(items)
+    async with stream_with_tools(backend, request(question), Clock()) as items:  # type: ignore[arg-type]
+        return "".join([text async for text in text_of(items)])
+
+
+EACH = [
+    pytest.param(
+        name,
+        question,
+        id=f"{name}: {question}",
+        marks=[pytest.mark.xfail(strict=True, reason=reason)] if (reason := row.fails.get(question)) else [],
+    )
+    for name, row in ROWS.items()
+    for question in (PLAIN, TOOL, LONG, AGAIN)
+]
+
+
+@pytest.mark.parametrize(("name", "question"), EACH)
+async def test_every_provider_answers_and_is_asked_rightly_from_then_on(name: str, question: str) -> None:
+    row = ROWS[name]
+    server, texts, starts = RuleServer(row), [], [0]
+    async with asked(row, server) as backend:
+        for _ in range(2):
+            texts.append(await answer_to(question, backend, row))
+            starts.append(len(server.seen))
+    uses_tools = question in (TOOL, AGAIN) and "tools" not in row.leaves_out
+    needed = {TOOL: 2, AGAIN: MOST_ROUNDS + 1}.get(question, 1) if uses_tools else 1
+    assert starts[2] - starts[1] == needed, "the second question needs no request that is refused"
+    assert starts[1] <= needed + row.refusals + (question == LONG)
+    missing = left_out(server.seen[starts[1]].body)
+    assert missing - {"tools"} <= row.leaves_out and ("tools" in missing) == (not uses_tools)
+    assert texts[0] == texts[1]
+    if question == LONG:
+        assert len(texts[0]) > 30 and "".join(LONG_ANSWER).startswith(texts[0].strip())
+    else:
+        assert texts[0] == ("It is noon." if uses_tools else "".join(ANSWER))
+
+
+@pytest.mark.parametrize("per_minute", [10, 15, 30, 60])
+async def test_a_rate_limit_is_used_up_and_told(per_minute: int) -> None:
+    row, now = ROWS["Groq gpt-oss"], [1000.0]
+    server = RuleServer(row, clock=lambda: now[0])
+    server.limit = type(server.limit)(per_minute, lambda: now[0])  # type: ignore[misc]
+    async with asked(row, server) as backend:
+        for _ in range(per_minute):
+            assert await say(backend, request(PLAIN)) == "".join(ANSWER)
+        now[0] += 20
+        _, error = await fail(backend, request(PLAIN))
+        check_sentence(error)
+        assert error.kind == "quota" and error.retry_after == 40 and "in 40 seconds" in str(error)
+        now[0] += 40
+        assert await say(backend, request(PLAIN)) == "".join(ANSWER)
+    assert len(server.seen) == per_minute + 2
