@@ -1,7 +1,6 @@
 """How a request is made and an answer is read: text, usage, thinking, tools and their calls."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -14,8 +13,6 @@ from hypothesis import strategies as st
 from app.backend.base import (
     BackendError,
     ChatRequest,
-    Message,
-    OpaqueFields,
     StreamItem,
     ToolCall,
     ToolCallMessage,
@@ -30,11 +27,9 @@ from app.backend.tool_calls import BRIDGE, MOST_ROUNDS, stream_with_tools
 from app.conversation.prompt import ChatMessage
 from app.session.clock import run_simulated
 from app.tools.base import ToolResult, ToolSpec
-from tests.support.provider_protocols import NDJSON, SSE, LlamaCpp, OpenRouter, Speech, Vllm, event, line, whole
+from tests.support.provider_protocols import NDJSON, SSE, event, line, whole
 from tests.support.wire import Reply, Wire
 from tests.unit.backend.adapters import (
-    CLOCK,
-    REQUEST,
     SPEECHES,
     TEXT,
     answers_to,
@@ -63,25 +58,6 @@ async def test_a_request_is_put_as_the_provider_wants_it(kind: str) -> None:
         effort = {"reasoning_effort": "none"} if kind == "google" else {}
         usage = {"include_usage": True}
         assert body == {**common, limit: 50, "temperature": 0.3, "stream_options": usage, **effort}
-
-
-async def test_a_model_that_thinks_is_asked_to_think_little() -> None:
-    _, [body] = await answers_to("openai", SPEECHES["openai"].answer(), model="gpt-5-mini")
-    assert body["reasoning_effort"] == "none" and "temperature" not in body
-    _, [body] = await answers_to("anthropic", SPEECHES["anthropic"].answer(), request=replace(REQUEST, temperature=1.7))
-    assert body["temperature"] == 1.0
-
-
-@each
-async def test_usage_is_counted_once(kind: str) -> None:
-    items, _ = await answers_to(kind, SPEECHES[kind].answer(usage=(2100, 3, 2048)))
-    assert [i for i in items if isinstance(i, Usage)] == [Usage(2100, 3, 0 if kind == "ollama" else 2048)]
-
-
-@pytest.mark.parametrize("speech", [Vllm(), OpenRouter(), LlamaCpp(), Speech()], ids=lambda s: s.name)
-async def test_other_servers_dialects_are_read(speech: Speech) -> None:
-    items, _ = await answers_to("compatible", speech.answer(usage=(9, 3, 1)))
-    assert words_in(items) == TEXT and Usage(9, 3, 1) in items
 
 
 @pytest.mark.parametrize("ending", ["no DONE", "no finish", "crlf", "no space", "split data"])
@@ -193,30 +169,11 @@ async def test_a_pull_that_fails(last: dict[str, str], fault: Any, kind: str, wo
 
 
 @each
-async def test_thoughts_that_take_the_limit_up_get_more_room(kind: str) -> None:
-    spent = SPEECHES[kind].answer((), finish="length")
-    items, bodies = await answers_to(kind, spent, SPEECHES[kind].answer())
-    assert words_in(items) == TEXT
-    limits = [
-        b["options"]["num_predict"] if kind == "ollama" else b.get("max_tokens", b.get("max_completion_tokens"))
-        for b in bodies
-    ]
-    assert limits == [50, 400]
-
-
-@each
 async def test_thoughts_without_end_are_an_empty_answer(kind: str) -> None:
     spent = SPEECHES[kind].answer((), finish="length")
     async with opened(kind, spent, spent) as (_, backend):
         _, error = await fail(backend)
     assert error.kind == "empty"
-
-
-@each
-async def test_thoughts_are_not_said(kind: str) -> None:
-    words = ("<th", "ink>They want", " a </thin", "k", ">", "\n", "\nParis", " is it.")
-    items, _ = await answers_to(kind, SPEECHES[kind].answer(words))
-    assert words_in(items) == TEXT
 
 
 PIECES = st.lists(st.sampled_from(["<think>", "</think>", "<", "</", "think", ">", " ", "\n", "é"]), max_size=12)
@@ -241,22 +198,6 @@ def test_any_chunking_gives_the_same_text(pieces: list[str], data: st.DataObject
 CALLS = (("call_a", "clock", '{"zone": "Asia/Tokyo"}'), ("call_b", "clock", '{"zone": "Zürich"}'))
 
 
-@each
-async def test_tools_are_offered_and_called(kind: str) -> None:
-    answer = SPEECHES[kind].answer((), finish="tool_calls" if kind != "ollama" else "stop", calls=CALLS)
-    items, [body] = await answers_to(kind, answer, request=replace(REQUEST, tools=(CLOCK,)))
-    schema = {k: v for k, v in CLOCK.parameters.items() if kind != "ollama" or k != "additionalProperties"}
-    function = {"name": "clock", "description": "Tells the time.", "parameters": schema}
-    [offered] = body["tools"]
-    assert offered["type"] == "function"
-    assert offered["function"] == function
-    calls = [item for item in items if isinstance(item, ToolCall)]
-    assert [(c.name, c.arguments) for c in calls] == [(name, arguments) for _, name, arguments in CALLS]
-    assert len({c.id for c in calls}) == 2
-    if kind != "ollama":
-        assert [c.id for c in calls] == ["call_a", "call_b"]
-
-
 async def test_a_call_that_repeats_its_name_or_has_no_id() -> None:
     head = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 
@@ -267,57 +208,6 @@ async def test_a_call_that_repeats_its_name_or_has_no_id() -> None:
     parts = (delta(name="clock", arguments=""), delta(name="clock", arguments='{"zone": '), delta(arguments='"UTC"}'))
     items, _ = await answers_to("compatible", Reply(200, SSE, parts=parts))
     assert items == [ToolCall("call-0", "clock", '{"zone": "UTC"}')]
-
-
-async def test_what_else_a_server_says_with_its_calls_goes_back_as_it_came() -> None:
-    """Gemini 3 refuses a call without its signature, DeepSeek one without the thoughts that led to it."""
-    head = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    signature = {"google": {"thought_signature": "b64\u2028=="}}
-
-    def chunk(**delta: Any) -> bytes:
-        return event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-
-    call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "clock", "arguments": "{}"}}
-    parts = (
-        chunk(reasoning_content="Which ", reasoning="not wanted back"),
-        chunk(reasoning_content="time?"),
-        chunk(tool_calls=[{**call, "extra_content": signature}]),
-    )
-    items, _ = await answers_to("compatible", Reply(200, SSE, parts=parts))
-    [told] = [item for item in items if isinstance(item, ToolCall)]
-    [fields] = [item.fields for item in items if isinstance(item, OpaqueFields)]
-    assert json.loads(told.opaque) == {"extra_content": signature}
-    assert json.loads(fields) == {"reasoning_content": "Which time?"}
-    talk = (ToolCallMessage((told,), "", fields), ToolMessage("c1", "clock", "noon"))
-    request = replace(REQUEST, messages=(*REQUEST.messages, *talk))
-    _, [body] = await answers_to("compatible", SPEECHES["compatible"].answer(), request=request)
-    asked = body["messages"][2]
-    assert asked["reasoning_content"] == "Which time?" and asked["tool_calls"][0]["extra_content"] == signature
-    assert "reasoning" not in asked
-
-
-def test_the_thoughts_that_led_to_a_call_are_sent_with_its_result() -> None:
-    call = replace(CALL, opaque='{"extra_content": 1}')
-    _, backend = run([(call, OpaqueFields('{"reasoning_content": "Hm."}')), ("Four.",)], ScriptedTools())
-    assert backend.requests[1].messages[2] == ToolCallMessage((call,), "", '{"reasoning_content": "Hm."}')
-
-
-@each
-async def test_what_tools_said_is_told_in_the_providers_form(kind: str) -> None:
-    calls = (ToolCall("call_a", "clock", '{"zone": "Asia/Tokyo"}'),)
-    talk: tuple[Message, ...] = (ToolCallMessage(calls, "One moment."), ToolMessage("call_a", "clock", "noon"))
-    request = replace(REQUEST, messages=(*REQUEST.messages, *talk), tools=(CLOCK,))
-    _, [body] = await answers_to(kind, SPEECHES[kind].answer(), request=request)
-    asked, told = body["messages"][2:]
-    assert asked["role"] == "assistant" and asked["content"] == "One moment."
-    [call] = asked["tool_calls"]
-    if kind == "ollama":
-        assert call["function"] == {"name": "clock", "arguments": {"zone": "Asia/Tokyo"}}
-        assert told == {"role": "tool", "tool_name": "clock", "content": "noon"}
-    else:
-        function = {"name": "clock", "arguments": '{"zone": "Asia/Tokyo"}'}
-        assert call == {"id": "call_a", "type": "function", "function": function}
-        assert told == {"role": "tool", "tool_call_id": "call_a", "content": "noon"}
 
 
 ASK = ChatRequest((ChatMessage("system", "S"), ChatMessage("user", "What is it?")))

@@ -2,15 +2,30 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
-from app.backend.base import Backend, BackendError, ChatRequest, Usage, text_of
+from app.backend.base import Backend, ChatRequest, Usage, text_of
 from app.backend.tool_calls import MOST_ROUNDS, stream_with_tools
-from app.conversation.prompt import build_prompt
+from app.conversation.prompt import PERSONA, build_prompt
 from app.conversation.record.transcript import Turn
 from app.tools.base import ToolResult
-from tests.support.provider_rules import AGAIN, ANSWER, LONG, LONG_ANSWER, PLAIN, ROWS, TOOL, Row, RuleServer, left_out
+from tests.support.provider_rules import ROWS
+from tests.support.rule_server import (
+    AGAIN,
+    ANSWER,
+    CACHED,
+    CALLS,
+    LONG,
+    LONG_ANSWER,
+    PLAIN,
+    TOKENS,
+    TOOL,
+    Row,
+    RuleServer,
+    left_out,
+)
 from tests.unit.backend.adapters import CLOCK, ask, check_sentence, fail, make, opening, say, words_in
 
 EARLIER = [
@@ -23,12 +38,12 @@ EARLIER = [
 
 
 class Clock:
-    """A tool that gives the time."""
+    """A tool that gives the time in the places that the servers' models ask for."""
 
     specs = (CLOCK,)
 
     async def call(self, name: str, arguments: str) -> ToolResult:
-        return ToolResult(name, arguments == '{"zone": "Asia/Tokyo"}', "noon", 0.0)
+        return ToolResult(name, True, "noon" if name == "clock" and arguments in CALLS else "wrong", 0.0)
 
 
 def request(question: str) -> ChatRequest:
@@ -38,7 +53,7 @@ def request(question: str) -> ChatRequest:
 @asynccontextmanager
 async def asked(row: Row, server: RuleServer) -> AsyncIterator[Backend]:
     async with server:
-        url = server.url + (f"/openai/deployments/gpt-4o?{row.query}" if row.query else "")
+        url = server.url + (f"/openai/v1?{row.query}" if row.query else "")
         async with opening(make(row.kind, url, model=row.speech.model, extra=row.extra)) as backend:
             yield backend
 
@@ -47,8 +62,10 @@ async def answer_to(question: str, backend: Backend, row: Row) -> str:
     if question in (PLAIN, LONG):
         items = await ask(backend, request(question))
         counts = [item for item in items if isinstance(item, Usage)]
-        assert all(count == Usage(21, 30) for count in counts) and len(counts) <= 2
-        assert bool(counts) == ("usage" not in row.leaves_out)
+        assert (
+            all(count == Usage(*TOKENS, 0 if row.kind == "ollama" else CACHED) for count in counts) and len(counts) <= 2
+        )
+        assert bool(counts) == ("usage" not in row.leaves_out.split())
         return words_in(items)
     async with stream_with_tools(backend, request(question), Clock()) as items:  # type: ignore[arg-type]
         return "".join([text async for text in text_of(items)])
@@ -74,24 +91,25 @@ async def test_every_provider_answers_and_is_asked_rightly_from_then_on(name: st
         for _ in range(2):
             texts.append(await answer_to(question, backend, row))
             starts.append(len(server.seen))
-    uses_tools = question in (TOOL, AGAIN) and "tools" not in row.leaves_out
+    uses_tools = question in (TOOL, AGAIN) and "tools" not in row.leaves_out.split()
     needed = {TOOL: 2, AGAIN: MOST_ROUNDS + 1}.get(question, 1) if uses_tools else 1
     assert starts[2] - starts[1] == needed, "the second question needs no request that is refused"
     assert starts[1] <= needed + row.refusals + (question == LONG)
-    missing = left_out(server.seen[starts[1]].body)
-    assert missing - {"tools"} <= row.leaves_out and ("tools" in missing) == (not uses_tools)
-    assert texts[0] == texts[1]
+    body = server.seen[starts[1]].body
+    missing = left_out(body)
+    assert missing - {"tools"} <= set(row.leaves_out.split()) and ("tools" in missing) == (not uses_tools)
+    assert PERSONA in body["messages"][0]["content"] and texts[0] == texts[1]
     if question == LONG:
         assert len(texts[0]) > 30 and "".join(LONG_ANSWER).startswith(texts[0].strip())
     else:
-        assert texts[0] == ("It is noon." if uses_tools else "".join(ANSWER))
+        said = "One moment. " if question == TOOL else ""
+        assert texts[0] == (f"{said}It is noon." if uses_tools else "".join(ANSWER))
 
 
 @pytest.mark.parametrize("per_minute", [10, 15, 30, 60])
 async def test_a_rate_limit_is_used_up_and_told(per_minute: int) -> None:
-    row, now = ROWS["Groq gpt-oss"], [1000.0]
+    row, now = replace(ROWS["Groq gpt-oss"], per_minute=per_minute), [1000.0]
     server = RuleServer(row, clock=lambda: now[0])
-    server.limit = type(server.limit)(per_minute, lambda: now[0])  # type: ignore[misc]
     async with asked(row, server) as backend:
         for _ in range(per_minute):
             assert await say(backend, request(PLAIN)) == "".join(ANSWER)
