@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from app.backend.base import (
 )
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.backend.thinking_tags import ThinkingTagFilter
-from app.backend.tool_calls import BRIDGE, MOST_ROUNDS, stream_with_tools
+from app.backend.tool_calls import BRIDGE, stream_with_tools
 from app.conversation.prompt import ChatMessage
 from app.session.clock import run_simulated
 from app.tools.base import ToolResult, ToolSpec
@@ -168,6 +168,17 @@ async def test_a_pull_that_fails(last: dict[str, str], fault: Any, kind: str, wo
     assert wire.seen[0].body["model"] == "gemma3"
 
 
+async def test_a_pull_tells_how_far_it_is_and_ends_when_it_is_left() -> None:
+    done = Reply(200, NDJSON, parts=(*PULLED, line({"status": "success"})))
+    async with wire_for("ollama", done, Reply(200, NDJSON, repeat=PULLED[0], pause=0.01)) as wire:
+        backend = make("ollama", wire.url)
+        told = [step async for step in backend.pull("gemma3")]  # type: ignore[attr-defined]
+        assert told[-2:] == [("3.00 of 4.00 GB", 0.75), ("it is here", 1.0)]
+        async with aclosing(backend.pull("gemma3")) as pull:  # type: ignore[attr-defined]
+            assert await anext(pull) == ("1.00 of 4.00 GB", 0.25)
+        assert await wire.client_left()
+
+
 @each
 async def test_thoughts_without_end_are_an_empty_answer(kind: str) -> None:
     spent = SPEECHES[kind].answer((), finish="length")
@@ -307,13 +318,6 @@ def test_a_tool_that_was_not_offered_is_not_called_though_the_model_names_it() -
     assert not [item for _, item in got if isinstance(item, ToolStarted | ToolEnded) and item.name == "mail__send"]
     refusal = backend.requests[1].messages[-2]
     assert isinstance(refusal, ToolMessage) and "can't be used now" in refusal.text and got[-1][1] == "Not yet."
-
-
-def test_a_backend_that_only_ever_asks_for_tools_is_made_to_answer() -> None:
-    tools = ScriptedTools()
-    got, backend = run([(CALL,)] * MOST_ROUNDS + [("Enough.",)], tools)
-    assert len(tools.calls) == MOST_ROUNDS and got[-1][1] == "Enough."
-    assert backend.requests[-1].tools == ()
 
 
 def test_a_stream_that_is_left_takes_its_tools_along() -> None:
