@@ -1,13 +1,13 @@
 """Guesses at what the user is going to say leave a server's rate limit to the questions."""
 
 import asyncio
-from collections import deque
 
 import pytest
 
 from app.backend.base import BackendError
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
+from tests.support.rule_server import RateLimit
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import Talk, simulate
 
@@ -22,20 +22,14 @@ class Limited(ScriptedBackend):
 
     def __init__(self, per_minute: int | None) -> None:
         super().__init__(lambda request: answer("The answer is about forty two. It is so."), name="Google")
-        self._per_minute = per_minute
-        self._times: deque[float] = deque()
-        self.asked = self.refused = 0
+        self._limit = RateLimit(per_minute)
+        self.refused = 0
 
     async def _items(self, reply):
-        now = asyncio.get_running_loop().time()
-        self.asked += 1
-        while self._times and now - self._times[0] > 60:
-            self._times.popleft()
-        if self._per_minute is not None and len(self._times) >= self._per_minute:
+        if wait := self._limit.take(asyncio.get_running_loop().time()):
             self.refused += 1
             await asyncio.sleep(0.1)
-            raise BackendError("Google takes no more requests.", "quota", retry_after=60 - (now - self._times[0]))
-        self._times.append(now)
+            raise BackendError("Google takes no more requests.", "quota", retry_after=wait)
         async for item in super()._items(reply):
             yield item
 

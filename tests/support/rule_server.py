@@ -131,9 +131,9 @@ class RuleServer(Wire):
 
 
 class RateLimit:
-    """A limit of requests in any 60 seconds."""
+    """A limit of requests in any 60 seconds; None: without one."""
 
-    def __init__(self, per_minute: int) -> None:
+    def __init__(self, per_minute: int | None) -> None:
         self._times: deque[float] = deque(maxlen=per_minute)
 
     def take(self, now: float) -> float:

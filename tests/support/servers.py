@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.support.provider_protocols import LlamaCpp, Ollama
+
 
 class Script:
     """What a server does. `requests` keeps the bodies of all requests, `seen_headers` their headers."""
@@ -102,7 +104,7 @@ def without_end(request: BaseHTTPRequestHandler) -> None:
 class _Server(ThreadingHTTPServer):
     def __init__(self, script: Script, ollama: bool) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.script, self.ollama = script, ollama
+        self.script, self.speech = script, Ollama() if ollama else LlamaCpp(first=None)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         return None  # a connection that the script broke
@@ -113,19 +115,18 @@ class _Handler(QuietHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        names = self.server.script.models
-        if self.server.ollama and self.path == "/api/tags":
-            self.send_json(200, {"models": [{"model": name, "name": name} for name in names]})
-        elif self.path == "/v1/models":
-            self.send_json(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in names]})
+        speech, names = self.server.speech, self.server.script.models
+        known = speech.standing(*names) if isinstance(speech, Ollama) else {"/v1/models": speech.models(*names)}
+        if self.path in known:  # a model of Ollama is inspected and loaded before it is used
+            self.send(known[self.path].body)
         else:
-            self._other()
+            self.send_json(404, {"error": "nothing here"})
 
     def do_POST(self) -> None:
-        script = self.server.script
+        script, speech = self.server.script, self.server.speech
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.server.ollama and self.path != "/api/chat":  # the model is inspected and loaded before it is used
-            self._other()
+        if isinstance(speech, Ollama) and self.path != "/api/chat":
+            self.do_GET()
             return
         script.requests.append(body)
         script.seen_headers.append(dict(self.headers))
@@ -133,7 +134,7 @@ class _Handler(QuietHandler):
             self.send_json(script.status, {"error": {"message": "the key sk-secret-123 is no good"}})
             return
         self.send_response(200)
-        self.send_header("Content-Type", "application/x-ndjson" if self.server.ollama else "text/event-stream")
+        self.send_header("Content-Type", speech.headers["content-type"])
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         try:
@@ -141,31 +142,12 @@ class _Handler(QuietHandler):
                 if script.break_after == number:
                     self.connection.shutdown(socket.SHUT_RDWR)
                     return
-                self.send_chunk(self._delta(word).encode())
+                self.send_chunk(speech.delta(word))
                 time.sleep(script.delay)
-            self.send_chunk(self._delta("", done=True).encode() if self.server.ollama else b"data: [DONE]\n\n")
-            self.send_chunk(b"")
+            for part in (*speech.parts((), usage=(0, 0, 0)), *speech.end, b""):
+                self.send_chunk(part)
         except OSError:
             script.closed_early.set()
-
-    def _other(self) -> None:
-        answers: dict[str, dict[str, Any]] = {
-            "/api/ps": {"models": []},
-            "/api/show": {"model_info": {}, "capabilities": ["completion", "tools"]},
-            "/api/generate": {"model": "tiny", "response": "", "done": True, "done_reason": "load"},
-        }
-        if self.server.ollama and self.path in answers:
-            self.send_json(200, answers[self.path])
-        else:
-            self.send_json(404, {"error": "nothing here"})
-
-    def _delta(self, word: str, done: bool = False) -> str:
-        if self.server.ollama:
-            message = {"role": "assistant", "content": word}
-            return json.dumps({"model": "tiny", "message": message, "done": done}) + "\n"
-        choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
-        body = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "tiny", "choices": [choice]}
-        return f"data: {json.dumps(body)}\n\n"
 
 
 @contextmanager
