@@ -32,6 +32,8 @@ LONGEST_REST_SECONDS = 120.0
 """The longest time a server is left alone at its own request: it may have been repaired meanwhile."""
 LONGEST_WAIT_SECONDS = 20.0
 """The longest time to wait for a server whose rate limit is reached, rather than to leave a question unanswered."""
+SHORT_WAIT_SECONDS = 2.0
+"""The longest such wait if another back-end could answer meanwhile. Longer ones are explained to the user."""
 ROUNDING_SECONDS = 0.01
 SPARING_FACTOR = 4.0
 """How much longer the interval between requests is when the cap comes near."""
@@ -69,6 +71,7 @@ class OracleRunner:
         self._failed_turn = 0
         self._told = ""
         self._waiting: asyncio.TimerHandle | None = None
+        self._waited_turn = 0
         self._worked: set[Backend] = set()
         self.refused_turn = 0
         self._closed = False
@@ -271,8 +274,8 @@ class OracleRunner:
         if not budget.allows(kind, now):
             return
         self._stop_waiting()
-        if ROUNDING_SECONDS < (rest := budget.rests_until - now) <= LONGEST_WAIT_SECONDS:
-            self._wait(turn, rest)
+        if ROUNDING_SECONDS < (rest := budget.rests_until - now) <= self._longest_wait:
+            self._wait(turn, rest, backend)
             return
         budget.sent(now)
         revision = next(self._numbers)
@@ -290,7 +293,13 @@ class OracleRunner:
         self._drop_past(stream, before)
         stream.task = self._context.group.create_task(run(stream, self._context), name=f"oracle-{revision}")
 
-    def _wait(self, turn: int, seconds: float) -> None:
+    @property
+    def _longest_wait(self) -> float:
+        """How long a question waits for the limit of its server: only briefly if another back-end could answer it."""
+        another = self.standby is not None or isinstance(self.backend, Chooser)
+        return SHORT_WAIT_SECONDS if another else LONGEST_WAIT_SECONDS
+
+    def _wait(self, turn: int, seconds: float, backend: Backend) -> None:
         """Asks again about `turn` once its server accepts requests again, unless the user has moved on by then."""
 
         def ask() -> None:
@@ -300,6 +309,12 @@ class OracleRunner:
                 self._ask_again()
 
         self._waiting = asyncio.get_running_loop().call_later(seconds + ROUNDING_SECONDS, ask)
+        if seconds > SHORT_WAIT_SECONDS and not self.secondary and self._waited_turn != turn:
+            self._waited_turn = turn
+            sentence = (
+                f"{backend.name} accepts no more requests this minute, so the answer comes in {round(seconds)} seconds."
+            )
+            self._emit(e.Failure(self._now(), "backend", sentence, about="backend"))
 
     def _stop_waiting(self) -> None:
         if self._waiting is not None:
@@ -441,17 +456,14 @@ class OracleRunner:
         """
         if self._latest is None or self._latest[0] != stream.turn or stream is not self._newest:
             return True
+        if rest > SHORT_WAIT_SECONDS and isinstance(self.backend, Chooser):
+            return False  # another one answers, also what the user is still saying
         if not self._latest[2]:
             return True
-        longest = LONGEST_WAIT_SECONDS if self.standby is None and not isinstance(self.backend, Chooser) else 2.0
-        if rest > longest:
+        if rest > self._longest_wait:
             return False
         self._stop_waiting()
-        self._wait(stream.turn, rest)
-        if rest > 2.0 and not self.secondary:
-            name = stream.backend.name
-            sentence = f"{name} accepts no more requests this minute, so the answer comes in {round(rest)} seconds."
-            self._emit(e.Failure(self._now(), "backend", sentence, about="backend"))
+        self._wait(stream.turn, rest, stream.backend)
         return True
 
     def _has_answer(self, backend: Backend) -> bool:
