@@ -162,7 +162,7 @@ def session(
         make_transcriber=functools.partial(_transcriber_off_loop, loop.call_soon_threadsafe),
         make_voice=_voice_off_loop,
         cost=backends.cost,
-        paces=backends.PACES,
+        records=backends.RECORDS,
         fallback=lambda: _fallback(choice, made[0].speech),
         prepare=prepare,
     )

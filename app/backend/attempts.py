@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from app.backend.base import BackendError, ChatRequest, StreamItem, ToolCall
+from app.backend.base import BackendError, ChatRequest, Notice, StreamItem, Thinking, ToolCall
+from app.backend.dialect import Refusal, RequestForm, forms_after
+from app.backend.model_record import LOSSES, ModelRecord
 
 RETRIES = 2
 RETRY_SECONDS = 0.4
 """Delay before the first retry; it doubles with each further retry."""
-MORE_ROOM = 8
-"""Factor by which the token limit is raised if the model used it up by thinking."""
+LOAD_SECONDS = 180.0
+"""How long to wait for a server that says that it is loading its model."""
+LOAD_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +30,23 @@ class Finish:
 class AnswerAttempts(ABC):
     """The request attempts for a single answer. Subclasses implement a server's protocol.
 
-    `who`: the model's name in user-facing messages.
+    - `who`: the model's name in user-facing messages
+    - `record`: what is known of the model
+    - `first`: the form of a request if nothing is known
     """
 
-    def __init__(self, request: ChatRequest, who: str) -> None:
+    def __init__(self, request: ChatRequest, who: str, record: ModelRecord, first: RequestForm) -> None:
         self.request = request
+        self.record = record
+        self.form = record.form(first)
         self._who = who
+        self._first = first
+        self._begun = self.form
+        self._tried = {self.form}
 
     async def items(self) -> AsyncGenerator[StreamItem, None]:
         """Yields the answer's items. Retries only while no text or tool call has been received. Raises BackendError."""
-        retries = 0
+        retries, loading = 0, 0.0
         while True:
             answered, reason = False, ""
             try:
@@ -45,6 +55,8 @@ class AnswerAttempts(ABC):
                         if isinstance(item, Finish):
                             reason = item.reason
                             continue
+                        if isinstance(item, Thinking) and self.form.room == 1:
+                            self.record.thinks()  # the next answers get more room from the start
                         answered = (
                             answered or isinstance(item, ToolCall) or (isinstance(item, str) and item.strip() != "")
                         )
@@ -53,6 +65,13 @@ class AnswerAttempts(ABC):
                 raise
             except Exception as error:
                 if not answered and self.learn(error):
+                    continue
+                if not answered and self.is_loading(error) and loading < LOAD_SECONDS:
+                    if not loading:
+                        yield Notice(f"{self._who} is still loading. The answer comes when it is ready.")
+                    loading += LOAD_POLL_SECONDS
+                    await asyncio.sleep(LOAD_POLL_SECONDS)
+                    yield ""  # it is alive
                     continue
                 wait = None
                 if not answered and retries < RETRIES:
@@ -65,8 +84,10 @@ class AnswerAttempts(ABC):
             self.check_finish(reason, answered)
             if answered or self.request.max_tokens <= 1:  # a limit of one token is used only to process the prompt
                 return
-            if reason != "length" or not self.allow_more():
+            if reason != "length" or not (more := self.form.with_more_room()):
                 raise BackendError(f"{self._who} gave an empty answer. Ask again, or choose another model.", "empty")
+            self.record.thinks()
+            self.form = more
 
     @abstractmethod
     def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
@@ -80,13 +101,31 @@ class AnswerAttempts(ABC):
     def explain(self, error: Exception, *, mid_answer: bool) -> BackendError:
         """Converts an exception to a BackendError with a user-facing message."""
 
-    @abstractmethod
-    def allow_more(self) -> bool:
-        """Raises the token limit once, after the model used it up without producing text; returns whether it did."""
-
     def learn(self, error: Exception) -> bool:
-        """Adapts further requests by omitting what the server rejected; returns whether to retry immediately."""
+        """Adapts the form of the request to what the server rejected; returns whether to retry immediately."""
         return False
+
+    def is_loading(self, error: Exception) -> bool:
+        """Returns whether the server rejected the request because it is still loading the model."""
+        return False
+
+    def adapt(self, refusal: Refusal, extra: Iterable[str] = ()) -> bool:
+        """Changes the form of the request after a refusal; returns False if there is nothing left to try."""
+        for form in forms_after(self.form, refusal, extra):
+            if form not in self._tried:
+                self._tried.add(form)
+                self.form = form
+                return True
+        return False
+
+    def accepted(self) -> list[Notice]:
+        """Records that the server accepted the request; returns what the user loses by how it has to be put."""
+        used = set() if self.form.plain else {"temperature", "limits", "plain"}
+        if self.request.tools and self.request.may_call and not self.form.plain:
+            used.add("tools")
+        lost = self.record.accepted(self._first, self._begun, self.form, used)
+        self._begun = self.form
+        return [Notice(LOSSES[name].format(who=self._who)) for name in lost]
 
     def check_finish(self, reason: str, answered: bool) -> None:
         """Raises BackendError if the server's finish reason indicates a failure."""

@@ -177,7 +177,21 @@ class ToolEnded:
     seconds: float
 
 
-StreamItem = str | ToolCall | OpaqueFields | Usage | ToolStarted | ToolEnded
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A stream item: the model is thinking. `letters`: the length of this piece of its thoughts."""
+
+    letters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A stream item: a user-facing message about how the answer comes about, which is no part of it."""
+
+    sentence: str
+
+
+StreamItem = str | ToolCall | OpaqueFields | Usage | ToolStarted | ToolEnded | Thinking | Notice
 """An item of a streamed answer. Consumers must ignore the types they don't need."""
 
 Message = ChatMessage | ToolCallMessage | ToolMessage
@@ -189,6 +203,8 @@ class ChatRequest:
 
     `final`: whether tools with side effects are allowed, which requires that the user's turn is complete, that this
     answer will be spoken, and that no such tool has been called for it yet.
+    `may_call`: False if the model must answer with what it knows by now. `tools` are sent all the same where possible,
+    since the messages hold calls of them.
     """
 
     messages: tuple[Message, ...]
@@ -196,6 +212,7 @@ class ChatRequest:
     temperature: float = 0.3
     tools: tuple[ToolSpec, ...] = ()
     final: bool = True
+    may_call: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
+from typing import Any
 
-from app.backend.base import BackendError, ChatRequest, StreamItem, ToolCall
+from app.backend.base import BackendError, ChatRequest, StreamItem, Thinking, ToolCall
 from app.backend.faults import without_cause
 from app.untrusted.limits import TOOL_ARGUMENTS
 from app.untrusted.text import HarmlessStream, harmless, one_line
@@ -37,8 +38,12 @@ def _call(call: ToolCall) -> ToolCall:
 
 
 FIRST_TOKEN_SECONDS = 20.0
-"""Timeout for the first item. Ollama may have to load the model first, but users won't wait longer than this."""
+"""How long a server may be silent before its first sign of life. Ollama may have to load the model first, but users
+won't wait longer than this."""
 NEXT_TOKEN_SECONDS = 10.0
+"""How long it may be silent afterwards."""
+MOST_SECONDS = 600.0
+"""How long a server may send signs of life, but no words."""
 YIELD_SECONDS = 0.01
 """How often to yield to other tasks while tokens arrive without a pause."""
 MOST_CHARS_PER_TOKEN = 8
@@ -49,55 +54,93 @@ LEAST_CHARS = 2_000
 
 @asynccontextmanager
 async def limited(
-    items: AsyncGenerator[StreamItem, None], who: str, request: ChatRequest
+    items: AsyncGenerator[StreamItem, None],
+    who: str,
+    request: ChatRequest,
+    *,
+    first_seconds: float = 0.0,
+    received: Callable[[], int] = lambda: 0,
 ) -> AsyncIterator[AsyncIterator[StreamItem]]:
     """A context manager that applies deadlines and a length limit to `items`, and closes `items` on exit.
 
-    `who`: the model's name in error messages. The length limit is needed because some servers ignore `max_tokens`.
+    A server is alive as long as it sends anything: thoughts, empty pieces of text, comments. The length limit is needed
+    because some servers ignore `max_tokens`.
+
+    - `who`: the model's name in error messages
+    - `first_seconds`: how long the server may be silent at first; 0 for the default
+    - `received`: returns how many bytes have come
     """
     most_chars = max(LEAST_CHARS, request.max_tokens * MOST_CHARS_PER_TOKEN)
     async with (
         aclosing(items),
-        aclosing(_limited(items, who, most_chars)) as timely,
+        aclosing(_limited(items, who, most_chars, first_seconds or FIRST_TOKEN_SECONDS, received)) as timely,
         aclosing(harmless_items(timely)) as out,
     ):
         yield out
 
 
-async def _limited(items: AsyncIterator[StreamItem], who: str, most_chars: int) -> AsyncGenerator[StreamItem, None]:
-    clock = asyncio.get_running_loop().time
-    seconds, first = FIRST_TOKEN_SECONDS, True
-    deadline, yielded = clock() + seconds, clock()
+async def _limited(
+    items: AsyncIterator[StreamItem], who: str, most_chars: int, seconds: float, received: Callable[[], int]
+) -> AsyncGenerator[StreamItem, None]:
+    loop = asyncio.get_running_loop()
+    begun = yielded = loop.time()
+    answered = False
     while most_chars > 0:
         try:
             with without_cause():
-                async with asyncio.timeout_at(deadline):
+                async with _Silence(seconds, begun + MOST_SECONDS, received):
                     item = await anext(items)
         except StopAsyncIteration:
             return
         except TimeoutError:
-            raise _too_slow(who, seconds, first) from None
-        if item:  # empty text doesn't count as progress
-            seconds, first = NEXT_TOKEN_SECONDS, False
+            raise _too_slow(who, loop.time() - begun, seconds, answered) from None
+        if item:
+            if isinstance(item, str | ToolCall):
+                answered, begun = True, loop.time()
             if isinstance(item, str):
                 item = item[:most_chars]
                 most_chars -= len(item)
             yield item
-            deadline = clock() + seconds
-        if clock() - yielded > YIELD_SECONDS:
+        seconds = NEXT_TOKEN_SECONDS if answered or isinstance(item, Thinking) else seconds
+        if loop.time() - yielded > YIELD_SECONDS:
             await asyncio.sleep(0)
-            yielded = clock()
+            yielded = loop.time()
 
 
-def _too_slow(who: str, seconds: float, first: bool) -> BackendError:
-    if first:
+class _Silence:
+    """A context that raises TimeoutError if nothing is received for `seconds`, or at `latest`."""
+
+    def __init__(self, seconds: float, latest: float, received: Callable[[], int]) -> None:
+        self._seconds, self._latest, self._received = seconds, latest, received
+        self._loop = asyncio.get_running_loop()
+        self._timeout = asyncio.timeout_at(min(self._loop.time() + seconds, latest))
+
+    async def __aenter__(self) -> None:
+        await self._timeout.__aenter__()
+        self._count = self._received()
+        self._watch = self._loop.call_later(self._seconds / 4, self._look)
+
+    async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        self._watch.cancel()
+        await self._timeout.__aexit__(kind, error, traceback)
+
+    def _look(self) -> None:
+        now, count = self._loop.time(), self._received()
+        if count != self._count and not self._timeout.expired():
+            self._count = count
+            self._timeout.reschedule(min(now + self._seconds, self._latest))
+        self._watch = self._loop.call_later(self._seconds / 4, self._look)
+
+
+def _too_slow(who: str, waited: float, silence: float, answered: bool) -> BackendError:
+    if answered:
         return BackendError(
-            f"{who} did not begin to answer within {seconds:.0f} seconds. It may be overloaded or still loading its "
-            "model: wait a little, or choose another model.",
+            f"{who} stopped in mid-answer and was silent for {silence:.0f} seconds. What had come is spoken; ask "
+            "again, or choose another model.",
             "timeout",
         )
     return BackendError(
-        f"{who} stopped in mid-answer and was silent for {seconds:.0f} seconds. What had come is spoken; ask again, or "
-        "choose another model.",
+        f"{who} did not begin to answer within {waited:.0f} seconds. It may be overloaded or still loading its "
+        "model: wait a little, or choose another model.",
         "timeout",
     )

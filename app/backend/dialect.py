@@ -1,130 +1,206 @@
-"""The request parameters that a model accepts, learned from its server's error messages.
+"""The form of a request: which parameters a model accepts, and what to try after its server has refused one.
 
 OpenAI-compatible servers differ in what they accept (`max_tokens` or `max_completion_tokens`, a temperature, a system
-message, a reasoning effort). A parameter that was rejected is omitted from all later requests.
+message, a reasoning effort). `RequestForm` says what is sent, `forms_after` what else to try after a refusal.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
-from app.backend.attempts import MORE_ROOM
 from app.backend.base import ChatRequest, Message, ToolCallMessage, ToolMessage
 from app.conversation.prompt import ChatMessage
 
+MORE_ROOM = 8
+"""The factor for the token limit of a model that thinks before it answers."""
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
+"""Reasoning efforts in order of preference, since reasoning costs time and money."""
 _REASONING = re.compile(r"(^|/)(o[1-9]|gpt-[5-9])")
-_LEAST_EFFORTS = {"openai": ("none", "minimal", "low"), "google": ("none", "low")}
-"""The lowest reasoning efforts, keyed by provider, in order of preference. Reasoning costs time and money."""
-_LIMITS = ("max_completion_tokens", "max_tokens")
+_LEAST_EFFORTS = {"openai": EFFORTS[:3], "google": ("none", "low")}
+_LISTED = re.compile(r"(?:supported values|must be one of|expected one of|allowed values)(.{0,300})", re.I)
+OUT_OF_ROOM = re.compile(r"max_tokens or model output limit was reached|could not finish the message", re.I)
+"""Matches the errors about a token limit that was used up by thinking."""
 
 
-class Dialect:
-    """The parameters accepted by one model on one server. `provider`: a key of `PROVIDERS`, or empty."""
+@dataclass(frozen=True, slots=True)
+class RequestForm:
+    """What a model's requests consist of.
 
-    def __init__(self, provider: str, model: str, extra: dict[str, Any] | None = None) -> None:
-        reasons = bool(_REASONING.search(model)) if provider == "openai" else provider == "google"
-        self._limit = "max_completion_tokens" if provider == "openai" else "max_tokens"
-        self._limits_tried = {self._limit}
-        self._limit_factor = 1
-        self._temperature = not (reasons and provider == "openai")
-        self._most_temperature = 1.0 if provider == "anthropic" else 2.0
-        self._efforts = _LEAST_EFFORTS.get(provider, ()) if reasons else ()
-        self._usage = self._tools = self._system = self._opaque = True
-        self._extra = dict(extra or {})
-        self._plain = False
+    - `limits`: names of the parameter for the token limit; the first is sent, none if empty
+    - `room`: factor for the token limit
+    - `efforts`: values that keep the model's thinking short; the first is sent, none if empty
+    - `temperature`, `tools`, `tool_choice`, `usage` (`stream_options`), `system` (messages), `opaque` (fields of tool
+      calls), `extra` (parameters): whether they are sent
+    - `plain`: only the messages and the token limit are sent
+    """
 
-    def body(self, request: ChatRequest) -> dict[str, Any]:
-        """Returns the request body, without the model's name."""
-        body: dict[str, Any] = {"messages": list(self._messages(request.messages)), "stream": True}
-        if self._limit:
-            body[self._limit] = request.max_tokens * self._limit_factor
-        if self._plain:
-            return body
-        if self._temperature:
-            body["temperature"] = min(request.temperature, self._most_temperature)
-        if self._efforts:
-            body["reasoning_effort"] = self._efforts[0]
-        if self._usage:
-            body["stream_options"] = {"include_usage": True}
-        if request.tools and self._tools:
-            body["tools"] = tool_schemas(request)
-        if self._extra:
-            body["extra_body"] = self._extra
+    limits: tuple[str, ...] = ("max_tokens", "max_completion_tokens")
+    room: int = 1
+    efforts: tuple[str, ...] = ()
+    temperature: bool = True
+    tools: bool = True
+    tool_choice: bool = True
+    usage: bool = True
+    system: bool = True
+    opaque: bool = True
+    extra: bool = True
+    plain: bool = False
+
+    def with_more_room(self) -> RequestForm | None:
+        """Returns the form with a higher token limit; None if it is already raised or there is none."""
+        return replace(self, room=MORE_ROOM) if self.room == 1 and self.limits else None
+
+
+def first_form(provider: str, model: str) -> RequestForm:
+    """Returns the form to try first. `provider`: a key of `PROVIDERS`, or empty."""
+    reasons = bool(_REASONING.search(model)) if provider == "openai" else provider == "google"
+    limits = RequestForm().limits
+    return RequestForm(
+        limits=limits[::-1] if provider == "openai" else limits,
+        efforts=_LEAST_EFFORTS.get(provider, ()) if reasons else (),
+        temperature=not (reasons and provider == "openai"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A server's refusal of a request. `param`: the parameter it is about, if stated; `text`: all that it says."""
+
+    text: str
+    param: str = ""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The supported values that the server lists."""
+        listed = re.search(
+            r"(?:supported values|must be one of|expected one of|allowed values)(.{0,300})", self.text, re.I
+        )
+        return tuple(re.findall(r"['\"`‘“]([\w-]+)['\"`’”]", listed[1])) if listed else ()
+
+
+_SUBJECTS: tuple[tuple[str, str], ...] = (
+    ("opaque", r"reasoning_(content|details)|extra_content"),
+    ("limits", r"max_(completion_)?tokens"),
+    ("temperature", r"temperature"),
+    ("efforts", r"reasoning|thinking|\bthink\b"),
+    ("usage", r"stream_options|include_usage"),
+    ("tool_choice", r"tool_choice"),
+    ("tools", r"\btools?\b|function"),
+    ("system", r"system|developer instruction|roles? must alternate"),
+)
+"""The fields of `RequestForm` that a refusal may be about, and how servers name them."""
+
+
+def forms_after(form: RequestForm, refusal: Refusal, extra: Iterable[str] = ()) -> Iterator[RequestForm]:
+    """Yields the forms that may be accepted after this refusal of `form`, the likeliest first.
+
+    `extra`: names of the additional parameters.
+    """
+    text = refusal.text.lower()
+    if OUT_OF_ROOM.search(text):
+        if more := form.with_more_room():
+            yield more
+        return
+    if "signature" in text:
+        return  # Gemini: a tool call came back without its signature, which another form doesn't mend
+    if "reasoning_effort" in text and re.search(r"\btools?\b", text) and form.tools:
+        yield replace(form, efforts=("none",))  # OpenAI: tools work if the model doesn't think
+    known = False
+    for named in (refusal.param.lower(), text):
+        for name, pattern in _SUBJECTS:
+            if re.search(pattern, named) and (without := _without(form, name, refusal.values)):
+                known = True
+                yield without
+        if known:
+            break
+    if form.extra and any(name.lower() in text for name in extra):
+        known = True
+        yield replace(form, extra=False)
+    if known:
+        return
+    if not form.plain:  # the server didn't name the parameter, so send only the messages
+        yield replace(form, plain=True)
+    if form.limits:
+        yield replace(form, limits=())
+    if form.system:
+        yield replace(form, system=False)
+
+
+def _without(form: RequestForm, name: str, values: tuple[str, ...]) -> RequestForm | None:
+    """Returns `form` without what a server refused in the field `name`; None if it isn't sent anyway.
+
+    `values`: the values that the server listed as supported.
+    """
+    if name == "efforts":
+        if listed := tuple(effort for effort in EFFORTS if effort in values):
+            return replace(form, efforts=listed) if listed != form.efforts else replace(form, efforts=listed[1:])
+        return replace(form, efforts=form.efforts[1:]) if form.efforts else None
+    if name == "limits":
+        return replace(form, limits=form.limits[1:]) if form.limits else None
+    without: dict[str, Any] = {name: False}
+    return replace(form, **without) if getattr(form, name) else None
+
+
+def request_body(
+    form: RequestForm, request: ChatRequest, extra: dict[str, Any], most_temperature: float = 2.0
+) -> dict[str, Any]:
+    """Returns the body of a request to an OpenAI-compatible server, without the model's name."""
+    body: dict[str, Any] = {"messages": list(_messages(form, request.messages)), "stream": True}
+    if form.limits:
+        body[form.limits[0]] = request.max_tokens * form.room
+    if form.plain:
         return body
+    if form.temperature:
+        body["temperature"] = min(request.temperature, most_temperature)
+    if form.efforts:
+        body["reasoning_effort"] = form.efforts[0]
+    if form.usage:
+        body["stream_options"] = {"include_usage": True}
+    if request.tools and form.tools and (request.may_call or form.tool_choice):
+        body["tools"] = tool_schemas(request)
+        if not request.may_call:
+            body["tool_choice"] = "none"
+    if extra and form.extra:
+        body["extra_body"] = extra
+    return body
 
-    def learn(self, complaint: str) -> bool:
-        """Drops the parameter named in a server's error message; returns False if nothing is left to drop."""
-        text = complaint.lower()
-        if re.search(r"reasoning_(content|details)|extra_content", text) and self._opaque:
-            self._opaque = False
-        elif re.search(r"max_(completion_)?tokens", text) and self._limit:
-            left = [name for name in _LIMITS if name not in self._limits_tried]
-            self._limit = next((name for name in left if name in text), left[0] if left else "")
-            self._limits_tried.add(self._limit)
-        elif "temperature" in text and self._temperature:
-            self._temperature = False
-        elif re.search(r"reasoning|thinking", text) and self._efforts:
-            self._efforts = self._efforts[1:]
-        elif re.search(r"stream_options|include_usage", text) and self._usage:
-            self._usage = False
-        elif re.search(r"\btools?\b|function", text) and self._tools:
-            self._tools = False
-        elif re.search(r"system|developer instruction|roles? must alternate", text) and self._system:
-            self._system = False
-        elif self._extra and any(name.lower() in text for name in self._extra):
-            self._extra = {}
-        elif not self._plain:
-            self._plain, self._extra = True, {}  # the server didn't name the parameter, so send only the messages
-        elif self._limit:
-            self._limit = ""
-        elif self._system:
-            self._system = False
-        else:
-            return False
-        return True
 
-    def allow_more(self) -> bool:
-        """Raises the token limit, which is possible only once; returns whether it was raised."""
-        if self._limit_factor > 1 or not self._limit:
-            return False
-        self._limit_factor = MORE_ROOM
-        return True
+def _messages(form: RequestForm, messages: Iterable[Message]) -> Iterable[dict[str, Any]]:
+    instructions = ""
+    for message in messages:
+        match message:
+            case ChatMessage("system", content) if not form.system:
+                instructions = content
+            case ChatMessage("user", content) if instructions:
+                yield {"role": "user", "content": f"{instructions}\n\n{content}"}
+                instructions = ""
+            case ChatMessage(role, content):
+                yield {"role": role, "content": content}
+            case ToolCallMessage(calls, content, opaque):
+                yield {
+                    **_opaque_fields(form, opaque),
+                    "role": "assistant",
+                    "content": content or None,
+                    "tool_calls": [
+                        {
+                            **_opaque_fields(form, c.opaque),
+                            "id": c.id,
+                            "type": "function",
+                            "function": {"name": c.name, "arguments": c.arguments},
+                        }
+                        for c in calls
+                    ],
+                }
+            case ToolMessage(id, _, text):
+                yield {"role": "tool", "tool_call_id": id, "content": text}
 
-    def _messages(self, messages: Iterable[Message]) -> Iterable[dict[str, Any]]:
-        instructions = ""
-        for message in messages:
-            match message:
-                case ChatMessage("system", content) if not self._system:
-                    instructions = content
-                case ChatMessage("user", content) if instructions:
-                    yield {"role": "user", "content": f"{instructions}\n\n{content}"}
-                    instructions = ""
-                case ChatMessage(role, content):
-                    yield {"role": role, "content": content}
-                case ToolCallMessage(calls, content, opaque):
-                    yield {
-                        **self._opaque_fields(opaque),
-                        "role": "assistant",
-                        "content": content or None,
-                        "tool_calls": [
-                            {
-                                **self._opaque_fields(c.opaque),
-                                "id": c.id,
-                                "type": "function",
-                                "function": {"name": c.name, "arguments": c.arguments},
-                            }
-                            for c in calls
-                        ],
-                    }
-                case ToolMessage(id, _, text):
-                    yield {"role": "tool", "tool_call_id": id, "content": text}
 
-    def _opaque_fields(self, fields: str) -> dict[str, Any]:
-        return json.loads(fields) if fields and self._opaque else {}
+def _opaque_fields(form: RequestForm, fields: str) -> dict[str, Any]:
+    return json.loads(fields) if fields and form.opaque else {}
 
 
 def tool_schemas(request: ChatRequest) -> list[dict[str, Any]]:

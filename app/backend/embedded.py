@@ -17,6 +17,7 @@ from pathlib import Path
 
 from app.backend.base import BackendError, ChatRequest, StreamItem
 from app.backend.embedded_models import model_file, profile_of
+from app.backend.model_record import ModelRecords
 from app.backend.openai_compatible import OpenAICompatibleBackend
 from app.conversation.prompt import ChatMessage
 from app.models.catalogue import DEFAULTS, models_of
@@ -74,6 +75,7 @@ class EmbeddedBackend:
     def __init__(self, model: str | Path = "") -> None:
         self._chosen = str(model) or DEFAULTS["llm"]
         self.model = Path(self._chosen).stem if "/" in self._chosen or "\\" in self._chosen else self._chosen
+        self.records = ModelRecords()
         self._profile = profile_of(self._chosen)
         speed = load_speeds().get(self._chosen)
         traits = self._profile.traits
@@ -221,6 +223,7 @@ class EmbeddedBackend:
         await self._disconnect()
         if server is not None and self._key is not None:
             await asyncio.to_thread(MODELS.release, self._key, server, alive=_Server.alive, close=_Server.close)
+            await self.records.keep()
 
     async def _warm_up(self, server: _Server, client: OpenAICompatibleBackend) -> None:
         """Has the model process its system prompt, so that the first request is as fast as later ones."""

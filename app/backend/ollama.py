@@ -15,14 +15,15 @@ from typing import Any
 from app.backend.base import BackendError, ChatRequest, StreamItem, Traits, on_this_machine
 from app.backend.deadlines import limited
 from app.backend.faults import without_cause
+from app.backend.model_record import ModelRecord, ModelRecords
 from app.backend.ollama_answer import (
     DEFAULT_URL,
     KEEP_ALIVE,
-    Abilities,
     OllamaAnswer,
     OllamaServer,
     explain,
     explain_pull,
+    first_form,
     no_model,
     status_of,
 )
@@ -49,7 +50,10 @@ class OllamaBackend:
         self.model = model
         self.traits = Traits(free=True, concurrent=False)  # by default, Ollama handles few requests at a time
         self._client: Any = None
-        self._abilities = Abilities()
+        self.records = ModelRecords()
+        """Where what is known of the model is looked up, in memory unless `make_backend` sets another."""
+        self.record: ModelRecord | None = None
+        self._first = first_form({})
         self._warm: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -66,7 +70,8 @@ class OllamaBackend:
                 self.model = names[0]
             elif self.model not in names and f"{self.model}:latest" not in names:
                 raise no_model(self.model)
-            await self._read_abilities()
+            self._first = first_form(await self._show())
+            self.record = self.records.of(self.base_url, self.model)
             await self._load()
             await self._read_context()
         self._warm = asyncio.get_running_loop().create_task(self._keep_warm(), name="keep the model loaded")
@@ -110,10 +115,12 @@ class OllamaBackend:
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
-        if self._client is None:
+        record = self.record
+        if self._client is None or record is None:
             raise BackendError("Ollama has not been opened yet.", "setup")
-        answer = OllamaAnswer(request, self._server, self._client, self._abilities)
-        async with limited(answer.items(), f"Ollama's {self.model}", request) as items:
+        answer = OllamaAnswer(request, self._server, self._client, record, self._first)
+        who, first = f"Ollama's {self.model}", record.first_token_seconds
+        async with limited(answer.items(), who, request, first_seconds=first) as items:
             yield items
 
     async def prime(self, request: ChatRequest) -> None:
@@ -131,6 +138,8 @@ class OllamaBackend:
                     await client.generate(model=self.model, keep_alive=AFTERWARDS)
         if client is not None:
             await client.close()
+        if self.record is not None:
+            await self.records.keep()
 
     @property
     def _server(self) -> OllamaServer:
@@ -180,12 +189,15 @@ class OllamaBackend:
         except Exception as error:
             raise explain(error, self._server) from None
 
-    async def _read_abilities(self) -> None:
-        with contextlib.suppress(Exception):  # otherwise they are learned from the server's error messages
+    async def _show(self) -> dict[str, Any]:
+        """Returns what the server says about the model; empty if it doesn't."""
+        with contextlib.suppress(Exception):  # otherwise it is learned from the server's error messages
             async with asyncio.timeout(MODEL_LIST.seconds):
-                shown = await self._client.show(self.model)
-            if shown.capabilities is not None:
-                self._abilities = Abilities("thinking" in shown.capabilities, "tools" in shown.capabilities)
+                # `show` would drop the values of `think`, which the package doesn't know yet.
+                answer = await self._client._request_raw("POST", "/api/show", json={"model": self.model})
+                shown = await read_json_aside(answer.content, ANSWER)
+            return shown if isinstance(shown, dict) else {}
+        return {}
 
     async def _load(self) -> None:
         try:

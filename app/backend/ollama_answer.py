@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Iterable
+import re
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.backend.attempts import MORE_ROOM, AnswerAttempts, Finish
+from app.backend.attempts import AnswerAttempts, Finish
 from app.backend.base import (
     BackendError,
     ChatRequest,
     Message,
     StreamItem,
+    Thinking,
     ToolCall,
     ToolCallMessage,
     ToolMessage,
@@ -21,8 +23,9 @@ from app.backend.base import (
     token_count,
     without_secrets,
 )
-from app.backend.dialect import tool_schemas
+from app.backend.dialect import EFFORTS, MORE_ROOM, Refusal, RequestForm, tool_schemas
 from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection, refused_answer
+from app.backend.model_record import ModelRecord
 from app.backend.thinking_tags import ThinkingTagFilter
 from app.conversation.prompt import ChatMessage
 from app.untrusted.json_text import read_json
@@ -201,44 +204,70 @@ KEEP_ALIVE = "30m"
 _TRANSIENT = {408, 429, 500, 502, 503, 504, 529}
 
 
-@dataclass(slots=True)
-class Abilities:
-    """A model's capabilities. Assumed to be present until the server reports otherwise or rejects a request."""
+def first_form(shown: Mapping[str, Any]) -> RequestForm:
+    """Returns the form for a model's requests by what `/api/show` says of it, as far as it does.
 
-    thinks: bool = True
-    uses_tools: bool = True
+    The efforts are the values of `think`, of which "none" stands for False.
+    """
+    capabilities, thinking = shown.get("capabilities"), shown.get("thinking")
+    efforts: tuple[str, ...] = ("none",)
+    tools = True
+    if isinstance(capabilities, list):
+        efforts = efforts if "thinking" in capabilities else ()
+        tools = "tools" in capabilities
+    if isinstance(thinking, dict) and isinstance(values := thinking.get("values"), list):
+        listed = {"none" if value is False else value for value in values if isinstance(value, str | bool)}
+        efforts = tuple(effort for effort in EFFORTS if effort in listed)
+    room = MORE_ROOM if efforts and "none" not in efforts else 1  # it can't be kept from thinking
+    return RequestForm(limits=("num_predict",), room=room, efforts=efforts, tools=tools)
 
 
 class OllamaAnswer(AnswerAttempts):
     """The request attempts for a single answer. `client`: an `ollama.AsyncClient`."""
 
-    def __init__(self, request: ChatRequest, server: OllamaServer, client: Any, abilities: Abilities) -> None:
-        super().__init__(request, f"“{server.model}” in Ollama")
-        self._server, self._client, self._abilities = server, client, abilities
-        self._limit_factor = 1
+    def __init__(
+        self, request: ChatRequest, server: OllamaServer, client: Any, record: ModelRecord, first: RequestForm
+    ) -> None:
+        super().__init__(request, f"“{server.model}” in Ollama", record, first)
+        self._server, self._client = server, client
 
     async def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
-        request, thoughts, calls = self.request, ThinkingTagFilter(), 0
-        options: dict[str, Any] = {"think": False} if self._abilities.thinks else {}
-        if request.tools and self._abilities.uses_tools:
-            options["tools"] = tool_schemas(request)
+        request, form, thoughts, calls = self.request, self.form, ThinkingTagFilter(), 0
+        options: dict[str, Any] = {"temperature": request.temperature, "num_predict": request.max_tokens * form.room}
+        more: dict[str, Any] = {}
+        if form.efforts:
+            more["think"] = False if form.efforts[0] == "none" else form.efforts[0]
+        if request.tools and form.tools and request.may_call:  # Ollama has no tool_choice
+            more["tools"] = tool_schemas(request)
         stream = await self._client.chat(
             model=self._server.model,
             messages=list(_messages(request.messages)),
             stream=True,
             keep_alive=KEEP_ALIVE,
-            options={"temperature": request.temperature, "num_predict": request.max_tokens * self._limit_factor},
-            **options,
+            options=options,
+            **more,
         )
+        begun = False
         async with aclosing(stream):
             async for part in stream:
+                if not begun:
+                    begun = True
+                    for notice in self.accepted():
+                        yield notice
+                if thought := part.message.thinking or "":
+                    if form.efforts[:1] == ("none",) and form.room == 1:
+                        self.record.thinks("low", "none")  # it can't be kept from thinking, but perhaps from much
+                    yield Thinking(len(thought))
                 for call in part.message.tool_calls or ():
                     calls += 1
                     if calls > TOOL_CALLS:
                         raise ValueError("too many tool calls")
                     arguments = json.dumps(dict(call.function.arguments), ensure_ascii=False)
                     yield ToolCall(f"call-{calls}", call.function.name, arguments)
-                yield thoughts.push(part.message.content or "")
+                words = thoughts.push(part.message.content or "")
+                if thoughts.thinking:
+                    yield Thinking(len(part.message.content or ""))
+                yield words
                 if part.done:
                     yield thoughts.flush()
                     if part.eval_count is not None:
@@ -248,16 +277,13 @@ class OllamaAnswer(AnswerAttempts):
         raise EOFError
 
     def learn(self, error: Exception) -> bool:
-        text, can = str(error).lower(), self._abilities
-        if status_of(error) != 400:
-            return False
-        if "think" in text and can.thinks:
-            can.thinks = False
-            return True
-        if "tool" in text and can.uses_tools:
-            can.uses_tools = False
-            return True
-        return False
+        text = str(error)
+        return (
+            status_of(error) == 400 and re.search(r"think|tool", text, re.I) is not None and self.adapt(Refusal(text))
+        )
+
+    def is_loading(self, error: Exception) -> bool:
+        return status_of(error) == 503 and "loading" in str(error).lower()
 
     def retry_wait(self, error: Exception, usual: float) -> float | None:
         # The server may be busy, restarting a crashed runner, or have closed an idle connection.
@@ -266,10 +292,6 @@ class OllamaAnswer(AnswerAttempts):
 
     def explain(self, error: Exception, *, mid_answer: bool) -> BackendError:
         return explain(error, self._server, mid_answer=mid_answer)
-
-    def allow_more(self) -> bool:
-        raised, self._limit_factor = self._limit_factor == 1, MORE_ROOM
-        return raised
 
 
 def _messages(messages: Iterable[Message]) -> Iterable[dict[str, Any]]:

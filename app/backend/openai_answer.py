@@ -9,14 +9,22 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from copy import deepcopy
 from typing import Any
 
 from app.backend.attempts import AnswerAttempts, Finish
-from app.backend.base import BackendError, ChatRequest, OpaqueFields, StreamItem, ToolCall, Usage, token_count
-from app.backend.deadlines import FIRST_TOKEN_SECONDS
-from app.backend.dialect import Dialect, without_older_half
+from app.backend.base import (
+    BackendError,
+    ChatRequest,
+    OpaqueFields,
+    StreamItem,
+    Thinking,
+    ToolCall,
+    Usage,
+    token_count,
+)
+from app.backend.dialect import RequestForm, without_older_half
 from app.backend.faults import is_reset
+from app.backend.model_record import ModelRecord
 from app.backend.openai_faults import (
     CONTENT,
     KEY,
@@ -31,6 +39,9 @@ from app.backend.openai_faults import (
     WebPage,
     complaint_of,
     explain,
+    is_loading,
+    rate_limit,
+    refusal_of,
     retry_after,
     status_of,
 )
@@ -58,16 +69,20 @@ async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
     finish, usage = "", None
     async for chunk in stream:
         usage = getattr(chunk, "usage", None) or usage  # some servers send a running total with every chunk
-        text = ""
+        text, thought = "", 0
         with _readable():
             for choice in (chunk.choices or ())[:1]:
                 delta = choice.delta
                 opaque.add(_others(delta), MESSAGE_FIELDS)
+                thought = _thought_letters(delta)
                 for part in getattr(delta, "tool_calls", None) or ():
                     calls.add(part)
                 text = _text(getattr(delta, "content", None) or getattr(delta, "refusal", None))
                 finish = str(choice.finish_reason or finish)
-        yield thoughts.push(text)
+        words = thoughts.push(text)
+        if thought := thought or (len(text) if thoughts.thinking else 0):
+            yield Thinking(thought)
+        yield words
     yield thoughts.flush()
     with _readable():
         made = list(calls.all())
@@ -78,8 +93,11 @@ async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:
         yield OpaqueFields(fields)
     if usage:
         cached = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)
-        sent, answered = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
-        yield Usage(token_count(sent), token_count(answered), token_count(cached))
+        sent, answered, total = (
+            token_count(getattr(usage, name, 0)) for name in ("prompt_tokens", "completion_tokens", "total_tokens")
+        )
+        # Google and xAI count thinking in the total only.
+        yield Usage(sent, max(answered, total - sent), token_count(cached))
     yield Finish(finish)
 
 
@@ -94,6 +112,16 @@ def _readable() -> Iterator[None]:
 
 MESSAGE_FIELDS = ("reasoning_content", "reasoning_details", "extra_content")
 """The fields of a message that servers want back: DeepSeek's and Moonshot's, OpenRouter's, and Google's."""
+
+
+def _thought_letters(delta: Any) -> int:
+    """Returns how much thinking a delta has: in a field of its own, or in parts of the content."""
+    others = _others(delta)
+    fields = (others.get(name) for name in ("reasoning_content", "reasoning"))
+    letters = max((len(text) for text in fields if isinstance(text, str)), default=0)
+    content = getattr(delta, "content", None)
+    parts = content if isinstance(content, list) else ()
+    return letters + sum(len(str(p.get("thinking") or "")) for p in parts if isinstance(p, dict))
 
 
 def _others(part: Any) -> dict[str, Any]:
@@ -184,7 +212,8 @@ def _read_whole(value: dict[str, Any]) -> Iterator[StreamItem | Finish]:
         if text := fields.json():
             yield OpaqueFields(text)
     if isinstance(usage := value.get("usage"), dict):
-        yield Usage(token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens")))
+        sent, total = token_count(usage.get("prompt_tokens")), token_count(usage.get("total_tokens"))
+        yield Usage(sent, max(token_count(usage.get("completion_tokens")), total - sent))
     yield Finish(str(choice.get("finish_reason") or ""))
 
 
@@ -204,26 +233,41 @@ MOST_REFUSALS = 8
 class OpenAIAnswer(AnswerAttempts):
     """The request attempts for a single answer.
 
-    `create` sends a request body. `accepted` is called with the dialect and request that the server accepted, so that
-    changes to the dialect are kept only if they worked.
+    - `create` sends a request in a form, and `extra` are the names of the parameters that it adds.
+    - `accepted_request` is called with the request that the server accepted, which may have had to be shorter.
     """
 
     def __init__(
         self,
         request: ChatRequest,
-        who: str,
         server: ServerInfo,
-        dialect: Dialect,
-        create: Callable[[dict[str, Any]], Any],
-        accepted: Callable[[Dialect, ChatRequest], None],
+        record: ModelRecord,
+        first: RequestForm,
+        create: Callable[[RequestForm, ChatRequest], Any],
+        accepted_request: Callable[[ChatRequest], None],
+        extra: Collection[str] = (),
     ) -> None:
-        super().__init__(request, who)
-        self._server, self._dialect = server, deepcopy(dialect)
-        self._create, self._accepted = create, accepted
+        super().__init__(request, server.name, record, first)
+        self._server = server
+        self._create, self._accepted_request = create, accepted_request
+        self._extra = extra
+        self._response: Any = None
+
+    @property
+    def received(self) -> int:
+        """How many bytes of the present answer have come, comments included."""
+        return self._response.num_bytes_downloaded if self._response is not None else 0
 
     async def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
+        self._response = None
         async with await self._open() as stream:
+            self._response = stream.response
+            self._learn_limit(stream.response)
+            for notice in self.accepted():
+                yield notice
             async for item in read_stream(stream):
+                if isinstance(item, OpaqueFields | ToolCall):
+                    self.record.returns(item)
                 yield item
 
     async def _open(self) -> Any:
@@ -231,19 +275,43 @@ class OpenAIAnswer(AnswerAttempts):
         request, refusals = self.request, 0
         while True:
             try:
-                async with asyncio.timeout(FIRST_TOKEN_SECONDS):
-                    stream = await self._create(self._dialect.body(request))
+                stream = await self._create(self.form, request)
                 break
             except Exception as error:
                 status, complaint = status_of(error), complaint_of(error)
                 if status in (400, 413, 422) and TOO_LONG.search(complaint) and (less := without_older_half(request)):
                     request = less
-                elif refusals < MOST_REFUSALS and _is_refusal(status, complaint) and self._dialect.learn(complaint):
+                elif (
+                    refusals < MOST_REFUSALS
+                    and _is_refusal(status, complaint)
+                    and self.adapt(refusal_of(error), self._extra)
+                ):
                     refusals += 1
                 else:
+                    self._learn_limit(getattr(error, "response", None))
+                    self._learn_key(status)
                     raise
-        self._accepted(self._dialect, request)
+        self._learn_key(200)
+        self._accepted_request(request)
         return stream
+
+    def _learn_limit(self, response: Any) -> None:
+        """Notes the rate limit that the server states with each answer."""
+        limit, rest = rate_limit(getattr(response, "headers", None) or {})
+        budget = self.record.pace.budget
+        if limit is not None:
+            budget.stated(limit)
+        if rest:
+            budget.rests_until = max(budget.rests_until, asyncio.get_running_loop().time() + rest)
+
+    def _learn_key(self, status: int) -> None:
+        if status == 401:
+            self.record.wants_key = True
+        elif status == 200 and not self._server.has_key:
+            self.record.wants_key = False
+
+    def is_loading(self, error: Exception) -> bool:
+        return is_loading(error)
 
     def retry_wait(self, error: Exception, usual: float) -> float | None:
         import openai
@@ -260,9 +328,6 @@ class OpenAIAnswer(AnswerAttempts):
 
     def explain(self, error: Exception, *, mid_answer: bool) -> BackendError:
         return explain(error, self._server, mid_answer=mid_answer)
-
-    def allow_more(self) -> bool:
-        return self._dialect.allow_more()
 
     def check_finish(self, reason: str, answered: bool) -> None:
         if reason.startswith(("content_filter", "safety")) or (reason == "refusal" and not answered):

@@ -25,8 +25,9 @@ from app.backend.base import (
     without_secrets,
 )
 from app.backend.deadlines import limited
-from app.backend.dialect import Dialect
+from app.backend.dialect import RequestForm, first_form, request_body
 from app.backend.faults import without_cause
+from app.backend.model_record import ModelRecord, ModelRecords
 from app.backend.openai_answer import OpenAIAnswer
 from app.backend.openai_faults import ServerInfo, UnreadableAnswer, WebPage, explain
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, LONG_HISTORY_WORDS, ChatMessage
@@ -76,10 +77,13 @@ class OpenAICompatibleBackend:
             else Traits(free=own, concurrent=not own)
         )
         self._api_key = api_key
-        self._extra = extra
+        self._extra = dict(extra or {})
         self._key_wanted = key_wanted
         self._provider = provider if provider in ("openai", "anthropic", "google") else ""
-        self._dialect: Dialect | None = None
+        self.records = ModelRecords()
+        """Where what is known of the model is looked up, in memory unless `make_backend` sets another."""
+        self.record: ModelRecord | None = None
+        self._first = RequestForm()
         self._client: Any = None
 
     @property
@@ -95,7 +99,8 @@ class OpenAICompatibleBackend:
             if not names:
                 raise BackendError(f"{self.name} answers, but has no model. Load one there, and try again.", "model")
             self._id = names[0]
-        self._dialect = Dialect(self._provider, self._id, self._extra)
+        self._first = first_form(self._provider, self._id)
+        self.record = self.records.of(self.base_url, self._id)
 
     async def models(self) -> list[str]:
         """Returns the server's chat models. Doesn't require `open`. Raises BackendError."""
@@ -114,20 +119,28 @@ class OpenAICompatibleBackend:
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[AsyncIterator[StreamItem]]:
         client = self._client
-        if client is None or self._dialect is None:
+        record = self.record
+        if client is None or record is None:
             raise BackendError(f"{self.name} has not been opened yet.", "setup")
+        most_temperature = 1.0 if self._provider == "anthropic" else 2.0
 
-        def create(body: dict[str, Any]) -> Any:
+        def create(form: RequestForm, request: ChatRequest) -> Any:
+            body = request_body(form, request, self._extra, most_temperature)
             return client.chat.completions.create(model=self._id, **body)
 
-        def accepted(dialect: Dialect, final: ChatRequest) -> None:
-            self._dialect = dialect
+        def accepted(final: ChatRequest) -> None:
             if final is not request:  # make the conversation's next requests fit on the first try
                 words = sum(len(m.content.split()) for m in final.messages[1:-1] if isinstance(m, ChatMessage))
                 self.traits = replace(self.traits, history_words=max(60, min(self.traits.history_words, words)))
 
-        answer = OpenAIAnswer(request, self.name, self._server, self._dialect, create, accepted)
-        async with limited(answer.items(), self.name, request) as items:
+        answer = OpenAIAnswer(request, self._server, record, self._first, create, accepted, self._extra)
+        async with limited(
+            answer.items(),
+            self.name,
+            request,
+            first_seconds=record.first_token_seconds,
+            received=lambda: answer.received,
+        ) as items:
             yield items
 
     async def prime(self, request: ChatRequest) -> None:
@@ -137,12 +150,14 @@ class OpenAICompatibleBackend:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+        if self.record is not None:
+            await self.records.keep()
 
     @property
     def _server(self) -> ServerInfo:
         shown = without_secrets(self.base_url)
         where = f"{self.name} ({shown})" if not self._provider and self.name not in shown else self.name
-        return ServerInfo(where, self._id, bool(self._api_key), bool(self._provider))
+        return ServerInfo(self.name, where, self._id, bool(self._api_key), bool(self._provider))
 
     async def _list(self) -> list[str]:
         try:

@@ -6,11 +6,13 @@ import contextlib
 import json
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from app.backend.base import BackendError
+from app.backend.dialect import OUT_OF_ROOM, Refusal
 from app.backend.faults import Failure, Rule, is_connect_timeout, is_reset, match_rules, no_connection, refused_answer
 
 TRANSIENT = {408, 409, 425, 500, 502, 503, 504, 520, 522, 524, 529}
@@ -30,6 +32,7 @@ NO_MODEL = re.compile(
 NO_MONEY = re.compile(r"insufficient.?(quota|credit|balance|funds)|credit balance", re.I)
 KEY = re.compile(r"api[ _-]?key|unauthori[sz]ed|authentication|no_db_connection|proxy server token", re.I)
 """Matches errors about API keys. The last two alternatives match LiteLLM's errors for keys it didn't issue."""
+LOADING = re.compile(r"loading|still starting|warming up", re.I)
 _HTTP_LIBRARIES = ("httpx", "httpx2", "httpcore", "httpcore2", "h11", "anyio", "ssl")
 
 
@@ -37,9 +40,10 @@ _HTTP_LIBRARIES = ("httpx", "httpx2", "httpcore", "httpcore2", "h11", "anyio", "
 class ServerInfo:
     """The server that a request was sent to. `where`: its name in messages; `known`: whether a provider runs it.
 
-    `model`: empty if the list of models was requested before one was chosen.
+    `name`: the same without its address. `model`: empty if the list of models was requested before one was chosen.
     """
 
+    name: str
     where: str
     model: str
     has_key: bool
@@ -76,7 +80,13 @@ def explain(error: Exception, server: ServerInfo, *, mid_answer: bool = False) -
     explained = match_rules(failure, _RULES, where=server.where, model=model, retry_after=retry_after(error))
     if explained is None:
         raise error
+    if failure.status == 429 and not _no_money(failure):
+        explained.retry_after = explained.retry_after or DEFAULT_REST_SECONDS
     return explained
+
+
+DEFAULT_REST_SECONDS = 15.0
+"""How long to wait after a refusal because of the rate limit if the server doesn't state it."""
 
 
 def _cannot_connect(error: Exception) -> bool:
@@ -181,6 +191,11 @@ _RULES: tuple[Rule, ...] = (
         "This is more than {model} at {where} can read at once. Begin a new conversation, or choose another model.",
     ),
     (
+        lambda f: f.status == 400 and bool(OUT_OF_ROOM.search(f.complaint)),
+        "empty",
+        "{where} used all the room for its answer to think. Ask again, or choose another model.",
+    ),
+    (
         lambda f: f.status in (400, 422) and bool(CONTENT.search(f.complaint)),
         "content",
         "{where} refuses this question by its content rules. Ask in other words, or choose another model.",
@@ -231,16 +246,61 @@ _COMPLAINT_FIELDS = ("param", "code", "type", "status", "message", "detail", "me
 message in `metadata`."""
 
 
+def refusal_of(error: Exception) -> Refusal:
+    """Returns what the server says about a request that it rejected."""
+    body = _error_body(error)
+    param = body.get("param") if isinstance(body, dict) else None
+    return Refusal(complaint_of(error), param if isinstance(param, str) else "")
+
+
+def is_loading(error: Exception) -> bool:
+    """Returns whether the server rejected a request because it is still loading its model."""
+    return status_of(error) == 503 and bool(LOADING.search(complaint_of(error)))
+
+
+def rate_limit(headers: Mapping[str, str]) -> tuple[float | None, float]:
+    """Returns the limit that a response states, in requests per minute, and the seconds to wait until the next one.
+
+    None and 0 if it states none. Some providers state a limit a day under the same name, so the rate is computed from
+    the time until what was used is available again.
+    """
+    limit, left = (_number(headers.get(f"x-ratelimit-{name}-requests")) for name in ("limit", "remaining"))
+    reset = _seconds(headers.get("x-ratelimit-reset-requests") or "")
+    rest = reset if left is not None and left <= 0 else 0.0
+    if limit is None or left is None or left >= limit or reset <= 0:
+        return None, rest
+    return 60.0 * (limit - left) / reset, rest
+
+
+def _number(text: str | None) -> float | None:
+    return float(text) if text and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text) else None
+
+
+def _seconds(text: str) -> float:
+    """Parses a duration such as “6m0s”, “1h2m3.5s”, “120ms” or “30”; returns 0 if it is malformed."""
+    if (seconds := _number(text)) is not None:
+        return seconds
+    if not re.fullmatch(r"(\d{1,9}(\.\d{1,9})?(ms|[dhms]))+", text):
+        return 0.0
+    units = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+    return sum(float(n) * units[unit] for n, _, unit in re.findall(r"(\d+(\.\d+)?)(ms|[dhms])", text))
+
+
 def complaint_of(error: Exception) -> str:
     """Returns the server's error message, which must only be matched against patterns and never shown."""
+    body = _error_body(error)
+    if not isinstance(body, dict):
+        return str(body or "")[:2000]
+    return " ".join(str(body.get(name) or "") for name in _COMPLAINT_FIELDS)[:4000]
+
+
+def _error_body(error: Exception) -> Any:
     body = getattr(error, "body", None)
     if isinstance(body, list) and body:  # Google wraps it in a list
         body = body[0]
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
-    if not isinstance(body, dict):
-        return str(body or "")[:2000]
-    return " ".join(str(body.get(name) or "") for name in _COMPLAINT_FIELDS)[:4000]
+    return body
 
 
 def retry_after(error: Exception) -> float:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.backend.base import Backend, BackendError, split_address
+from app.backend.model_record import ModelRecords
 from app.platform.installation import packages_command
 
 
@@ -120,12 +121,15 @@ def make_backend(
     model: str = "",
     base_url: str = "",
     key: Callable[[Sequence[str]], str] = lambda names: "",
+    records: ModelRecords | None = None,
 ) -> Backend:
     """Creates a back-end without opening it. Raises BackendError.
 
     - `name`: a key of `PROVIDERS`.
     - `model`, `base_url`: empty for the provider's defaults.
-    - `key`: returns the API key stored under one of these names, or an empty string.
+    - `key`: returns the API key stored under one of these names, or an empty string. It isn't called for a server of
+      the user's own that is known to answer without one, since some keyrings ask for a password.
+    - `records`: what is known of models; None to learn it again.
     """
     spec = find_spec(name)
     module: Any = importlib.import_module(spec.module)
@@ -135,7 +139,11 @@ def make_backend(
     elif name == "ollama":
         made = module.OllamaBackend(base_url=base_url, model=model)
     else:
+        if name == "compatible" and records is not None and records.wants_key(base_url) is False:
+            key = lambda names: ""  # noqa: E731
         made = _make_openai_compatible(module, name, model, base_url, key)
+    if records is not None:
+        made.records = records
     made.made_for = (name, model, base_url)  # read by `app.backend.base.made_for`
     return made
 

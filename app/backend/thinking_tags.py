@@ -15,6 +15,11 @@ class ThinkingTagFilter:
         self._held = ""
         self._state = "start"
 
+    @property
+    def thinking(self) -> bool:
+        """Whether the newest delta ended in mid-thought."""
+        return self._state == "thinking"
+
     def push(self, delta: str) -> str:
         """Adds a delta; returns any text that is known not to be thinking."""
         if self._state == "words":

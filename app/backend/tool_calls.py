@@ -75,7 +75,8 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
                 yield item
         if not calls:
             return
-        calls, offered = calls[:MOST_CALLS], {spec.name for spec in request.tools}
+        calls = calls[:MOST_CALLS]
+        offered = {spec.name for spec in request.tools if request.may_call}
         allowed = [call for call in calls if call.name in offered]  # a model may name any tool it has seen or invented
         for call in allowed:
             yield ToolStarted(call.name, call.arguments)
@@ -97,4 +98,4 @@ async def _rounds(backend: Backend, request: ChatRequest, tools: Toolbox) -> Asy
         answers = tuple(ToolMessage(c.id, c.name, next(told) if c.name in offered else NOT_OFFERED) for c in calls)
         request = replace(request, messages=(*request.messages, ToolCallMessage(tuple(calls), words, opaque), *answers))
         if number == MOST_ROUNDS - 1:
-            request = replace(request, tools=())  # the model must answer with the results so far
+            request = replace(request, may_call=False)  # the model must answer with the results so far

@@ -90,16 +90,21 @@ Kind = Literal["final", "paused", "partial"]
 class RequestBudget:
     """The requests that a server accepts per minute. `limit`: None if there is no limit, as on one's own server.
 
-    A refusal decreases the limit by a factor; time without one increases it by a constant. Times are in seconds, by any
-    steady clock.
+    A refusal decreases the limit by a factor; time without one increases it by a constant, up to the limit that the
+    server has stated, if any. Times are in seconds, by one steady clock for all sessions of the process.
     """
 
     def __init__(self, limit: float | None = ASSUMED_LIMIT) -> None:
         self.limit = limit
+        self.known = False
+        """Whether `limit` was learned from the server rather than assumed."""
         self.rests_until = float("-inf")
         """Until when the server asked to be left alone."""
         self._sent: deque[float] = deque()
+        self._sent_last = float("-inf")
         self._grew_at: float | None = None
+        self._stated: float | None = None
+        self._refused = False
 
     def allows(self, kind: Kind, at: float) -> bool:
         """Returns whether a request of this kind may be sent now. Always true for complete turns."""
@@ -111,14 +116,16 @@ class RequestBudget:
             return True
         if self._grew_at is not None and at - self._grew_at >= GROWTH_SECONDS:
             self._grew_at = at
-            self.limit += GROWTH
+            self.limit = min(self.limit + GROWTH, max(self.limit, self._stated or float("inf")))
         return self._spent(at) + RESERVED[kind] < self.limit
 
-    def sent(self, at: float) -> None:
-        """Records that a request was sent."""
+    def sent(self, at: float) -> float:
+        """Records that a request was sent. Returns the seconds since the one before it."""
+        before, self._sent_last = self._sent_last, at
         self._sent.append(at)
         if self._grew_at is None:
             self._grew_at = at
+        return at - before
 
     def refused(self, at: float, retry_after: float) -> None:
         """Records that the latest request was refused because of the limit.
@@ -131,10 +138,16 @@ class RequestBudget:
         spent = self._spent(at)
         self.limit = max(1.0, DECREASE * min(spent, spent if self.limit is None else self.limit))
         self._grew_at = at
+        self.known = self._refused = True
 
     def stated(self, limit: float) -> None:
-        """Records the limit that the server has stated, in requests per minute."""
-        self.limit = max(1.0, limit)
+        """Records the limit that the server has stated, in requests per minute.
+
+        After a refusal it only caps the growth, since the limit that was reached may be another one (of tokens).
+        """
+        self._stated = limit = max(1.0, limit)
+        self.limit = min(limit, self.limit or limit) if self._refused else limit
+        self.known = True
 
     def _spent(self, at: float) -> int:
         while self._sent and at - self._sent[0] >= WINDOW_SECONDS:
@@ -152,10 +165,17 @@ _WEIGHT = 0.3
 """Weight of the newest answer in the running mean."""
 
 
+COLD_SECONDS = 300.0
+"""After such a time without a request, a model may have been unloaded, so that its next answer starts later."""
+KEPT_SAMPLES = 9
+Start = Literal["warm", "cold", "superseded"]
+"""How a request met the model: as usual, as the first one after a pause, or so that it was superseded before it had an
+answer. The last is a lower bound."""
+
+
 class Pace:
-    """Speed of one back-end. `floor`: the shortest interval in seconds that suits it; `first_seconds`: from a request
-    to the first words, None if unknown. The latter and `words_per_second` may come from an earlier measurement.
-    `budget`: unlimited by default.
+    """Speed of one back-end. `floor`: the shortest interval in seconds that suits it. `first_seconds` and
+    `words_per_second` may come from an earlier measurement. `budget`: unlimited by default.
     """
 
     def __init__(
@@ -166,18 +186,40 @@ class Pace:
         budget: RequestBudget | None = None,
     ) -> None:
         self.floor = floor
-        self.first_seconds = first_seconds
         self.words_per_second = words_per_second
         self.budget = budget or RequestBudget(None)
+        self.first_words: dict[Start, deque[float]] = {
+            "warm": deque(maxlen=KEPT_SAMPLES),
+            "cold": deque(maxlen=KEPT_SAMPLES),
+            "superseded": deque(maxlen=KEPT_SAMPLES),
+        }
+        """Seconds from requests to the first words of their answers."""
+        self._expected = first_seconds
 
-    def began(self, seconds: float) -> None:
-        """Records that a stream gave its first words after `seconds`."""
-        self.first_seconds = _mean(self.first_seconds, max(0.0, seconds))
+    def expect(self, first_seconds: float | None, words_per_second: float | None) -> None:
+        """Records the speed that was measured earlier, for as long as nothing else is known."""
+        self._expected = first_seconds
+        self.words_per_second = self.words_per_second or words_per_second
+
+    def began(self, seconds: float, start: Start = "warm") -> None:
+        """Records that a stream gave its first words, or was superseded, after `seconds`."""
+        self.first_words[start].append(max(0.0, seconds))
 
     def ended(self, words: int, seconds: float) -> None:
         """Records that a stream gave `words` words in `seconds` from the first one on."""
         if words > CLAUSE_WORDS and seconds > 0:
             self.words_per_second = _mean(self.words_per_second, words / seconds)
+
+    @property
+    def first_seconds(self) -> float | None:
+        """Seconds from a request to the first words: the median of the latest answers; None if unknown.
+
+        Those of a model that had to be loaded count only if there are no others.
+        """
+        for start in ("warm", "cold"):
+            if known := sorted(self.first_words[start]):
+                return known[len(known) // 2]
+        return self._expected
 
     @property
     def first_clause(self) -> float:

@@ -14,16 +14,16 @@ from typing import Any
 
 from app.backend import PROVIDERS, make_backend
 from app.backend.base import Backend, BackendError, Usage, in_own_network
+from app.backend.model_record import ModelRecords
 from app.backend.prices import Prices, load_prices
 from app.conversation.languages import AUTOMATIC, ENGLISH
-from app.conversation.oracle import Pace
 from app.models.catalogue import find_model, models_of
 from app.models.selection import language_model_here
 from app.platform.installation import resource
 from app.services.api_keys import api_key
 from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.settings.declarations import Settings
-from app.settings.paths import prices_path, servers_path
+from app.settings.paths import model_records_path, prices_path, servers_path
 from app.tools import MCP_PREFIX, Toolbox, load_servers, make_toolbox, named_servers
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTING_LIST
@@ -72,8 +72,8 @@ def write_routes(routes: Mapping[str, BackendChoice]) -> str:
     return json.dumps(rows, ensure_ascii=False)
 
 
-PACES: dict[tuple[str, str], Pace] = {}
-"""Measured back-end speeds, keyed by provider and model and shared by all sessions of this process."""
+RECORDS = ModelRecords(model_records_path)
+"""What is known of models, shared by all sessions and commands of this process."""
 
 
 def backend(choice: BackendChoice, language: str = ENGLISH) -> Backend:
@@ -86,7 +86,7 @@ def backend(choice: BackendChoice, language: str = ENGLISH) -> Backend:
     model = choice.model
     if choice.provider == "embedded" and not model:
         model = _embedded_model(language)
-    return make_backend(choice.provider, model=model, base_url=choice.base_url, key=api_key)
+    return make_backend(choice.provider, model=model, base_url=choice.base_url, key=api_key, records=RECORDS)
 
 
 def _embedded_model(language: str) -> str:

@@ -89,7 +89,7 @@ class BackendController:
             group=group,
             numbers=itertools.count(1),
             stream=self._tools.stream,
-            paces=self.parts.paces,
+            records=self.parts.records,
             cost=self.parts.cost,
             allowed=self._spending.allows,
             acts=lambda: bool(self._tools.acting),

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 from collections.abc import Callable
 
 from app.backend.base import Backend, BackendError, FaultKind
 from app.conversation import events as e
 from app.conversation.markdown import ends_in_block
 from app.conversation.oracle import (
+    COLD_SECONDS,
     Kind,
     OracleAsked,
     OracleCompleted,
     OracleDone,
     OraclePolicy,
     OracleWords,
+    RequestBudget,
 )
 from app.conversation.speaking.revisions import Revisions
 from app.conversation.turns.floor import Interrupt
@@ -39,6 +42,8 @@ SPARING_FACTOR = 4.0
 """How much longer the interval between requests is when the cap comes near."""
 _NOT_RETRIED: tuple[FaultKind, ...] = ("content",)
 """Faults of the question, which no other back-end is asked to make good."""
+
+_log = logging.getLogger(__name__)
 
 
 class OracleRunner:
@@ -70,8 +75,9 @@ class OracleRunner:
         self._priming: asyncio.Task[None] | None = None
         self._failed_turn = 0
         self._told = ""
+        self._notified = (0, "")
         self._waiting: asyncio.TimerHandle | None = None
-        self._waited_turn = 0
+        self._waited_turn = self._left_out_turn = 0
         self._worked: set[Backend] = set()
         self.refused_turn = 0
         self._closed = False
@@ -269,17 +275,18 @@ class OracleRunner:
         if not self._context.allowed(backend):
             self._refuse(turn, final)
             return
-        before, now = self._newest, self._now()
+        before, now, clock = self._newest, self._now(), asyncio.get_running_loop().time()
         budget = self._context.pace(backend).budget
-        if not budget.allows(kind, now):
+        if not budget.allows(kind, clock):
+            self._left_out(turn, backend, budget)
             return
         self._stop_waiting()
-        if ROUNDING_SECONDS < (rest := budget.rests_until - now) <= self._longest_wait:
+        if ROUNDING_SECONDS < (rest := budget.rests_until - clock) <= self._longest_wait:
             self._wait(turn, rest, backend)
             return
-        budget.sent(now)
+        cold = budget.sent(clock) > COLD_SECONDS
         revision = next(self._numbers)
-        stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now)
+        stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now, cold=cold)
         stream.want(whole=not brief)
         self._newest = stream
         self._streams[revision] = stream
@@ -298,6 +305,13 @@ class OracleRunner:
         """How long a question waits for the limit of its server: only briefly if another back-end could answer it."""
         another = self.standby is not None or isinstance(self.backend, Chooser)
         return SHORT_WAIT_SECONDS if another else LONGEST_WAIT_SECONDS
+
+    def _left_out(self, turn: int, backend: Backend, budget: RequestBudget) -> None:
+        """Logs once a turn that early requests are left out."""
+        if turn != self._left_out_turn:
+            self._left_out_turn = turn
+            limit = "unknown" if budget.limit is None else f"{budget.limit:.0f} a minute"
+            _log.info("turn %d: %s is not asked early, to keep its limit (%s) free", turn, backend.name, limit)
 
     def _wait(self, turn: int, seconds: float, backend: Backend) -> None:
         """Asks again about `turn` once its server accepts requests again, unless the user has moved on by then."""
@@ -375,7 +389,7 @@ class OracleRunner:
         if first:
             stream.first_at = now
             self._worked.add(stream.chosen)
-            self._context.pace(stream.backend).began(now - stream.asked_at)
+            self._context.pace(stream.backend).began(now - stream.asked_at, "cold" if stream.cold else "warm")
             if stream is self._newest:
                 self.policy.spoke()
             self._supersede(stream, now)
@@ -412,18 +426,27 @@ class OracleRunner:
 
     # -- its end -----------------------------------------------------------------------------------
 
+    def notify(self, stream: OracleStream, sentence: str) -> None:
+        """Shows a message about how the answer comes about, once a turn."""
+        if stream.over or (stream.turn, sentence) == self._notified:
+            return
+        self._notified = (stream.turn, sentence)
+        if self.secondary:
+            sentence = f"The comparison model: {sentence}"
+        self._emit(e.Failure(self._now(), "backend", sentence, secondary=self.secondary, about="backend"))
+
     def fail(self, stream: OracleStream, error: BackendError) -> None:
         """Tell what failed, and let another back-end answer if there is one."""
         if stream.over:
             return
         sentence, took_over = str(error), False
-        rest, now = min(error.retry_after, LONGEST_REST_SECONDS), self._now()
+        rest, clock = min(error.retry_after, LONGEST_REST_SECONDS), asyncio.get_running_loop().time()
         limited = error.kind == "quota" and rest > 0
         budget = self._context.pace(stream.backend).budget
         if limited:
-            budget.refused(now, rest)
+            budget.refused(clock, rest)
         elif rest:
-            budget.rests_until = now + rest
+            budget.rests_until = clock + rest
         present = stream.chosen is self.backend
         if limited and present and not stream.count and self._waits_out(stream, rest):
             return
@@ -494,6 +517,8 @@ class OracleRunner:
         if stream is self._newest:
             self.policy.ended()
         self._emit(e.OracleEnded(now, stream.revision, reason, stream.count))
+        if reason == "superseded" and not stream.count:
+            self._context.pace(stream.backend).began(now - stream.asked_at, "superseded")
         if stream.count or reason != "failed" or stream.usage is not None:
             count(stream, self._context, now)  # a refused request cost nothing
         if reason != "superseded" and not stream.cut_short:  # a whole answer follows

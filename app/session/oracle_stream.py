@@ -14,15 +14,18 @@ from app.backend.base import (
     BackendError,
     ChatRequest,
     FaultKind,
+    Notice,
     StreamItem,
+    Thinking,
     ToolEnded,
     ToolStarted,
     Usage,
     made_for,
 )
+from app.backend.model_record import ModelRecords
 from app.backend.router import Choice
 from app.conversation import events as e
-from app.conversation.oracle import ASSUMED_LIMIT, Pace, RequestBudget
+from app.conversation.oracle import Pace
 from app.conversation.words import WordGatherer
 from app.session.mailbox import Message
 
@@ -40,11 +43,11 @@ class OracleContext:
     """`request` builds the chat request for (back-end, turn, words, whether tools may act); `stream` sends it.
 
     `post` sends a message to the front-end, `emit` an event to every listener; `now` is the session's time in seconds.
-    `group` holds the tasks of all streams, `numbers` counts revisions. `paces`: what is known of back-ends' speed, by
-    name and model. `cost` returns US dollars or None; `allowed` tells whether a back-end may be asked at all. `acts`:
-    whether tools may change something. Called back: `used` with a tool's call for a turn, `failed` with a back-end's
-    failure, `reported` with the event that is about to report it, with the back-end and the one that had chosen it;
-    `changed` when the standby has taken over from a back-end.
+    `group` holds the tasks of all streams, `numbers` counts revisions. `records`: what is known of models. `cost`
+    returns US dollars or None; `allowed` tells whether a back-end may be asked at all. `acts`: whether tools may change
+    something. Called back: `used` with a tool's call for a turn, `failed` with a back-end's failure, `reported` with
+    the event that is about to report it, with the back-end and the one that had chosen it; `changed` when the standby
+    has taken over from a back-end.
     """
 
     request: Callable[[Backend, int, str, bool], ChatRequest]
@@ -56,7 +59,7 @@ class OracleContext:
     stream: Callable[[Backend, ChatRequest], AbstractAsyncContextManager[AsyncIterator[StreamItem]]] = (
         lambda backend, request: backend.stream(request)
     )
-    paces: dict[tuple[str, str], Pace] = field(default_factory=dict)
+    records: ModelRecords = field(default_factory=ModelRecords)
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
     allowed: Callable[[Backend], bool] = lambda backend: True
     acts: Callable[[], bool] = lambda: False
@@ -67,12 +70,7 @@ class OracleContext:
 
     def pace(self, backend: Backend) -> Pace:
         """Return what is known of a back-end's speed."""
-        key = (backend.name, backend.model)
-        if key not in self.paces:
-            traits = backend.traits
-            budget = RequestBudget(None if traits.free else ASSUMED_LIMIT)
-            self.paces[key] = Pace(traits.least_interval, traits.first_seconds, traits.words_per_second, budget)
-        return self.paces[key]
+        return self.records.of_backend(backend).pace_of(backend.traits)
 
 
 def backend_failure(
@@ -89,12 +87,17 @@ CHARS_PER_TOKEN = 4.0
 """Of English text; estimates tokens where the server did not count them."""
 
 
+LONG_THINKING_SECONDS = 5.0
+"""After such a time the user is told that the model is thinking."""
+
+
 class StreamOwner(Protocol):
     """What a stream needs of the runner that it belongs to."""
 
     @property
     def secondary(self) -> bool: ...
     def deliver(self, stream: OracleStream, text: str) -> None: ...
+    def notify(self, stream: OracleStream, sentence: str) -> None: ...
     def fail(self, stream: OracleStream, error: BackendError) -> None: ...
     def end(self, stream: OracleStream, reason: e.EndReason) -> None: ...
 
@@ -117,6 +120,8 @@ class OracleStream:
     chosen: Backend
     asked_at: float
     order: int = 0
+    cold: bool = False
+    """The model may have been unloaded before this request."""
     task: asyncio.Task[None] | None = None
     count: int = 0
     text: str = ""
@@ -124,6 +129,9 @@ class OracleStream:
     sent: int = 0
     usage: Usage | None = None
     counted_letters: int = 0
+    thought_letters: int = 0
+    """How much of the model's thinking has come that the server has not counted yet."""
+    thinking_told: bool = False
     uncounted: bool = True  # a request is under way, or was, that the server has not counted
     over: bool = False
     enough: bool = False
@@ -145,7 +153,7 @@ class OracleStream:
     def add_usage(self, usage: Usage) -> None:
         """Add what the server counted up to here."""
         before = self.usage or Usage(0, 0)
-        self.uncounted, self.counted_letters = False, len(self.text)
+        self.uncounted, self.counted_letters, self.thought_letters = False, len(self.text), 0
         self.usage = Usage(
             before.tokens_in + usage.tokens_in,
             before.tokens_out + usage.tokens_out,
@@ -161,7 +169,7 @@ class OracleStream:
         if usage is not None and not self.uncounted:
             return usage
         usage = usage or Usage(0, 0)
-        letters = len(self.text) - self.counted_letters
+        letters = len(self.text) - self.counted_letters + self.thought_letters
         return Usage(
             usage.tokens_in + self.sent,
             usage.tokens_out + round(letters / CHARS_PER_TOKEN),
@@ -242,6 +250,11 @@ async def _take_in(stream: OracleStream, context: OracleContext, gatherer: WordG
                     stream.owner.deliver(stream, gatherer.push(item))
                 case Usage():
                     stream.add_usage(item)
+                case Thinking(letters):
+                    stream.thought_letters += letters
+                    _tell_of_thinking(stream, context)
+                case Notice(sentence):
+                    stream.owner.notify(stream, sentence)
                 case ToolStarted():
                     context.used(stream.turn, item.name)
                     context.emit(e.ToolCalled(context.now(), stream.revision, item.name, item.arguments))
@@ -253,6 +266,15 @@ async def _take_in(stream: OracleStream, context: OracleContext, gatherer: WordG
             if stream.enough:
                 return  # what follows the sentence's end belongs to the next one
     stream.owner.deliver(stream, gatherer.flush())
+
+
+def _tell_of_thinking(stream: OracleStream, context: OracleContext) -> None:
+    """Explains the wait once if the model thinks for long about a complete turn."""
+    waited = context.now() - stream.asked_at
+    if stream.final and not stream.count and not stream.thinking_told and waited >= LONG_THINKING_SECONDS:
+        stream.thinking_told = True
+        name = stream.backend.name
+        stream.owner.notify(stream, f"{name} is still thinking. Its answer comes when it has finished.")
 
 
 def _letters(request: ChatRequest) -> int:

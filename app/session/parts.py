@@ -14,7 +14,7 @@ from typing import Literal
 
 from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.backend.base import Backend, Usage
-from app.conversation.oracle import Pace as BackendPace
+from app.backend.model_record import ModelRecords
 from app.conversation.turns.endpointing import PauseLengths
 from app.frontend.base import FrontEnd, FrontEndError
 from app.session.control import BackendChoice, SessionChoice, SpeechChoice, ToolChoice
@@ -34,8 +34,8 @@ class SessionParts:
 
     `edge`: the devices behind `source` and `sink`, if they are devices. `fallback` makes the front-end that takes over
     when the first one is lost, while loading or later. The `make_...` functions build a part for a choice, not opened
-    yet; without one the session keeps what it has. `cost` returns US dollars for a request, None if unknown. `paces`:
-    what earlier sessions learned of back-ends' speed. `prepare` loads on a thread whatever else is needed.
+    yet; without one the session keeps what it has. `cost` returns US dollars for a request, None if unknown. `records`:
+    what earlier sessions learned of models. `prepare` loads on a thread whatever else is needed.
     `keep_pauses` stores what was learned of the user's pauses when the session is over; it may write files, so it runs
     on a thread (but in simulated time).
     """
@@ -54,7 +54,7 @@ class SessionParts:
     make_transcriber: Callable[[SpeechChoice], Awaitable[Transcriber]] | None = None
     make_voice: Callable[[SpeechChoice], Awaitable[Voice]] | None = None
     cost: Callable[[Backend, Usage], float | None] = lambda backend, usage: None
-    paces: dict[tuple[str, str], BackendPace] = field(default_factory=dict)
+    records: ModelRecords = field(default_factory=ModelRecords)
     prepare: Callable[[], None] | None = None
     keep_pauses: Callable[[PauseLengths], None] = lambda pauses: None
 

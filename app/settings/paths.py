@@ -41,6 +41,11 @@ def pauses_path() -> Path:
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "pauses.json"
 
 
+def model_records_path() -> Path:
+    """Returns the path of the file that stores what was learned of models and their servers."""
+    return platformdirs.user_data_path(APP_NAME, appauthor=False) / "model_records.json"
+
+
 def updates_path() -> Path:
     """Returns the path of the file that stores the time of the last update check."""
     return platformdirs.user_data_path(APP_NAME, appauthor=False) / "updates.json"

@@ -320,6 +320,14 @@ def test_a_tool_that_was_not_offered_is_not_called_though_the_model_names_it() -
     assert isinstance(refusal, ToolMessage) and "can't be used now" in refusal.text and got[-1][1] == "Not yet."
 
 
+def test_a_backend_that_only_ever_asks_for_tools_is_made_to_answer() -> None:
+    tools = ScriptedTools()
+    got, backend = run([(CALL,)] * MOST_ROUNDS + [("Enough.",)], tools)
+    assert len(tools.calls) == MOST_ROUNDS and got[-1][1] == "Enough."
+    assert [request.may_call for request in backend.requests] == [True] * MOST_ROUNDS + [False]
+    assert backend.requests[-1].tools, "some servers refuse calls of tools that are not defined"
+
+
 def test_a_stream_that_is_left_takes_its_tools_along() -> None:
     tools = ScriptedTools(60.0)
     _, backend = run([(CALL,), ("Never.",)], tools, stop=3.0)

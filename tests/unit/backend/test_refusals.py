@@ -7,7 +7,8 @@ from email.utils import formatdate
 
 import pytest
 
-from app.backend.base import ChatRequest
+from app.backend.base import ChatRequest, Notice
+from app.backend.openai_faults import DEFAULT_REST_SECONDS
 from app.conversation.prompt import ChatMessage
 from tests.support.provider_protocols import Vllm, page, whole
 from tests.support.rule_server import Row, Rule, RuleServer
@@ -117,7 +118,7 @@ async def test_a_long_retry_after_is_told_instead_of_kept(kind: str, after: str,
 async def test_a_retry_after_that_makes_no_sense_is_as_none(value: str) -> None:
     busy = SPEECHES["openai"].refusal(429, headers={"Retry-After": value})
     _, error, _ = await fault_then_answer("openai", *[busy] * 3)
-    assert error.retry_after == 0 and has_words(error, "Ask again in a while")
+    assert error.retry_after == DEFAULT_REST_SECONDS and has_words(error, "Ask again in a while")
 
 
 async def test_without_a_key_a_server_that_wants_one_is_told_so() -> None:

@@ -177,13 +177,17 @@ def test_the_interval_is_what_a_clause_needs(first: float | None, speed: float |
 
 def test_a_pace_follows_a_backend_that_becomes_slow_but_not_one_slow_answer() -> None:
     pace = Pace()
+    pace.began(9.0, "cold")
+    assert pace.first_seconds == 9.0, "nothing else is known"
     for _ in range(10):
         pace.began(0.1)
     pace.began(1.0)
-    assert pace.first_seconds == pytest.approx(0.37)
-    for _ in range(12):
+    pace.began(9.0, "cold")
+    pace.began(0.01, "superseded")
+    assert pace.first_seconds == 0.1
+    for _ in range(4):
         pace.began(1.0)
-    assert pace.first_seconds == pytest.approx(1.0, abs=0.02)
+    assert pace.first_seconds == 1.0
     assert pace.new_words == 3, "a slow model is restarted for more words only"
 
 

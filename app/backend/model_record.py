@@ -1,0 +1,228 @@
+"""What is known of each model on each server: how to ask it, how fast it answers, how often it may be asked.
+
+A `ModelRecord` belongs to a model on a server, not to a back-end object, so that nothing has to be learned twice.
+`ModelRecords` owns all of them and keeps them in a file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from app.backend.base import Backend, OpaqueFields, ToolCall, Traits, without_secrets
+from app.backend.dialect import MORE_ROOM, RequestForm
+from app.conversation.oracle import ASSUMED_LIMIT, Pace, RequestBudget
+from app.platform.files import write_json
+from app.untrusted.files import read_versioned
+from app.untrusted.limits import SMALL_FILE
+
+VERSION = 1
+"""The format version of the file."""
+MOST_RECORDS = 60
+MOST_FIELDS = 8
+LOSSES = {
+    "tools": "{who} refuses requests with tools, so it answers without them. Choose another model to use tools.",
+    "temperature": "{who} accepts no temperature, so the one in your settings has no effect on it.",
+    "limits": "{who} accepts no limit for the length of an answer. Its answers may be longer and cost more.",
+    "plain": "{who} accepts nothing but the conversation: no tools, no temperature. Choose another model to use them.",
+}
+"""The fields of `RequestForm` without which the user loses something, and the sentence that says so."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class ModelRecord:
+    """What is known of one model on one server. Everything is kept across sessions.
+
+    - `learned`: values of `RequestForm` that differ from the first ones tried
+    - `doubted`: fields of `LOSSES` that were refused once; they are tried again and learned if refused again
+    - `opaque`: names of the fields that the server sends with tool calls and wants back
+    - `wants_key`: whether the server wanted an API key; None if unknown
+    - `first_token_seconds`: how long to wait for the server's first sign of life; 0 for the default
+    """
+
+    learned: dict[str, Any] = field(default_factory=dict)
+    doubted: set[str] = field(default_factory=set)
+    opaque: tuple[str, ...] = ()
+    wants_key: bool | None = None
+    first_token_seconds: float = 0.0
+    pace: Pace = field(default_factory=Pace)
+    measured: bool = False
+    """Whether `pace` has the back-end's own traits."""
+
+    def form(self, first: RequestForm) -> RequestForm:
+        """Returns the form for the next request. `first`: the form to try if nothing is known."""
+        return replace(first, **self.learned)
+
+    def accepted(self, first: RequestForm, before: RequestForm, after: RequestForm, used: set[str]) -> list[str]:
+        """Learns from a request that was accepted in the form `after`, having begun with `before`.
+
+        Only the differences are learned, and only where nothing else was learned meanwhile, since requests overlap.
+        Returns the names of those `LOSSES` that are confirmed now. `used`: which of them the request depended on.
+        """
+        confirmed, now = [], self.form(first)
+        for name in (f.name for f in fields(RequestForm)):
+            old, new = getattr(before, name), getattr(after, name)
+            if old == new:
+                if name in used:
+                    self.doubted.discard(name)
+            elif getattr(now, name) == old:
+                if _is_loss(name, new):
+                    if name not in self.doubted:
+                        self.doubted.add(name)
+                        continue
+                    self.doubted.discard(name)
+                    confirmed.append(name)
+                self.learned[name] = new
+        return confirmed
+
+    def thinks(self, *efforts: str) -> None:
+        """Notes that the model thinks before it answers, so that it needs more room; `efforts` keep that short."""
+        self.learned["room"] = MORE_ROOM
+        if efforts:
+            self.learned["efforts"] = efforts
+
+    def returns(self, item: ToolCall | OpaqueFields) -> None:
+        """Notes which fields the server sends with a tool call and wants back."""
+        text = item.opaque if isinstance(item, ToolCall) else item.fields
+        names = json.loads(text) if text else {}
+        if not set(names) <= set(self.opaque):
+            self.opaque = tuple(sorted({*self.opaque, *names}))[:MOST_FIELDS]
+
+    def pace_of(self, traits: Traits) -> Pace:
+        """Returns the model's pace, starting from what its back-end states."""
+        pace = self.pace
+        if not self.measured:
+            self.measured = True
+            pace.floor = traits.least_interval
+            pace.expect(traits.first_seconds, traits.words_per_second)
+            if not pace.budget.known:
+                pace.budget.limit = None if traits.free else ASSUMED_LIMIT
+        return pace
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns what is kept."""
+        pace, budget = self.pace, self.pace.budget
+        return {
+            "learned": {name: list(v) if isinstance(v, tuple) else v for name, v in sorted(self.learned.items())},
+            "doubted": sorted(self.doubted),
+            "opaque": list(self.opaque),
+            "wants_key": self.wants_key,
+            "first_token_seconds": self.first_token_seconds,
+            "first_words": {kind: [round(s, 3) for s in seconds] for kind, seconds in pace.first_words.items()},
+            "words_per_second": pace.words_per_second,
+            "requests_per_minute": budget.limit if budget.known else None,
+        }
+
+
+def _is_loss(name: str, value: object) -> bool:
+    """Returns whether the user loses something if this field of `RequestForm` has this value."""
+    return name == "plain" or (name in LOSSES and value in (False, ()))
+
+
+def read_record(value: Mapping[str, Any]) -> ModelRecord:
+    """Returns a stored record. Raises ValueError, TypeError, KeyError or AttributeError if it is invalid.
+
+    Losses have to be confirmed again by one request, since servers are updated.
+    """
+    record = ModelRecord()
+    shapes = {f.name: getattr(RequestForm(), f.name) for f in fields(RequestForm)}
+    for name, known in value["learned"].items():
+        known = tuple(known) if isinstance(known, list) else known
+        if name not in shapes or type(known) is not type(shapes[name]):
+            raise ValueError(name)
+        if isinstance(known, tuple) and not all(isinstance(item, str) for item in known):
+            raise ValueError(name)
+        if _is_loss(name, known):
+            record.doubted.add(name)
+        else:
+            record.learned[name] = known
+    record.doubted |= {name for name in value["doubted"] if name in LOSSES}
+    record.opaque = tuple(str(name) for name in value["opaque"])
+    record.wants_key = None if value["wants_key"] is None else bool(value["wants_key"])
+    record.first_token_seconds = max(0.0, float(value["first_token_seconds"]))
+    limit = value["requests_per_minute"]
+    budget = RequestBudget(None if limit is None else max(1.0, float(limit)))
+    budget.known = limit is not None
+    speed = value["words_per_second"]
+    record.pace = Pace(words_per_second=None if speed is None else float(speed), budget=budget)
+    for kind, seconds in value["first_words"].items():
+        record.pace.first_words[kind].extend(float(second) for second in seconds)
+    return record
+
+
+class ModelRecords:
+    """All records, by server and model. `path` returns their file; without it they are in memory only.
+
+    The file is read when a record is needed first. Nothing secret of a server's address is kept.
+    """
+
+    def __init__(self, path: Callable[[], Path] | None = None) -> None:
+        self._path = path
+        self._records: dict[tuple[str, str], ModelRecord] | None = None
+        self._kept: dict[tuple[str, str], dict[str, Any]] = {}
+        self._unreadable = False
+
+    def of(self, server: str, model: str) -> ModelRecord:
+        """Returns the record of a model. `server`: its address, or the name of what runs it."""
+        if self._records is None:
+            self._records = self._read()
+            self._kept = {key: record.as_json() for key, record in self._records.items()}
+        key = (without_secrets(server).rstrip("/"), model)
+        record = self._records.pop(key, None) or ModelRecord()
+        self._records[key] = record  # the most recent ones are kept longest
+        return record
+
+    def of_backend(self, backend: Backend) -> ModelRecord:
+        """Returns the record of a back-end's model."""
+        record: ModelRecord | None = getattr(backend, "record", None)
+        return record or self.of(backend.name, backend.model)
+
+    def wants_key(self, server: str) -> bool | None:
+        """Returns whether a server has wanted an API key; None if that is unknown."""
+        self.of(server, "")
+        name = without_secrets(server).rstrip("/")
+        known = [r.wants_key for (of, _), r in (self._records or {}).items() if of == name and r.wants_key is not None]
+        return any(known) if known else None
+
+    async def keep(self) -> None:
+        """Writes what has changed to the file. Errors are logged, since only what was learned would be lost."""
+        changed = {
+            key: row
+            for key, record in (self._records or {}).items()
+            if (row := record.as_json()) != self._kept.get(key)
+        }
+        if self._path is None or not changed:
+            return
+        self._kept |= changed
+        await asyncio.to_thread(self._write, changed)
+
+    def _write(self, changed: Mapping[tuple[str, str], dict[str, Any]]) -> None:
+        """Adds `changed` to what is in the file by now, which another process may have written."""
+        assert self._path is not None
+        rows = {key: record.as_json() for key, record in self._read().items() if key not in changed} | dict(changed)
+        models = [{"server": server, "model": model, **row} for (server, model), row in rows.items()]
+        try:
+            write_json(self._path(), {"version": VERSION, "models": models[-MOST_RECORDS:]})
+        except OSError as error:
+            _log.warning("What was learned of models could not be kept: %s", error)
+
+    def _read(self) -> dict[tuple[str, str], ModelRecord]:
+        if self._path is None:
+            return {}
+        try:
+            rows = read_versioned(self._path(), SMALL_FILE, VERSION)["models"]
+            return {(str(row["server"]), str(row["model"])): read_record(row) for row in rows}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            if not self._unreadable:
+                _log.warning("The file of model records can't be read, so they start empty: %s", type(error).__name__)
+            self._unreadable = True
+            return {}

@@ -1,0 +1,434 @@
+"""What is learned of a model is kept with (server, model), in the order of trust, and across sessions."""
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.backend import attempts
+from app.backend.base import BackendError, ChatRequest, Notice, OpaqueFields, Thinking, Usage
+from app.backend.dialect import Refusal, RequestForm, first_form, forms_after
+from app.backend.model_record import ModelRecord, ModelRecords
+from app.backend.ollama import OllamaBackend
+from app.backend.openai_compatible import OpenAICompatibleBackend
+from app.backend.openai_faults import rate_limit
+from app.backend.providers import make_backend
+from app.backend.scripted import ScriptedAnswer, ScriptedBackend
+from app.conversation import events as e
+from tests.support.provider_protocols import SSE, event, line, whole
+from tests.support.scripted import ScriptedTurn
+from tests.support.talks import simulate
+from tests.support.wire import Reply, Wire
+from tests.unit.backend.adapters import CLOCK, REQUEST, SPEECHES, TEXT, ask, fail, say
+
+WITH_TOOLS = replace(REQUEST, tools=(CLOCK,))
+
+
+class Server(Wire):
+    """A server that answers by the body of each request. `standing`: see Wire."""
+
+    def __init__(self, answer: Any, standing: dict[str, Reply] | None = None) -> None:
+        super().__init__(standing=standing)
+        self._answer_to = answer
+
+    def reply(self, body: Any) -> Reply:
+        reply: Reply = self._answer_to(body)
+        return reply
+
+    @property
+    def bodies(self) -> list[Any]:
+        return [seen.body for seen in self.seen]
+
+
+def compatible(url: str, records: ModelRecords | None = None, model: str = "tiny") -> OpenAICompatibleBackend:
+    backend = OpenAICompatibleBackend(base_url=f"{url}/v1", model=model)
+    backend.records = records or backend.records
+    return backend
+
+
+def refused(message: str, **details: str) -> Reply:
+    return SPEECHES["openai"].refusal(400, message, **details)
+
+
+OUT_OF_ROOM = "Could not finish the message because max_tokens or model output limit was reached. Please try again."
+TOOLS_WITH_EFFORT = (
+    "Function tools with reasoning_effort are not supported. Use /v1/responses or set reasoning_effort to 'none'."
+)
+EFFORTS = "Unsupported value: 'none' is not supported. Supported values are: 'minimal', 'low', 'medium', and 'high'."
+
+
+async def test_room_that_was_too_small_is_not_a_parameter_that_was_refused() -> None:
+    def answer(body: Any) -> Reply:
+        return refused(OUT_OF_ROOM) if body["max_tokens"] < 400 else SPEECHES["compatible"].answer()
+
+    async with Server(answer) as server:
+        backend = compatible(server.url)
+        await backend.open()
+        assert await say(backend) == await say(backend) == TEXT
+        await backend.close()
+    assert [body["max_tokens"] for body in server.bodies] == [50, 400, 400]
+
+
+async def test_room_that_stays_too_small_is_told_as_what_it_is() -> None:
+    async with Server(lambda body: refused(OUT_OF_ROOM)) as server:
+        backend = compatible(server.url)
+        await backend.open()
+        _, error = await fail(backend)
+        await backend.close()
+    assert error.kind == "empty" and len(server.bodies) == 2
+
+
+async def test_tools_are_kept_if_only_the_thinking_is_in_their_way() -> None:
+    def answer(body: Any) -> Reply:
+        fits = "tools" not in body or body.get("reasoning_effort") == "none"
+        return SPEECHES["compatible"].answer() if fits else refused(TOOLS_WITH_EFFORT)
+
+    async with Server(answer) as server:
+        backend = compatible(server.url, model="gpt-5.4")
+        await backend.open()
+        for _ in range(2):
+            assert not [item for item in await ask(backend, WITH_TOOLS) if isinstance(item, Notice)]
+        await backend.close()
+    assert [(body.get("reasoning_effort"), "tools" in body) for body in server.bodies] == [
+        (None, True),
+        ("none", True),
+        ("none", True),
+    ]
+
+
+async def test_values_that_a_server_lists_are_used_and_kept_for_the_next_session(tmp_path: Path) -> None:
+    def answer(body: Any) -> Reply:
+        known = body.get("reasoning_effort") in ("minimal", "low", "medium", "high")
+        return SPEECHES["openai"].answer() if known else refused(EFFORTS, param="reasoning_effort")
+
+    async with Server(answer) as server:
+        for _ in range(2):
+            backend = OpenAICompatibleBackend(base_url=server.url, model="gpt-5", api_key="x", provider="openai")
+            backend.records = ModelRecords(lambda: tmp_path / "records.json")
+            await backend.open()
+            assert await say(backend) == TEXT
+            await backend.close()
+    assert [body["reasoning_effort"] for body in server.bodies] == ["none", "minimal", "minimal"]
+
+
+def test_a_listed_value_is_taken_instead_of_the_next_guess() -> None:
+    form = replace(RequestForm(), efforts=("none", "minimal"))
+    refusal = Refusal("reasoning_effort: 'none'. Supported values are: 'low', 'high'.", "reasoning_effort")
+    assert next(forms_after(form, refusal)).efforts == ("low", "high")
+
+
+def test_a_missing_signature_takes_no_tools_away() -> None:
+    text = "Function call is missing a thought_signature in functionCall parts."
+    assert not list(forms_after(RequestForm(), Refusal(text)))
+
+
+def test_the_stated_parameter_counts_more_than_the_wording() -> None:
+    refusal = Refusal("Unsupported with tools and this temperature: see max_tokens.", "temperature")
+    form = RequestForm()
+    assert next(forms_after(form, refusal)) == replace(form, temperature=False)
+
+
+def test_an_older_request_does_not_undo_what_a_newer_one_taught() -> None:
+    record, first = ModelRecord(), first_form("openai", "gpt-5")
+    older = replace(first, efforts=("low",))
+    newer = replace(first, efforts=("minimal", "low"), usage=False)
+    record.accepted(first, first, newer, set())
+    record.accepted(first, first, older, set())
+    assert record.form(first) == newer
+
+
+SHOWN_OLD: dict[str, Any] = {"capabilities": ["completion", "tools", "thinking"]}
+SHOWN_NEW = {**SHOWN_OLD, "thinking": {"values": ["low", "medium", "high"], "default": "medium"}}
+
+
+def gpt_oss(body: Any) -> Reply:
+    """Thinks whatever `think` says, for 200 tokens at the level "low" and 400 otherwise."""
+    speech = SPEECHES["ollama"]
+    needs, room = 200 if body.get("think") == "low" else 400, body["options"]["num_predict"]
+    message = {"role": "assistant", "content": "", "thinking": "They ask where it is."}
+    thought = line({"model": speech.model, "message": message, "done": False})
+    words, finish = (("Paris", " is", " it."), "stop") if room > needs else ((), "length")
+    answer = speech.answer(words, finish=finish)
+    return replace(answer, parts=(thought, *answer.parts))
+
+
+async def ask_gpt_oss(shown: dict[str, Any], records: ModelRecords | None = None) -> list[tuple[Any, int]]:
+    standing = {**SPEECHES["ollama"].standing("tiny:latest"), "/api/show": whole(200, shown)}  # type: ignore[attr-defined]
+    async with Server(gpt_oss, standing) as server:
+        backend = OllamaBackend(base_url=server.url, model="tiny:latest")
+        await backend.open()
+        for _ in range(3):
+            assert await say(backend, replace(REQUEST, max_tokens=160)) == TEXT
+        await backend.close()
+    return [(body.get("think"), body["options"]["num_predict"]) for body in server.bodies]
+
+
+async def test_a_model_that_thinks_anyway_is_asked_twice_once() -> None:
+    assert await ask_gpt_oss(SHOWN_OLD) == [(False, 160), (False, 1280), ("low", 1280), ("low", 1280)]
+
+
+async def test_the_levels_of_thinking_that_ollama_lists_are_used_from_the_start() -> None:
+    assert await ask_gpt_oss(SHOWN_NEW) == [("low", 1280)] * 3
+
+
+async def test_a_level_that_is_refused_is_not_sent_again() -> None:
+    def answer(body: Any) -> Reply:
+        if body.get("think") == "low":
+            return SPEECHES["ollama"].refusal(400, 'think value "low" is not supported for this model')
+        return gpt_oss(body)
+
+    standing = {**SPEECHES["ollama"].standing("tiny:latest"), "/api/show": whole(200, SHOWN_OLD)}  # type: ignore[attr-defined]
+    async with Server(answer, standing) as server:
+        backend = OllamaBackend(base_url=server.url, model="tiny:latest")
+        await backend.open()
+        for _ in range(4):
+            assert await say(backend, replace(REQUEST, max_tokens=160)) == TEXT
+        await backend.close()
+    thinks = [body.get("think") for body in server.bodies]
+    assert thinks == [False, False, "low", False, False, False]
+
+
+async def test_thoughts_that_a_server_streams_get_room_from_the_next_question_on() -> None:
+    speech = SPEECHES["compatible"]
+    thought = speech.delta("").replace(b'"content": ""', b'"content": "", "reasoning_content": "Hm. "')
+    answer = speech.answer()
+    async with Server(lambda body: replace(answer, parts=(thought, *answer.parts))) as server:
+        backend = compatible(server.url)
+        await backend.open()
+        items = await ask(backend)
+        assert Thinking(4) in items
+        await ask(backend)
+        await backend.close()
+    assert [body["max_tokens"] for body in server.bodies] == [50, 400]
+
+
+async def test_a_server_that_loads_its_model_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempts, "LOAD_POLL_SECONDS", 0.01)
+    loading = whole(503, {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}})
+    script = [*[loading] * 8, SPEECHES["compatible"].answer()]
+    async with Wire(script) as wire:
+        backend = compatible(wire.url)
+        await backend.open()
+        items = await ask(backend)
+        await backend.close()
+    notices = [item.sentence for item in items if isinstance(item, Notice)]
+    assert len(notices) == 1 and "still loading" in notices[0]
+    assert "".join(item for item in items if isinstance(item, str)) == TEXT
+
+
+async def test_how_long_a_first_token_may_take_is_kept_with_the_server() -> None:
+    async with Wire([replace(SPEECHES["compatible"].answer(), wait=30.0)]) as wire:
+        backend = compatible(wire.url)
+        await backend.open()
+        assert backend.record is not None
+        backend.record.first_token_seconds = 0.2
+        _, error = await fail(backend)
+        await backend.close()
+    assert error.kind == "timeout"
+
+
+async def test_tokens_of_thinking_that_only_the_total_counts_are_paid_for() -> None:
+    usage = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 125}
+    chunk = event(
+        {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": usage}
+    )
+    answer = SPEECHES["compatible"].answer(usage=(0, 0, 0))
+    async with Wire([Reply(200, SSE, parts=(*answer.parts[:-1], chunk, answer.parts[-1]))]) as wire:
+        backend = compatible(wire.url)
+        await backend.open()
+        items = await ask(backend)
+        await backend.close()
+    assert Usage(20, 105) in items
+
+
+def test_the_thoughts_of_a_superseded_stream_are_paid_for() -> None:
+    """The server doesn't count what is broken off."""
+
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        if request.messages[-1].content.endswith("France?"):  # type: ignore[union-attr]
+            return ScriptedAnswer(("Paris", " is", " it."))
+        return ScriptedAnswer((Thinking(4_000),) * 200, 0.1, 0.1)
+
+    script = [ScriptedTurn(1.0, 4.0, "Could you please tell me now what is the capital of France?")]
+    talk = simulate(script, reply, cost=lambda backend, usage: usage.tokens_out * 1e-6)
+    [superseded, *_] = [c for c in talk.of(e.OracleCounted) if c.revision == 1]
+    assert superseded.tokens_out >= 4_000 and not superseded.counted
+
+
+def test_the_user_is_told_once_that_the_model_is_thinking() -> None:
+    def reply(request: ChatRequest) -> ScriptedAnswer:
+        return ScriptedAnswer((*[Thinking(20)] * 200, "Paris", " is", " it."), 0.1, 0.1)
+
+    script = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
+    talk = simulate(script, reply, seconds=40, answer_mode="after")
+    assert talk.said(1) == "Paris is it."
+    assert [failure.sentence for failure in talk.of(e.Failure)] == [
+        "Scripted is still thinking. Its answer comes when it has finished."
+    ]
+    assert len(talk.of(e.OracleRequested)) == 1
+
+
+# -- limits --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("headers", "limit"),
+    [
+        (("60", "59", "1s"), (60.0, 0.0)),
+        (("14400", "14370", "2m59.56s"), (10.0, 0.0)),  # Groq: a limit a day
+        (("10", "0", "6m0s"), (10 / 6, 360.0)),
+        (("500", "499", "120ms"), (500.0, 0.0)),
+        (("many", "few", "soon"), (None, 0.0)),
+        (("60", "60", "0s"), (None, 0.0)),
+    ],
+)
+def test_the_limit_that_a_server_states(headers: tuple[str, str, str], limit: tuple[float | None, float]) -> None:
+    names = ("x-ratelimit-limit-requests", "x-ratelimit-remaining-requests", "x-ratelimit-reset-requests")
+    found, rest = rate_limit(dict(zip(names, headers, strict=True)))
+    assert (found and round(found, 1), rest) == (limit[0] and round(limit[0], 1), limit[1])
+    assert rate_limit({}) == (None, 0.0)
+
+
+async def test_a_stated_limit_replaces_the_assumed_one() -> None:
+    headers = {
+        "x-ratelimit-limit-requests": "60",
+        "x-ratelimit-remaining-requests": "58",
+        "x-ratelimit-reset-requests": "2s",
+    }
+    answer = SPEECHES["compatible"].answer()
+    async with Wire([replace(answer, headers={**answer.headers, **headers})]) as wire:
+        backend = compatible(wire.url)
+        await backend.open()
+        assert backend.record is not None
+        await say(backend)
+        assert backend.record.pace_of(backend.traits).budget.limit == 60
+        await backend.close()
+
+
+def test_a_limit_and_its_requests_are_those_of_the_server_and_not_of_a_session() -> None:
+    """A session's time starts at zero, but its server goes on counting."""
+    records = ModelRecords()
+    counts = []
+    script = [ScriptedTurn(1.0 + 8 * n, 5.0 + 8 * n, "Now tell me something about Norway please") for n in range(2)]
+    for _ in range(2):
+        backend = ScriptedBackend(lambda request: ScriptedAnswer(("It", " is", " cold."), 0.05, 0.01))
+        backend.record = records.of("server", "model")  # type: ignore[attr-defined]
+        talk = simulate(script, lambda request: ScriptedAnswer(()), backend=backend)
+        counts.append(len(talk.of(e.OracleRequested)))
+    assert counts[0] > 2 and records.of("server", "model").pace.first_seconds is not None
+
+
+# -- the file ------------------------------------------------------------------------------------------
+
+
+def kept(path: Path) -> ModelRecords:
+    return ModelRecords(lambda: path)
+
+
+async def test_records_are_kept_without_secrets(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    records = kept(path)
+    record = records.of("http://me:sk-1@host:80/v1/?key=sk-2", "tiny")
+    record.thinks("low")
+    record.learned["temperature"] = False
+    record.returns(OpaqueFields('{"reasoning_content": "sk-3"}'))
+    record.wants_key = False
+    for seconds in (0.3, 0.1, 0.2):
+        record.pace.began(seconds)
+    record.pace.began(9.0, "cold")
+    record.pace.budget.stated(30)
+    await records.keep()
+    text = path.read_text()
+    assert "sk-" not in text and "me:" not in text
+    again = kept(path).of("http://host:80/v1", "tiny")
+    form = again.form(RequestForm())
+    assert (form.room, form.efforts, again.opaque, again.wants_key) == (8, ("low",), ("reasoning_content",), False)
+    assert again.pace.first_seconds == 0.2 and list(again.pace.first_words["cold"]) == [9.0]
+    assert again.pace.budget.limit == 30 and again.pace_of(SPEECHES_TRAITS).budget.limit == 30
+    assert form.temperature and again.doubted == {"temperature"}, "one refusal confirms it, since servers are updated"
+
+
+SPEECHES_TRAITS = OpenAICompatibleBackend(base_url="https://host.example/v1", model="m").traits
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"version": 99, "models": []}', '{"version": 1, "models": [{"server": 1}]}']
+)
+async def test_a_file_that_can_not_be_read_is_an_empty_one(
+    tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "records.json"
+    path.write_text(text)
+    records = kept(path)
+    record = records.of("http://host", "tiny")
+    assert not record.learned and len(caplog.records) == 1
+    record.thinks()
+    await records.keep()
+    assert len(caplog.records) == 1 and kept(path).of("http://host", "tiny").learned == {"room": 8}
+
+
+async def test_two_processes_keep_what_each_has_learned(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    one, other = kept(path), kept(path)
+    one.of("http://host", "one").thinks()
+    other.of("http://host", "other").thinks()
+    await asyncio.gather(one.keep(), asyncio.sleep(0))
+    await other.keep()
+    assert {row["model"] for row in json.loads(path.read_text())["models"]} == {"one", "other"}
+
+
+async def test_a_server_that_never_wanted_a_key_has_no_keyring_opened_for_it() -> None:
+    looked_up = []
+    records = ModelRecords()
+    async with Wire([SPEECHES["compatible"].answer()]) as wire:
+        for _ in range(2):
+            backend = make_backend(
+                "compatible",
+                model="tiny",
+                base_url=f"{wire.url}/v1",
+                key=lambda names: looked_up.append(names) or "",  # type: ignore[func-returns-value]
+                records=records,
+            )
+            if len(looked_up) == 1 and records.wants_key(f"{wire.url}/v1") is None:
+                await backend.open()
+                assert await say(backend) == TEXT
+                await backend.close()
+    assert len(looked_up) == 1
+
+
+async def test_a_refusal_without_a_time_to_wait_gets_one() -> None:
+    busy = SPEECHES["compatible"].refusal(429)
+    async with Wire([busy] * 3) as wire:
+        backend = compatible(wire.url)
+        await backend.open()
+        with pytest.raises(BackendError, match="in a while") as raised:
+            await say(backend)
+        await backend.close()
+    assert raised.value.kind == "quota" and raised.value.retry_after > 0
+
+
+async def test_the_last_round_of_tools_is_sent_with_them_and_without_a_choice() -> None:
+    async with Server(lambda body: SPEECHES["compatible"].answer()) as server:
+        backend = compatible(server.url)
+        await backend.open()
+        await say(backend, replace(WITH_TOOLS, may_call=False))
+        await backend.close()
+    [body] = server.bodies
+    assert body["tools"] and body["tool_choice"] == "none"
+
+
+async def test_a_server_without_tool_choice_gets_no_tools_in_the_last_round() -> None:
+    def answer(body: Any) -> Reply:
+        return refused("Unknown parameter: tool_choice", param="tool_choice") if "tool_choice" in body else good
+
+    good = SPEECHES["compatible"].answer()
+    async with Server(answer) as server:
+        backend = compatible(server.url)
+        await backend.open()
+        await say(backend, replace(WITH_TOOLS, may_call=False))
+        await say(backend, WITH_TOOLS)
+        await backend.close()
+    assert ["tools" in body for body in server.bodies] == [True, False, True]
