@@ -11,13 +11,14 @@ In reading order:
 - `embedded`, `embedded_models`, `embedded_server`: a small model in a child process, accessed via an OpenAI-compatible
   API.
 - `attempts`, `deadlines`, `faults`, `thinking_tags`: code shared by the adapters.
+- `model_record`: what is known of each model on each server.
 - `tool_calls`: executes the tool calls that a model makes mid-answer.
 - `router`: a back-end that delegates each question to another one. `prices`: the cost of a request.
 - `scripted`: a back-end for tests and demos.
 
-`Backend.stream` takes a `ChatRequest`. The adapter converts it to the server's format (`Dialect.body`), retries it if
-that may help (`AnswerAttempts`), and yields text, tool calls and token usage, subject to deadlines. Every failure is
-raised as a `BackendError`, whose text is a user-facing message. See README.md in this folder.
+`Backend.stream` takes a `ChatRequest`. The adapter converts it to the server's format (`dialect.request_body`), retries
+it if that may help (`AnswerAttempts`), and yields text, tool calls and token usage, subject to deadlines. Every failure
+is raised as a `BackendError`, whose text is a user-facing message. See README.md in this folder.
 """
 
 from app.backend.providers import PROVIDERS, BackendSpec, find_spec, key_names, make_backend

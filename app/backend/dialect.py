@@ -50,6 +50,10 @@ class RequestForm:
     extra: bool = True
     plain: bool = False
 
+    def room_for(self, request: ChatRequest) -> int:
+        """Returns the token limit of a request. One of a single token is used only to process the prompt."""
+        return request.max_tokens * self.room if request.max_tokens > 1 else request.max_tokens
+
     def with_more_room(self) -> RequestForm | None:
         """Returns the form with a higher token limit; None if it is already raised or there is none."""
         return replace(self, room=MORE_ROOM) if self.room == 1 and self.limits else None
@@ -64,6 +68,17 @@ def first_form(provider: str, model: str) -> RequestForm:
         efforts=_LEAST_EFFORTS.get(provider, ()) if reasons else (),
         temperature=not (reasons and provider == "openai"),
     )
+
+
+def stated_form(form: RequestForm, parameters: object) -> RequestForm:
+    """Returns `form` with what a list of models says of a model. `parameters`: those that it supports (OpenRouter).
+
+    Tools are not left out because of it, since the user is to know that they are.
+    """
+    if not isinstance(parameters, list) or not parameters:
+        return form
+    limits = tuple(name for name in form.limits if name in parameters) or form.limits
+    return replace(form, limits=limits, temperature=form.temperature and "temperature" in parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +166,7 @@ def request_body(
     """Returns the body of a request to an OpenAI-compatible server, without the model's name."""
     body: dict[str, Any] = {"messages": list(_messages(form, request.messages)), "stream": True}
     if form.limits:
-        body[form.limits[0]] = request.max_tokens * form.room
+        body[form.limits[0]] = form.room_for(request)
     if form.plain:
         return body
     if form.temperature:

@@ -233,7 +233,7 @@ class OllamaAnswer(AnswerAttempts):
 
     async def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
         request, form, thoughts, calls = self.request, self.form, ThinkingTagFilter(), 0
-        options: dict[str, Any] = {"temperature": request.temperature, "num_predict": request.max_tokens * form.room}
+        options: dict[str, Any] = {"temperature": request.temperature, "num_predict": form.room_for(request)}
         more: dict[str, Any] = {}
         if form.efforts:
             more["think"] = False if form.efforts[0] == "none" else form.efforts[0]

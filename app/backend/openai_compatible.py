@@ -25,7 +25,7 @@ from app.backend.base import (
     without_secrets,
 )
 from app.backend.deadlines import limited
-from app.backend.dialect import RequestForm, first_form, request_body
+from app.backend.dialect import RequestForm, first_form, request_body, stated_form
 from app.backend.faults import without_cause
 from app.backend.model_record import ModelRecord, ModelRecords
 from app.backend.openai_answer import OpenAIAnswer
@@ -84,6 +84,7 @@ class OpenAICompatibleBackend:
         """Where what is known of the model is looked up, in memory unless `make_backend` sets another."""
         self.record: ModelRecord | None = None
         self._first = RequestForm()
+        self._parameters: object = None
         self._client: Any = None
 
     @property
@@ -99,7 +100,7 @@ class OpenAICompatibleBackend:
             if not names:
                 raise BackendError(f"{self.name} answers, but has no model. Load one there, and try again.", "model")
             self._id = names[0]
-        self._first = first_form(self._provider, self._id)
+        self._first = stated_form(first_form(self._provider, self._id), self._parameters)
         self.record = self.records.of(self.base_url, self._id)
 
     async def models(self) -> list[str]:
@@ -175,6 +176,7 @@ class OpenAICompatibleBackend:
         """Adapts the traits to the model's context size, if the server reports it."""
         listed = next((item for item in models if not self._id or item["id"] == self._id), {})
         meta = listed.get("meta")
+        self._parameters = listed.get("supported_parameters")  # OpenRouter
         sizes = (
             listed.get("max_model_len"),  # vLLM
             listed.get("context_length"),  # OpenRouter

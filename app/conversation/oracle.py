@@ -150,6 +150,8 @@ class RequestBudget:
         self.known = True
 
     def _spent(self, at: float) -> int:
+        if self._sent and at < self._sent[-1]:  # another session's simulated time
+            self._sent.clear()
         while self._sent and at - self._sent[0] >= WINDOW_SECONDS:
             self._sent.popleft()
         return len(self._sent)

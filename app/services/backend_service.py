@@ -215,6 +215,7 @@ class BackendService:
                 model=choice.model.strip(),
                 base_url=choice.base_url.strip(),
                 key=self.keys.store.api_key,
+                records=backends.RECORDS,
             )
 
         return await _as_user_error(asyncio.to_thread(make))

@@ -75,7 +75,7 @@ async def test_a_server_that_sends_anything_is_alive(kind: str, what: str) -> No
     slow = replace(answer, parts=(*[sign] * 40, *answer.parts), pause=0.05)
     async with opened(kind, SPEECHES[kind].answer(), slow) as (wire, backend):
         await say(backend)
-        with _impatient("FIRST_TOKEN_SECONDS", 1.0), _impatient("NEXT_TOKEN_SECONDS", 1.0):
+        with _impatient("FIRST_TOKEN_SECONDS", 1.6), _impatient("NEXT_TOKEN_SECONDS", 1.6):
             assert await say(backend) == TEXT
     assert len(wire.seen) == 2, "it is not asked again while it streams"
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.backend import attempts
 from app.backend.base import BackendError, ChatRequest, Notice, OpaqueFields, Thinking, Usage
-from app.backend.dialect import Refusal, RequestForm, first_form, forms_after
+from app.backend.dialect import Refusal, RequestForm, first_form, forms_after, stated_form
 from app.backend.model_record import ModelRecord, ModelRecords
 from app.backend.ollama import OllamaBackend
 from app.backend.openai_compatible import OpenAICompatibleBackend
@@ -18,6 +18,7 @@ from app.backend.openai_faults import rate_limit
 from app.backend.providers import make_backend
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
+from app.conversation.oracle import RequestBudget
 from tests.support.provider_protocols import SSE, event, line, whole
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import simulate
@@ -308,8 +309,7 @@ async def test_a_stated_limit_replaces_the_assumed_one() -> None:
         await backend.close()
 
 
-def test_a_limit_and_its_requests_are_those_of_the_server_and_not_of_a_session() -> None:
-    """A session's time starts at zero, but its server goes on counting."""
+def test_a_session_is_not_starved_by_the_requests_of_an_earlier_one() -> None:
     records = ModelRecords()
     counts = []
     script = [ScriptedTurn(1.0 + 8 * n, 5.0 + 8 * n, "Now tell me something about Norway please") for n in range(2)]
@@ -317,8 +317,29 @@ def test_a_limit_and_its_requests_are_those_of_the_server_and_not_of_a_session()
         backend = ScriptedBackend(lambda request: ScriptedAnswer(("It", " is", " cold."), 0.05, 0.01))
         backend.record = records.of("server", "model")  # type: ignore[attr-defined]
         talk = simulate(script, lambda request: ScriptedAnswer(()), backend=backend)
-        counts.append(len(talk.of(e.OracleRequested)))
-    assert counts[0] > 2 and records.of("server", "model").pace.first_seconds is not None
+        counts.append(len([r for r in talk.of(e.OracleRequested) if not r.final]))
+    assert counts[0] > 2 and counts[1] > 2
+
+
+def test_what_a_list_of_models_states_is_not_tried_out() -> None:
+    form = RequestForm()
+    stated = stated_form(form, ["max_completion_tokens", "tools"])
+    assert (stated.limits, stated.temperature) == (("max_completion_tokens",), False)
+    assert stated_form(form, None) == stated_form(form, []) == form
+    assert stated_form(form, ["temperature"]).tools, "the user is to know if tools are left out"
+
+
+def test_a_stated_limit_caps_the_growth_and_does_not_undo_a_refusal() -> None:
+    budget = RequestBudget()
+    budget.stated(20)
+    for at in range(8):
+        budget.sent(float(at))
+    budget.refused(8.0, 10.0)
+    budget.stated(20)
+    assert budget.limit is not None and budget.limit < 7
+    for minute in range(1, 60):
+        budget.allows("partial", 60.0 * minute)
+    assert budget.limit == 20
 
 
 # -- the file ------------------------------------------------------------------------------------------

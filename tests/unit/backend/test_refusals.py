@@ -7,7 +7,7 @@ from email.utils import formatdate
 
 import pytest
 
-from app.backend.base import ChatRequest, Notice
+from app.backend.base import ChatRequest
 from app.backend.openai_faults import DEFAULT_REST_SECONDS
 from app.conversation.prompt import ChatMessage
 from tests.support.provider_protocols import Vllm, page, whole
