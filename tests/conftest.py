@@ -6,7 +6,9 @@ tests were.
 """
 
 import atexit
+import contextlib
 import functools
+import hashlib
 import itertools
 import logging
 import os
@@ -15,6 +17,7 @@ import shutil
 import ssl
 import sys
 import tempfile
+import types
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -35,8 +38,17 @@ TORCH = ("torch", "moshi", "safetensors", "sentencepiece")
 SHARED_LIBRARY = re.compile(r"(\S+): cannot open shared object file")
 
 
+GAPS = 25
+"""How many tests with simulated talks the short command runs again with lost audio."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--short", action="store_true", help="leave out what is marked slow, and modules that need torch")
+    parser.addoption("--gaps-seed", default="1", help="selects the faults with which simulated talks are run again")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"Simulated talks are run again with lost audio: --gaps-seed={config.getoption('gaps_seed')}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,8 +67,71 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    items[:] = _with_gaps(items, config.getoption("gaps_seed"), GAPS if config.getoption("short") else len(items))
     if (workers := getattr(config, "workerinput", {}).get("workercount", 1)) > 1:
         items[:] = _live_ones_first(items, workers)
+
+
+def _with_gaps(items: list[pytest.Item], seed: str, most: int) -> list[pytest.Item]:
+    """Adds tests with lost audio after those that simulate talks, or after `most` of them by the seed."""
+    talks = [item for item in items if isinstance(item, pytest.Function) and _simulates(item.function, set())]
+    talks.sort(key=lambda item: hashlib.sha1(f"{seed} {item.nodeid}".encode()).digest())
+    chosen = set(talks[:most])
+    return [one for item in items for one in ((item, WithGaps.of(item)) if item in chosen else (item,))]
+
+
+def _simulates(function: Any, seen: set[str]) -> bool:
+    """Whether a test's function calls `simulate`, itself or by other functions of its module."""
+    scope, names = getattr(function, "__globals__", {}), list[str]()
+    codes = [function.__code__] if hasattr(function, "__code__") else []
+    while codes:
+        code = codes.pop()
+        names += code.co_names
+        codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    for name in set(names) - seen:
+        seen.add(name)
+        value = scope.get(name)
+        if getattr(value, "__module__", "").startswith("tests.") and (
+            getattr(value, "__name__", "") == "simulate" or _simulates(value, seen)
+        ):
+            return True
+    return False
+
+
+class WithGaps(pytest.Function):
+    """Runs a test's body plainly, with silence in the place of lost audio, and with lost audio, and compares the talks.
+
+    What the test asserts doesn't matter here: it may not hold if words are lost.
+    """
+
+    @classmethod
+    def of(cls, item: pytest.Function) -> "WithGaps":
+        """Returns this test of the talks of another one."""
+        twin = cls.from_parent(
+            item.parent,
+            name=item.name + "[gaps]",
+            callspec=getattr(item, "callspec", None),
+            callobj=item.obj,
+            fixtureinfo=item._fixtureinfo,
+            originalname=item.originalname,
+        )
+        twin.own_markers = list(item.own_markers)
+        return twin
+
+    def runtest(self) -> None:
+        from tests.support.gaps import Rehearsal, compare
+
+        seed = f"{self.config.getoption('gaps_seed')} {self.nodeid}"
+        runs = [Rehearsal(seed, kind) for kind in ("silence", "faults")]
+        for run in runs:
+            arguments = {name: self.funcargs[name] for name in self._fixtureinfo.argnames}
+            if "tmp_path" in arguments:
+                arguments["tmp_path"] = arguments["tmp_path"] / run.kind
+                arguments["tmp_path"].mkdir()
+            with run.running(), contextlib.suppress(Exception):
+                self.obj(**arguments)
+        self.funcargs["faults"].found.clear()  # they are compared
+        compare(*runs)
 
 
 def _live_ones_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
@@ -146,7 +221,13 @@ if sys.platform != "win32":
 class Faults(logging.Handler):
     """Collects faults of the app that it survives, logs and hides from the user's conversation."""
 
-    LOGGERS = ("app.conversation.frame", "app.session.session", "app.session.recorder")
+    LOGGERS = (
+        "app.conversation.frame",
+        "app.session.clock",
+        "app.session.frame_loop",
+        "app.session.session",
+        "app.session.recorder",
+    )
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

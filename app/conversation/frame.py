@@ -1,4 +1,8 @@
-"""80 ms of audio, the unit of a session's time, and how late the frame loop's steps end."""
+"""A frame of audio, the unit of a session's time, and how late the frame loop's steps end.
+
+How long a frame is depends on the front-end. Sessions, and everything that gets frames from one, use `Frame.length`.
+The constants are the length in Mimi-based front-ends, and the default.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +21,13 @@ SAMPLE_RATE = 24_000
 """Samples a second, mono: Mimi's rate (Moshi, arXiv 2410.00037), used for every front-end."""
 
 FRAME_SAMPLES = 1_920
-"""Samples in a frame: 24,000 Hz divided by Mimi's 12.5 frames a second."""
+"""Samples in a frame of Mimi: 24,000 Hz divided by 12.5 frames a second."""
 
 FRAME_SECONDS = FRAME_SAMPLES / SAMPLE_RATE
-"""Length of a frame in seconds: 0.08."""
+"""Length of a frame of Mimi in seconds: 0.08."""
 
 FRAME_MS = FRAME_SAMPLES * 1000 // SAMPLE_RATE
-"""Length of a frame in milliseconds: 80."""
+"""Length of a frame of Mimi in milliseconds: 80."""
 
 
 Loss = Literal["", "device", "late"]
@@ -34,24 +38,36 @@ class Frame:
     """One frame of the user's audio.
 
     - `index`: counts from 0 at the start of the session, without gaps.
-    - `samples`: float32 of shape (1920,) in [-1, 1].
+    - `samples`: float32 of shape (`length`,) in [-1, 1], or a part of that.
     - `lost`: why its audio is missing, so that `samples` is silence; empty if it isn't. "device": the microphone or its
       driver lost it; "late": the app had fallen behind and skipped it. The front-end isn't stepped for lost frames.
+    - `length`: samples in each frame of this session.
     """
 
     index: int
     samples: np.ndarray
     lost: Loss = ""
+    length: int = FRAME_SAMPLES
+
+    @property
+    def start(self) -> int:
+        """Samples of the session's audio before this frame."""
+        return self.index * self.length
 
     @property
     def at(self) -> float:
         """Session time in seconds at the end of this frame."""
-        return end_of_frame(self.index)
+        return end_of_frame(self.index, self.length)
+
+    @property
+    def seconds(self) -> float:
+        """Length of a frame in seconds."""
+        return self.length / SAMPLE_RATE
 
 
-def end_of_frame(index: int) -> float:
+def end_of_frame(index: int, length: int = FRAME_SAMPLES) -> float:
     """Session time in seconds at the end of frame `index`, without accumulated rounding errors."""
-    return round((index + 1) * FRAME_SECONDS, 6)
+    return round((index + 1) * length / SAMPLE_RATE, 6)
 
 
 def frames(samples: np.ndarray) -> Iterator[Frame]:
@@ -70,42 +86,59 @@ def silence_flushed(frames: MutableSequence[np.ndarray], flushed: int) -> None:
     for place in range(len(frames) - 1, -1, -1):
         if flushed <= 0:
             break
-        cut = min(flushed, FRAME_SAMPLES)
         frame = frames[place].copy()
-        frame[FRAME_SAMPLES - cut :] = 0
+        cut = min(flushed, len(frame))
+        frame[len(frame) - cut :] = 0
         frames[place] = frame
         flushed -= cut
 
 
-def silence() -> np.ndarray:
-    """A frame of silence: float32 zeros of shape (1920,)."""
-    return np.zeros(FRAME_SAMPLES, np.float32)
+def silence(length: int = FRAME_SAMPLES) -> np.ndarray:
+    """A frame of silence: float32 zeros of shape (`length`,)."""
+    return np.zeros(length, np.float32)
 
 
 class Position:
-    """How far a consumer of frames has come, in samples of the session's audio.
+    """How far a consumer of frames has come, at a sample rate of its own.
 
-    Frames follow each other without gaps, so a consumer may count samples. `missing` checks this at each frame; if
-    frames are missing, the consumer gets back in step by taking silence in their place.
+    Frames follow each other without gaps, so a consumer may count samples. `take` and `count` compare the count with
+    the frames' numbers; if they differ, that is logged as an error, and the consumer gets back in step.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, rate: int = SAMPLE_RATE) -> None:
         self._name = name
-        self._samples = -1  # none yet
+        self._rate = rate
+        self._samples = -1  # at 24 kHz; none yet
+        self.counted = 0
+        """Samples at `rate` from the session's start."""
 
-    def missing(self, frame: Frame) -> int:
-        """Returns how many samples are missing before `frame`, which may be a part of a frame. The first frame that a
-        consumer gets may have any index."""
-        start = frame.index * FRAME_SAMPLES
+    def take(self, frame: Frame) -> np.ndarray:
+        """Returns the frame's samples, after silence in the place of samples that are missing before it.
+
+        `frame` may be a part of a frame. The first frame that a consumer gets may have any index.
+        """
         if self._samples < 0:
-            self._samples = start
-        missing = max(0, start - self._samples)
+            self._samples = frame.start
+            self.counted = frame.start * self._rate // SAMPLE_RATE
+        missing = max(0, frame.start - self._samples)
         self._samples += missing + len(frame.samples)
-        if missing or self._samples > start + FRAME_SAMPLES:
-            off = self._samples - start - len(frame.samples)
-            _log.error("%s: frame %d is off by %d samples", self._name, frame.index, missing or off)
-            self._samples = min(self._samples, start + FRAME_SAMPLES)
-        return missing
+        if missing or self._samples > frame.start + frame.length:
+            off = missing or frame.start + frame.length - self._samples
+            _log.error("%s: frame %d is off by %d samples", self._name, frame.index, off)
+            self._samples = min(self._samples, frame.start + frame.length)
+        return np.concatenate([np.zeros(missing, np.float32), frame.samples]) if missing else frame.samples
+
+    def count(self, samples: int) -> int:
+        """Counts samples at `rate` that were taken in, and returns `counted`.
+
+        The count may be behind the frames by what a resampler holds back, but by less than a frame of 80 ms.
+        """
+        self.counted += samples
+        expected = self._samples * self._rate // SAMPLE_RATE
+        if not -FRAME_SECONDS * self._rate < self.counted - expected <= 1:
+            _log.error("%s: counted %d samples instead of %d", self._name, self.counted, expected)
+            self.counted = expected
+        return self.counted
 
 
 _LATE_EDGES_MS = (*(n * 0.5 for n in range(1, 2 * FRAME_MS)), *(float(n) for n in range(FRAME_MS, 1001, 5)))

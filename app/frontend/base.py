@@ -1,4 +1,4 @@
-"""The front-end protocol: one frame in and one frame out every 80 ms, without ever blocking.
+"""The front-end protocol: one frame in and one frame out at a time, without ever blocking.
 
 It is implemented by the GPU model (`kame`) and the CPU cascade (`cascade`), among others. Inputs and results are plain
 data, except for voices.
@@ -104,7 +104,7 @@ class ContextGauge:
 class FrontEndStep:
     """The result of one step: audio, the words that end in it, and what changed.
 
-    - `samples`: float32, shape (1920,), 24 kHz
+    - `samples`: float32, a frame, 24 kHz
     - `said`, `marks`: the words that end in this frame, and the changes in the assistant's speech
     - `flush`: discard earlier output that hasn't been played, so that the assistant falls silent immediately
     - `problem`: a user-facing message about anything that couldn't be spoken, or empty
@@ -128,15 +128,18 @@ class FrontEndError(Exception):
 
 
 class FrontEnd(Protocol):
-    """A front-end, stepped once every 80 ms on one thread.
+    """A front-end, stepped once a frame on one thread.
 
     As a context manager, it loads its models on entry and frees them on exit.
 
-    `hears_oracle`: whether it uses the answers of a back-end. `needs`: a message stating its graphics card
-    requirements; empty if it runs on the CPU.
+    - `frame_samples`: the samples (24 kHz) in a frame. A session's first front-end decides how long its frames are; one
+      that replaces it gets the same.
+    - `hears_oracle`: whether it uses the answers of a back-end.
+    - `needs`: a message stating its graphics card requirements; empty if it runs on the CPU.
     """
 
     name: str
+    frame_samples: int
     hears_oracle: bool
     needs: str
 

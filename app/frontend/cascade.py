@@ -59,6 +59,7 @@ class CascadeFrontEnd:
     """
 
     name = "cascade"
+    frame_samples = FRAME_SAMPLES  # any length will do
     hears_oracle = True
     needs = ""
 
@@ -78,7 +79,7 @@ class CascadeFrontEnd:
         self._ahead = ClauseSynthesis(voice)
         self._playback = ClausePlayback()
         self._answer = SpokenAnswer(floor.TakeFloor(0))  # of the current or last answered turn
-        self._at = 0.0  # when the current step's frame ends
+        self._at = self._frame_seconds = 0.0  # when the current step's frame ends, and how long it is
         self._waits_since = 0.0  # when the user started waiting for the answer
         self._has_floor = False
         self._unanswered = False  # the front-end had the floor, but no back-end had an answer
@@ -117,11 +118,12 @@ class CascadeFrontEnd:
         return could_answer(self._moment(), self._revisions, heard, opening=self._openings.prepared)
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
-        self._marks, self._events, self._problem, self._at = [], [], "", frame.at
+        self._marks, self._events, self._problem = [], [], ""
+        self._at, self._frame_seconds = frame.at, frame.seconds
         flush = False
         for item in inputs:
             flush = self._receive(item) or flush
-        samples = np.zeros(FRAME_SAMPLES, np.float32)
+        samples = np.zeros(frame.length, np.float32)
         said = self._speak(samples) if self._has_floor and not self._held else []
         self._synthesise_ahead()
         if self._fills_waits and not self._has_floor and not self.busy:
@@ -222,6 +224,7 @@ class CascadeFrontEnd:
     def _moment(self, *, broke_off: bool = False) -> Moment:
         return Moment(
             self._at,
+            self._frame_seconds,
             self._waits_since,
             self._answer_mode,
             self._uses_openings,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import selectors
 import time
 from collections import deque
@@ -13,13 +14,15 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 import numpy as np
 
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, Loss, end_of_frame, silence
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, Loss, end_of_frame, silence
+
+_log = logging.getLogger(__name__)
 
 SLEPT_SECONDS = 30.0
 """If frames suddenly arrive later than this, the computer slept, and the session's time stood still meanwhile."""
 
-SLEPT_FRAMES = 25
-"""Frames of silence (2 s) that stand for the time in which the computer slept: they end an open turn, so that nothing
+SLEPT_FOR_SECONDS = 2.0
+"""Length of the silence that stands for the time in which the computer slept: it ends an open turn, so that nothing
 said before is joined with what is said after."""
 
 LOOK_SECONDS = 1.0
@@ -43,10 +46,12 @@ class Timeline:
     them, since the sound card's clock and the machine's drift apart by up to 0.4 s an hour. None: time stands still
     between frames, for conversations that run faster than real time.
 
-    The frame thread adds frames; any thread may ask for the time.
+    `frame_samples`: samples (24 kHz) in a frame. The frame thread adds frames; any thread may ask for the time.
     """
 
-    def __init__(self, now: Callable[[], float] | None = time.perf_counter) -> None:
+    def __init__(self, now: Callable[[], float] | None = time.perf_counter, frame_samples: int = FRAME_SAMPLES) -> None:
+        self.frame_samples = frame_samples
+        self.frame_seconds = frame_samples / SAMPLE_RATE
         self._now = now
         self._next = 0
         self._zero: float | None = None  # the value of `now` at the start of frame 0
@@ -62,53 +67,72 @@ class Timeline:
 
     @property
     def _frame_end(self) -> float:
-        return end_of_frame(self._next - 1) if self._next else 0.0
+        return self._end(self._next - 1) if self._next else 0.0
 
-    def follow(self, samples: np.ndarray, lost: Loss = "") -> Frame:
+    def _end(self, index: int) -> float:
+        return end_of_frame(index, self.frame_samples)
+
+    def follow(self, samples: np.ndarray) -> Frame:
         """Returns the next frame, whenever it arrives."""
-        frame = Frame(self._next, samples, lost)
+        self._keep_up(self._next)
+        return self._number(samples)
+
+    def _number(self, samples: np.ndarray, lost: Loss = "") -> Frame:
         self._next += 1
-        if self._zero is None and self._now is not None:
-            self._zero = self._now() - frame.at
-        return frame
+        return Frame(self._next - 1, samples, lost, self.frame_samples)
+
+    def _keep_up(self, index: int) -> None:
+        """Anchors the clock at frame `index`, which is there, if it isn't anchored or is behind by a frame."""
+        if self._now is None:
+            return
+        zero = self._now() - self._end(index)
+        if self._zero is not None and self._zero - zero > self.frame_seconds:
+            _log.error("The clock was %.3f s behind frame %d", self._zero - zero, index)
+            self._zero = zero
+        elif self._zero is None:
+            self._zero = zero
 
     def gap(self, frames: int, lost: Loss) -> Iterator[Frame]:
         """Yields this many lost frames."""
         for _ in range(frames):
-            yield self.follow(silence(), lost)
+            yield self._number(silence(self.frame_samples), lost)
 
     def arrived(self, samples: np.ndarray, *, dropped: int = 0, overrun: int = 0, backlog: int = 0) -> Iterator[Frame]:
-        """Yields the lost frames before the frame that has just arrived, and that frame.
+        """Yields the lost frames before the audio that has just arrived, and its frames.
 
+        - `samples`: one frame, or several.
         - `dropped`: frames before it that were given up.
         - `overrun`: samples before it that the source has lost.
         - `backlog`: frames that wait behind it. If any do, its lateness says nothing about the device.
         """
+        frames = samples.reshape(-1, self.frame_samples)
         self._overrun += overrun
-        missing = self._overrun // FRAME_SAMPLES
-        self._overrun %= FRAME_SAMPLES
+        missing = self._overrun // self.frame_samples
+        self._overrun %= self.frame_samples
         if self._now is not None and not backlog:
-            missing += self._missing(self._now(), self._next + dropped + missing)
+            missing += self._missing(self._now(), self._next + dropped + missing + len(frames) - 1)
+        self._keep_up(self._next + dropped + missing + len(frames) - 1)
         yield from self.gap(dropped, "late")
         yield from self.gap(missing, "device")
-        yield self.follow(samples)
+        yield from map(self._number, frames)
 
     def _missing(self, now: float, index: int) -> int:
         """Returns how many frames were lost before the frame `index`, which has arrived `now`. Anchors the clock."""
         arrivals = self._arrivals
-        lag = now - end_of_frame(index)
+        lag = now - self._end(index)
         if arrivals and lag - arrivals[-1][1] > SLEPT_SECONDS:
+            slept = round(SLEPT_FOR_SECONDS / self.frame_seconds)
             arrivals.clear()
-            arrivals.append((now, lag - SLEPT_FRAMES * FRAME_SECONDS))
-            self._zero = lag - SLEPT_FRAMES * FRAME_SECONDS
-            return SLEPT_FRAMES
+            arrivals.append((now, lag - slept * self.frame_seconds))
+            self._zero = lag - slept * self.frame_seconds
+            return slept
         arrivals.append((now, lag))
         while arrivals[0][0] < now - REMEMBERED_SECONDS:
             arrivals.popleft()
         lost = self._lost(now)
         if lost:
             arrivals.clear()
-            arrivals.append((now, lag - lost * FRAME_SECONDS))
+            arrivals.append((now, lag - lost * self.frame_seconds))
         self._anchor(min(lag for _, lag in arrivals))
         return lost
 
@@ -120,16 +144,16 @@ class Timeline:
         if before is None or earlier is None:
             return 0
         later = min(lag for at, lag in self._arrivals if at >= middle)
-        if earlier - later > FRAME_SECONDS / 2:
+        if earlier - later > self.frame_seconds / 2:
             return 0  # the frames catch up after a pause
-        return max(0, int((min(earlier, later) - before) / FRAME_SECONDS))
+        return max(0, int((min(earlier, later) - before) / self.frame_seconds))
 
     def _anchor(self, zero: float) -> None:
         """Follows the earliest arrivals: forwards immediately, backwards slowly."""
         if self._zero is None or zero < self._zero:
             self._zero = zero
         else:
-            self._zero = min(zero, self._zero + SLEW * FRAME_SECONDS)
+            self._zero = min(zero, self._zero + SLEW * self.frame_seconds)
 
 
 LONGEST_JOB_SECONDS = 5.0

@@ -1,4 +1,4 @@
-"""One step of the fast clock: a frame of the user's sound in, a frame of the assistant's out, every 80 ms.
+"""One step of the fast clock: a frame of the user's sound in, a frame of the assistant's out.
 
 A step drains the mailbox, decides who holds the floor, steps the front-end, and writes to the loudspeaker. What
 happened is returned as one `StepMessage`.
@@ -7,6 +7,7 @@ happened is returned as one `StepMessage`.
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ import numpy as np
 from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.audio.io.resample import CLIPPED, peak_dbfs
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS, Frame, silence
+from app.conversation.frame import FRAME_SAMPLES, Frame, silence
 from app.conversation.oracle import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.conversation.turns.floor import FloorCommand, GoOn, Hold, Interrupt, Silence, TakeFloor, TurnEvent, Yield
 from app.conversation.turns.tracker import TurnTracker
@@ -48,10 +49,12 @@ from app.session.playback import GAUGE_FRAMES, AskedSound, EarlyBargeIn, EdgeEve
 from app.stt.base import VoiceActivity
 from app.tts.base import Voice
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class StepMessage:
-    """The user's frame, the samples that were played for it (float32, 1,920), and what happened.
+    """The user's frame, the samples that were played for it (float32, a frame), and what happened.
 
     - `flushed`: samples written earlier that were discarded unheard.
     - `lost`: why the front-end has failed; empty while it works.
@@ -111,7 +114,10 @@ def _belongs_to_turn(item: FrontEndInput) -> bool:
     return isinstance(item, OracleAsked | OracleWords | OracleCompleted | OracleDone | TakeFloor)
 
 
-_SILENCE = silence()
+BROKEN = (
+    "Something in the app broke while the voice engine “{name}” was working ({fault}). The conversation continues with "
+    "the built-in voice. If it happens again, report this."
+)
 
 VOICED = 0.5
 """Probability of voice from which a frame counts as voiced."""
@@ -121,6 +127,7 @@ class _NoFrontEnd:
     """Stands in while a lost front-end is replaced: silent, and deaf."""
 
     name = "none"
+    frame_samples = FRAME_SAMPLES
     hears_oracle = True
     needs = ""
     voice: Voice | None = None
@@ -131,7 +138,7 @@ class _NoFrontEnd:
         return True
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
-        return FrontEndStep(silence())
+        return FrontEndStep(silence(frame.length))
 
     def unheard(self, samples: int, words: int) -> None:
         pass
@@ -171,7 +178,7 @@ class FrameStepper:
         self._playback = Playback(sink, self._on_unheard, replaceable=edge is not None)
         self._waiting: list[FrontEndInput] = []  # held back while there is no loudspeaker to hear the front-end on
         self._turn_inputs = TurnInputs()
-        self._asked = AskedSound(tracker)
+        self._asked = AskedSound(tracker, clock.frame_samples)
         self._ready = True
         self._goes_on = False  # the front-end did so at a hold: its model hears the user itself
         self._answering = 0
@@ -193,7 +200,7 @@ class FrameStepper:
             self.tracker.silence()
         windows = self._voice.hear(frame)
         further_events, told_to_hold = self._track_turns(frame, windows, inputs)
-        silence = next((item for item in inputs if isinstance(item, Silence)), None)
+        silenced = next((item for item in inputs if isinstance(item, Silence)), None)
         self._ready = self._edge is None or self._edge.ready
         if self._edge_events is not None:
             events += self._edge_events.after(frame, duplex=self.tracker.duplex)
@@ -201,19 +208,19 @@ class FrameStepper:
         steps = self._ready and not frame.lost
         voices = tuple(item.voice for item in self._waiting if isinstance(item, SetVoice)) if steps else ()
         flushed = self._playback.lost_with_device()  # before the step, which begins where the sound was lost
-        step, lost = self._step_frontend(frame) if steps else (FrontEndStep(_SILENCE), "")
-        flushes = step.flush or (silence is not None and self._ready)
+        step, lost = self._step_frontend(frame) if steps else (FrontEndStep(silence(frame.length)), "")
+        flushes = step.flush or (silenced is not None and self._ready)
         flushed += self._playback.flush() if flushes else 0
         in_vain = told_to_hold and steps and not flushes
         self._goes_on = self._goes_on or in_vain
         self._voice.stepped(flushed=flushes, in_vain=in_vain)
         events += self._play(frame, step, asked, writes=steps)
-        if silence is not None and silence.turn and silence.turn != self._over:
-            events.append(e.AssistantEnded(frame.at, silence.turn, True))  # it had not begun
+        if silenced is not None and silenced.turn and silenced.turn != self._over:
+            events.append(e.AssistantEnded(frame.at, silenced.turn, True))  # it had not begun
         self._voice.listen(
             self._can_be_interrupted,
             self.tracker.own_level(frame.at),
-            goes_on=self.tracker.would_resume(frame.at + FRAME_SECONDS),
+            goes_on=self.tracker.would_resume(frame.at + frame.seconds),
         )
         return StepMessage(
             frame=frame,
@@ -227,7 +234,7 @@ class FrameStepper:
             late_ms=round((self._clock() - frame.at) * 1000, 1),
             clipped=bool(np.abs(frame.samples).max(initial=0.0) >= CLIPPED),
             lost=lost,
-            silenced=silence.turn if silence is not None else 0,
+            silenced=silenced.turn if silenced is not None else 0,
             voices=voices,
         )
 
@@ -318,14 +325,22 @@ class FrameStepper:
         """Steps the front-end; also returns why it has failed, if it has."""
         inputs, self._waiting = self._waiting, []
         # With the talk button, a front-end that listens by itself hears the user only while the button is down.
-        heard = frame if self.tracker.duplex or self.tracker.user_holds_floor else Frame(frame.index, silence())
+        heard = (
+            frame
+            if self.tracker.duplex or self.tracker.user_holds_floor
+            else dataclasses.replace(frame, samples=silence(frame.length))
+        )
         try:
             return self.frontend.step(heard, inputs), ""
         except FrontEndError as error:
-            sounding = self.frontend.speaking
-            marks = (Mark("ended", self._answering),) if sounding else ()
-            self.frontend = _NoFrontEnd()
-            return FrontEndStep(silence(), marks=marks, flush=sounding), str(error)
+            why = str(error)
+        except Exception as error:
+            _log.exception("The front-end broke at frame %d", frame.index)
+            why = BROKEN.format(name=self.frontend.name, fault=f"{type(error).__name__}: {error}")
+        sounding = self.frontend.speaking
+        marks = (Mark("ended", self._answering),) if sounding else ()
+        self.frontend = _NoFrontEnd()
+        return FrontEndStep(silence(frame.length), marks=marks, flush=sounding), why
 
     def _on_unheard(self, samples: int, words: int) -> None:
         self.frontend.unheard(samples, words)

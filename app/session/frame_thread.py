@@ -3,49 +3,72 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from app.audio.io.base import AudioError, AudioSource, EndOfAudio
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS, Frame, silence
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, silence
 from app.session.clock import Timeline
 from app.session.frame_loop import FrameStepper, StepMessage
 
 WINDOW_SECONDS = 10.0
-DROPPED_SECONDS = 1.0
-"""The user is told when this much sound was dropped within the window."""
+SKIPPED_SECONDS = 0.2
+UNDERRUNS = 20
+"""The user is told when this much of their voice was skipped within the window, or when the loudspeaker ran dry this
+often."""
 REPEAT_SECONDS = 60.0
 
 
 class Overload:
-    """Counts dropped frames over a sliding window."""
+    """Notices that the machine is too slow, over a sliding window."""
 
     def __init__(self) -> None:
-        self._drops: list[tuple[float, int]] = []
+        self._skipped: deque[tuple[float, float]] = deque()
+        self._underruns: deque[tuple[float, int]] = deque()
         self._told_at = float("-inf")
 
-    def dropped(self, at: float, frames: int) -> e.Failure | None:
-        """Count dropped frames; return what the user should be told, at most once a minute."""
-        self._drops = [(then, n) for then, n in self._drops if at - then <= WINDOW_SECONDS] + [(at, frames)]
-        lost = sum(n for _, n in self._drops) * FRAME_SECONDS
-        if lost < DROPPED_SECONDS or at - self._told_at < REPEAT_SECONDS:
+    def skipped(self, at: float, seconds: float) -> e.Failure | None:
+        """Notes that audio was skipped. Returns what the user should be told, at most once a minute."""
+        self._skipped.append((at, seconds))
+        return self._failure(at)
+
+    def underrun(self, at: float, count: int) -> e.Failure | None:
+        """Notes that the loudspeaker ran dry. Returns what the user should be told, at most once a minute."""
+        self._underruns.append((at, count))
+        return self._failure(at)
+
+    def _failure(self, at: float) -> e.Failure | None:
+        for noted in (self._skipped, self._underruns):
+            while noted and at - noted[0][0] > WINDOW_SECONDS:
+                noted.popleft()  # type: ignore[attr-defined]
+        skipped = sum(seconds for _, seconds in self._skipped)
+        underruns = sum(count for _, count in self._underruns)
+        if skipped + 1e-9 >= SKIPPED_SECONDS:
+            what = f"{skipped:.1f} s of your voice were skipped"
+        elif underruns >= UNDERRUNS:
+            what = f"the app's voice broke off {underruns} times"
+        else:
+            return None
+        if at - self._told_at < REPEAT_SECONDS:
             return None
         self._told_at = at
         return e.Failure(
             at,
             "frontend",
-            f"This machine can't keep up: {lost:.1f} s of your voice were skipped in the last {WINDOW_SECONDS:.0f} s. "
-            "Close other programs, or choose a smaller precision, a shorter context or the built-in voice in the "
-            "settings.",
+            f"This machine can't keep up: {what} in the last {WINDOW_SECONDS:.0f} s. Close other programs, or choose a "
+            "smaller precision, a shorter context or the built-in voice in the settings.",
         )
 
 
-BACKLOG_FRAMES = 5
-"""With more frames than this waiting (0.4 s) the loop has fallen behind: it continues with the newest one."""
+BACKLOG_SECONDS = 0.4
+"""With more audio than this waiting, the loop has fallen behind: it continues with the newest frame."""
 
 
 class FrameReader:
     """Reads `source` as frames of `timeline`, without gaps. Used by one thread.
+
+    The source's blocks are as long as a frame, or several frames long.
 
     `over`: called when a finite source has ended. The user is silent from then on.
     """
@@ -55,33 +78,49 @@ class FrameReader:
         self._timeline = timeline
         self._over = over
         self._overruns = source.overruns
+        self.frame_seconds = timeline.frame_seconds
+        self._most_waiting = BACKLOG_SECONDS * SAMPLE_RATE
+        self._block = FRAME_SAMPLES  # samples that the source delivers at a time
         self.ended = False
 
     @property
+    def block_seconds(self) -> float:
+        """How long the source's latest block was, or a frame after its end."""
+        return self.frame_seconds if self.ended else self._block / SAMPLE_RATE
+
+    @property
     def backlog(self) -> int:
-        """Frames that can be read without waiting."""
+        """Blocks that can be read without waiting."""
         return 0 if self.ended else self._source.backlog
 
     def read(self, timeout: float) -> Iterator[Frame]:
-        """Yields the next frame, after those that were lost before it.
+        """Yields the next frames, after those that were lost before them.
 
         Yields none if no frame arrives within `timeout` seconds. Raises AudioError.
         """
+        timeline = self._timeline
         if self.ended:
-            yield self._timeline.follow(silence())
+            yield timeline.follow(silence(timeline.frame_samples))
             return
-        dropped = self._source.drop_to_newest() if self._source.backlog > BACKLOG_FRAMES else 0
-        samples = None
+        late = self._source.backlog * self._block > self._most_waiting
+        dropped = self._source.drop_to_newest() if late else 0
+        block = None
         try:
-            samples = self._source.read_frame(timeout)
+            block = self._source.read_frame(timeout)
         except EndOfAudio:
             self.ended = True
             self._over()
-        if samples is None:
-            yield from self._timeline.gap(dropped, "late")
+        frames = self._block // timeline.frame_samples
+        if block is None:
+            yield from timeline.gap(dropped * frames, "late")
             return
+        self._block = len(block)
         overrun, self._overruns = self._source.overruns - self._overruns, self._source.overruns
-        yield from self._timeline.arrived(samples, dropped=dropped, overrun=overrun, backlog=self._source.backlog)
+        dropped, backlog = dropped * frames, self._source.backlog
+        yield from timeline.arrived(block, dropped=dropped, overrun=overrun, backlog=backlog)
+
+
+...
 
 
 class FrameThread:
@@ -124,7 +163,7 @@ class FrameThread:
             while not self._stop.is_set():
                 if self._reader.ended:
                     # The file is over: silence, at the pace of the audio before it.
-                    due = (self._now() if due is None else due) + FRAME_SECONDS
+                    due = (self._now() if due is None else due) + self._reader.frame_seconds
                     self._stop.wait(max(0.0, due - self._now()))
                 for frame in self._reader.read(0.2):
                     self._deliver(self._stepper.step(frame))

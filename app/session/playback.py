@@ -11,7 +11,7 @@ import numpy as np
 
 from app.audio.io.base import AudioSink, AudioSource, DuplexAudio, EarlySampleSource, PausesPlayback
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, silence
 from app.conversation.speaking.what_to_say import Said
 from app.conversation.turns.tracker import TurnTracker
 from app.conversation.turns.voice import VoiceRun, VoiceSettings, VoiceWindow
@@ -40,12 +40,13 @@ class Playback:
         self._on_unheard = on_unheard
         self._replaceable = replaceable
         self._pending: deque[_Pending] = deque()
-        self._written = 0
+        self._written = self._frame_start = 0  # samples
         self._flushed = 0
         self._underruns = 0
 
     def write(self, samples: np.ndarray, *, speaking: bool) -> None:
         """Write a frame's samples, or let the sink idle while there is nothing to say."""
+        self._frame_start = self._written
         if self._sink.keeps_time or speaking or samples.any():
             self._sink.write(samples)
             self._written += len(samples)
@@ -57,7 +58,7 @@ class Playback:
         """Words whose sound ends in the frame that was just written."""
         written = said.written or (-1, -1)
         event = e.AssistantSaid(at, said.turn, said.text, said.revision, said.glued, *written)
-        self._pending.append(_Pending(self._written - FRAME_SAMPLES + said.end, event))
+        self._pending.append(_Pending(self._frame_start + said.end, event))
 
     def heard(self, at: float, *, up_to_turn: int = 0) -> list[e.AssistantSaid]:
         """Return the words that have been played by now, and all of the turns up to `up_to_turn`, which are over."""
@@ -103,7 +104,7 @@ class Playback:
         self._on_unheard(thrown, len(unheard))
 
 
-LEAD_FRAMES = 3
+LEAD_SECONDS = 0.24
 """Silence before it, in which a voice detector settles, and the talk button counts as held."""
 TAIL_SECONDS = 6.0
 """How long the end of its turn is waited for, where the voice alone ends turns."""
@@ -115,8 +116,10 @@ class AskedSound:
     Without hands-free mode the talk button of `tracker` is held meanwhile, as a user would.
     """
 
-    def __init__(self, tracker: TurnTracker) -> None:
+    def __init__(self, tracker: TurnTracker, frame_samples: int) -> None:
         self._tracker = tracker
+        self._frame_samples = frame_samples
+        self._frame_seconds = frame_samples / SAMPLE_RATE
         self._frames: list[np.ndarray] | None = None
         self._holds_button = False
         self._tail = 0.0
@@ -124,8 +127,9 @@ class AskedSound:
     def begin(self, samples: np.ndarray) -> None:
         """Ask from the next frame on; `samples`: float32 mono 24 kHz of any length."""
         self.leave()
-        whole = np.pad(samples.astype(np.float32), (0, -len(samples) % FRAME_SAMPLES)).reshape(-1, FRAME_SAMPLES)
-        self._frames = [*(silence() for _ in range(LEAD_FRAMES)), *whole]
+        size = self._frame_samples
+        lead = round(LEAD_SECONDS / self._frame_seconds) * size
+        self._frames = [*np.pad(samples.astype(np.float32), (lead, -len(samples) % size)).reshape(-1, size)]
         self._tail = 0.0
         if not self._tracker.duplex:
             self._holds_button = True
@@ -143,17 +147,17 @@ class AskedSound:
         self._release()
 
     def next_frame(self) -> np.ndarray | None:
-        """Return what is heard in the place of the microphone now, float32 (1920,); None: the microphone is."""
+        """Return what is heard in the place of the microphone now, float32; None: the microphone is."""
         if self._frames is None:
             return None
         if self._frames:
             return self._frames.pop(0)
         self._release()
-        self._tail += FRAME_SECONDS
-        if self._tail > FRAME_SECONDS and (not self._tracker.user_holds_floor or self._tail > TAIL_SECONDS):
+        self._tail += self._frame_seconds
+        if self._tail > self._frame_seconds and (not self._tracker.user_holds_floor or self._tail > TAIL_SECONDS):
             self._frames = None
             return None
-        return silence()
+        return silence(self._frame_samples)
 
     def _release(self) -> None:
         if self._holds_button:
@@ -184,8 +188,8 @@ class EarlyBargeIn:
         self._sink = sink if isinstance(sink, PausesPlayback) else None
         self._run = VoiceRun(settings)
         self._goes_on = False
-        self._next = 0
-        self._heard = 0  # samples of the frame under way, and the windows that they have brought
+        self._next, self._length = 0, FRAME_SAMPLES  # of the frame under way
+        self._heard = 0  # samples from its start on, and the windows that they have brought
         self._windows: list[VoiceWindow] = []
         self._armed = self._suspects = False
         self._paused_frames: int | None = None
@@ -204,9 +208,15 @@ class EarlyBargeIn:
             self._source.on_early_samples = self.ahead if self._armed else None
 
     def ahead(self, samples: np.ndarray) -> None:
-        """Take the next part of the frame under way: float32 (n,)."""
-        self._heard += len(samples)
-        for window in self._voice.hear(Frame(self._next, samples)):
+        """Take the next part of the frame under way, and of those that arrive together with it: float32 (n,)."""
+        index, begun = divmod(self._heard, self._length)
+        ends = range(self._length - begun, len(samples), self._length)
+        for number, part in enumerate(np.split(samples, ends), self._next + index):
+            self._hear_part(Frame(number, part, length=self._length))
+
+    def _hear_part(self, part: Frame) -> None:
+        self._heard += len(part.samples)
+        for window in self._voice.hear(part):
             self._windows.append(window)
             self._run.hear(window)
             stops = self._run.resumes if self._goes_on else self._run.interrupts
@@ -217,12 +227,14 @@ class EarlyBargeIn:
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
         """Return the windows of a whole frame, whose beginning `ahead` may have had already."""
-        rest = list(self._voice.hear(Frame(frame.index, frame.samples[self._heard :])))
+        rest = list(self._voice.hear(dataclasses.replace(frame, samples=frame.samples[self._heard :])))
         for window in rest:
             self._run.hear(window)
-        windows = [*self._windows, *rest]
+        heard = [*self._windows, *rest]
+        windows = [window for window in heard if window.end <= frame.at + 1e-6]
         self._suspects = any(window.probability >= SUSPECTED for window in windows)
-        self._windows, self._heard, self._next = [], 0, frame.index + 1
+        self._windows, self._heard = heard[len(windows) :], max(0, self._heard - frame.length)
+        self._next, self._length = frame.index + 1, frame.length
         return windows
 
     def settled(self) -> None:

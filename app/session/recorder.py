@@ -18,7 +18,7 @@ from app.audio.io.base import AudioError
 from app.audio.io.files import FileSink
 from app.conversation import events as e
 from app.conversation.event_json import to_json
-from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE, silence_flushed
+from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, silence_flushed
 from app.conversation.record.transcript import Transcript
 from app.untrusted.limits import EVENT_LINE
 
@@ -153,13 +153,14 @@ KEPT_SECONDS = 300.0
 class SoundMemory:
     """The newest `seconds` of both sides, frame by frame on the session's clock."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, frame_samples: int = FRAME_SAMPLES) -> None:
+        self._frame_seconds = frame_samples / SAMPLE_RATE
         self._first = 0  # the number of the oldest frame that is kept
-        most = max(1, round(seconds / FRAME_SECONDS))
+        most = max(1, round(seconds / self._frame_seconds))
         self._frames: dict[str, deque[np.ndarray]] = {"user": deque(maxlen=most), "assistant": deque(maxlen=most)}
 
     def add(self, index: int, user: np.ndarray, assistant: np.ndarray, flushed: int = 0) -> None:
-        """Add both sides of frame `index`, float32 (1920,); `flushed`: samples written before that were never
+        """Add both sides of frame `index`, float32; `flushed`: samples written before that were never
         played.
         """
         mine, theirs = self._frames["user"], self._frames["assistant"]
@@ -173,16 +174,16 @@ class SoundMemory:
 
     def cut(self, speaker: str, begin: float, end: float) -> np.ndarray | None:
         """Return a side's sound between two session times in seconds, float32 (n,); None where it is no longer kept."""
-        frames = self._frames[speaker]
-        if not frames or begin >= self._next * FRAME_SECONDS or end <= begin:
+        frames, length = self._frames[speaker], self._frame_seconds
+        if not frames or begin >= self._next * length or end <= begin:
             return None
-        if end <= self._first * FRAME_SECONDS:
+        if end <= self._first * length:
             return None
-        first = max(self._first, int(begin / FRAME_SECONDS))
-        last = min(self._next, int(np.ceil(end / FRAME_SECONDS)))
+        first = max(self._first, int(begin / length))
+        last = min(self._next, int(np.ceil(end / length)))
         kept = np.concatenate([frames[n - self._first] for n in range(first, last)])
-        from_sample = max(0, round((begin - first * FRAME_SECONDS) * SAMPLE_RATE))
-        to_sample = round((end - first * FRAME_SECONDS) * SAMPLE_RATE)
+        from_sample = max(0, round((begin - first * length) * SAMPLE_RATE))
+        to_sample = round((end - first * length) * SAMPLE_RATE)
         return kept[from_sample:to_sample].astype(np.float32) / 32768.0
 
     @property

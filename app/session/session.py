@@ -1,6 +1,6 @@
 """One conversation with the user: the frame loop, the recogniser and the back-ends, run side by side.
 
-The fast clock steps the front-end every 80 ms on a thread of its own; the slow clock (transcript, back-ends) lives on
+The fast clock steps the front-end once a frame on a thread of its own; the slow clock (transcript, back-ends) lives on
 the event loop. Nothing here knows a concrete front-end, back-end or device.
 """
 
@@ -18,7 +18,6 @@ import numpy as np
 
 from app.audio.io.base import AudioError
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS
 from app.conversation.turns.floor import Interrupt, TurnEvent
 from app.conversation.turns.tracker import TurnSettings, TurnTracker
 from app.frontend.base import FrontEndError, SetAnswerMode, SetDials, SetOpenings
@@ -78,7 +77,8 @@ class Session:
         self.parts = parts
         self.config = config
         self.mailbox = Mailbox()
-        self.sound = SoundMemory(config.remember_seconds) if config.remember_seconds else None
+        frame, seconds = parts.frontend.frame_samples, config.remember_seconds
+        self.sound = SoundMemory(seconds, frame) if seconds else None
         self.frames = 0
         self._events = EventsOut(parts.recorder)
         self._emit = self._events.emit
@@ -131,7 +131,7 @@ class Session:
         loop = asyncio.get_running_loop()
         parts, config = self.parts, self.config
         clocks = {"real": time.perf_counter, "simulated": loop.time, "fast": None}
-        self.clock = Timeline(clocks[config.pace])
+        self.clock = Timeline(clocks[config.pace], parts.frontend.frame_samples)
         try:
             await self._loader.load()
         except BaseException:
@@ -248,12 +248,12 @@ class Session:
         """Simulated or fast: frames are stepped one by one on the loop."""
         reader = FrameReader(self.parts.source, self.clock, self.input_over)
         while not self._done.is_set():
-            for frame in reader.read(FRAME_SECONDS):  # time that passes in the source alone
+            for frame in reader.read(self.clock.frame_seconds):  # time that passes in the source alone
                 self._on_step(self._stepper.step(frame))
                 if self.config.pace == "fast":
                     await self._wait_for_parts()
             if self.config.pace == "simulated" and not reader.backlog:
-                await asyncio.sleep(FRAME_SECONDS)
+                await asyncio.sleep(reader.block_seconds)
 
     async def _wait_for_parts(self) -> None:
         """Fast: wait for what a frame started, as if recogniser and voice took no time at all.
@@ -284,6 +284,8 @@ class Session:
         """Handle one message of the frame loop, on the event loop's thread."""
         if self._main is None or self._main.done():
             return
+        if message.frame.index != self.frames:
+            _log.error("Frame %d follows frame %d", message.frame.index, self.frames - 1)
         self.frames = message.frame.index + 1
         for part, handle in self._handlers:
             try:
@@ -320,7 +322,9 @@ class Session:
     def _pass_on_events(self, message: StepMessage) -> None:
         for event in message.events:
             self._emit(event)
-            if isinstance(event, e.AssistantStarted):
+            if isinstance(event, e.Underrun):
+                self._tell(self._overload.underrun(event.at, event.count))
+            elif isinstance(event, e.AssistantStarted):
                 self.backends.reopened(event.turn)
             elif isinstance(event, e.AssistantEnded):
                 self.backends.answered(event.turn, interrupted=event.interrupted)
@@ -346,10 +350,13 @@ class Session:
         self._lost.clear()
         if late:
             self._emit(e.FramesDropped(frame.at, late))
-            if (failure := self._overload.dropped(frame.at, late)) is not None:
-                self._emit(failure)
+            self._tell(self._overload.skipped(frame.at, late * frame.seconds))
         if device:
             self._emit(e.SoundLost(frame.at, device))
+
+    def _tell(self, failure: e.Failure | None) -> None:
+        if failure is not None:
+            self._emit(failure)
 
     def _end_with_input(self, at: float) -> None:
         """End a session on a file when its sound is over and neither side has anything left to say."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS, Frame
+from app.conversation.frame import Frame
 from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.frontend.base import SetVoice
 from app.session.control import SpeechChoice
@@ -26,7 +26,7 @@ from app.tts.base import Voice, VoiceError
 
 HANDOVER_SECONDS = 2.0
 """How long after a turn's end the user may still continue it."""
-RECENT_FRAMES = round(2.56 / FRAME_SECONDS)
+RECENT_SECONDS = 2.56
 """How much earlier sound a new transcriber gets: as much as a turn's beginning may reach back."""
 
 
@@ -46,7 +46,7 @@ class SwappableTranscriber:
         self.current = first
         self._next: Transcriber | None = None
         self._ending: list[Transcriber] = []  # each is still at the last words of its last turn
-        self._recent: deque[tuple[Frame, bool]] = deque(maxlen=RECENT_FRAMES)  # since the last turn's end
+        self._recent: deque[tuple[Frame, bool]] = deque()  # since the last turn's end
         self._shed = 0  # by those that are gone
         self._open = False
         self._at = 0.0
@@ -81,6 +81,8 @@ class SwappableTranscriber:
         if self._next is not None and not self._open and frame.at - self._ended_at >= HANDOVER_SECONDS:
             self._hand_over()
         self._recent.append((frame, voiced))
+        if len(self._recent) > round(RECENT_SECONDS / frame.seconds):
+            self._recent.popleft()
         self.current.push(frame, voiced)
         for old in [old for old in self._ending if not old.busy]:
             self._ending.remove(old)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import soxr
 
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, Position
+from app.conversation.frame import SAMPLE_RATE, Frame, Position
 from app.conversation.turns.voice import VoiceWindow
 from app.models.onnx import open_onnx
 from app.stt.whisper_library import faster_whisper
@@ -62,15 +62,13 @@ class SileroVoiceActivity:
 
     def __init__(self) -> None:
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, VAD_RATE, 1, dtype="float32", quality="LQ")
-        self._position = Position("voice activity")
-        self._start: int | None = None  # sample (16 kHz, session time) at which the first frame started
+        self._position = Position("voice activity", VAD_RATE)
         self._rest: np.ndarray = np.zeros(0, np.float32)
         self._context: np.ndarray = np.zeros(CONTEXT, np.float32)
         self._h = np.zeros((1, 1, 128), np.float32)
         self._c = np.zeros((1, 1, 128), np.float32)
         self._rested = (self._h, self._c)
         self._quiet = 0  # consecutive quiet windows
-        self._windows = 0
         self._before = np.zeros(WINDOW, np.float32)
         self._high = np.fft.rfftfreq(WINDOW, 1 / VAD_RATE) >= 1000
         self._room = (1e9, 1e9)  # power of the room noise, above 1 kHz and in total
@@ -86,20 +84,18 @@ class SileroVoiceActivity:
         _load()
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
-        if self._start is None:
-            self._start = frame.index * FRAME_SAMPLES * VAD_RATE // SAMPLE_RATE
-        missing = np.zeros(self._position.missing(frame), np.float32)
-        chunk = np.concatenate([missing, frame.samples]) if len(missing) else frame.samples
-        self._rest = np.concatenate([self._rest, self._resampler.resample_chunk(chunk)])
+        chunk = self._resampler.resample_chunk(self._position.take(frame))
+        self._rest = np.concatenate([self._rest, chunk])
+        start = self._position.count(len(chunk)) - len(self._rest)
         out = []
         while len(self._rest) >= WINDOW:
             window, self._rest = self._rest[:WINDOW], self._rest[WINDOW:]
-            self._windows += 1
+            start += WINDOW
             probability, self._h, self._c = _load().run(
                 None, {"input": np.concatenate([self._context, window])[None], "h": self._h, "c": self._c}
             )
             self._context = window[-CONTEXT:]
-            end = round((self._start + self._windows * WINDOW) / VAD_RATE, 6)
+            end = round(start / VAD_RATE, 6)
             voice = float(probability.reshape(-1)[0])
             self._rest_state(voice)
             level = 10 * np.log10(float(np.square(window).mean()) + 1e-12)

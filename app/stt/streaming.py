@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import soxr
 
-from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, Position
+from app.conversation.frame import SAMPLE_RATE, Frame, Position
 from app.conversation.words import same_words
 from app.stt.base import RATE, Decoder, EndOfTurn, TranscriberError, TranscriptUpdate, WordsJudge
 from app.stt.endpointing import Endpointing
@@ -105,19 +105,15 @@ class SoundBuffer:
         self.first = 0
         self.last = 0
         self._resampler = soxr.ResampleStream(SAMPLE_RATE, RATE, 1, dtype="float32", quality="MQ")
-        self._position = Position("recogniser")
+        self._position = Position("recogniser", RATE)
         self._blocks: deque[np.ndarray] = deque()
-        self._started = False  # the first frame may arrive mid-session
 
     def push(self, frame: Frame) -> None:
         """Appends a frame (24 kHz)."""
-        if not self._started:
-            self._started = True
-            self.first = self.last = frame.index * FRAME_SAMPLES * RATE // SAMPLE_RATE
-        missing = np.zeros(self._position.missing(frame), np.float32)
-        block = self._resampler.resample_chunk(np.concatenate([missing, frame.samples]))
+        block = self._resampler.resample_chunk(self._position.take(frame))
         self._blocks.append(block)
-        self.last += len(block)
+        self.last = self._position.count(len(block))
+        self.first = self.last - sum(map(len, self._blocks))
 
     def forget_before(self, sample: int) -> None:
         """Frees the audio before `sample`, in whole blocks."""

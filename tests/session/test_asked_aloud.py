@@ -8,8 +8,8 @@ import pytest
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE
-from app.session.playback import LEAD_FRAMES
+from app.conversation.frame import SAMPLE_RATE
+from app.session.playback import LEAD_SECONDS
 from app.session.session import Session
 from tests.session.test_silence import at
 from tests.support.scripted import ScriptedTurn
@@ -17,7 +17,7 @@ from tests.support.talks import simulate
 
 QUESTION = "What is the capital of Sweden?"
 ASKED_AT = 1.0
-LEAD = LEAD_FRAMES * FRAME_SECONDS
+LEAD = LEAD_SECONDS
 SOUND = (0.3 * np.sin(2 * np.pi * 150 * np.arange(round(2.1 * SAMPLE_RATE)) / SAMPLE_RATE)).astype(np.float32)
 SPOKEN = ScriptedTurn(ASKED_AT + LEAD + 0.1, ASKED_AT + LEAD + 2.0, QUESTION)
 """The sound, as a recogniser hears it."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from app.audio.io.base import AudioSource
+from app.audio.io.base import AudioSource, WrappedSource
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
@@ -24,27 +24,16 @@ GONE = DeviceNotice("loudspeaker", "lost", "", "The loudspeaker “Headphones”
 BACK = DeviceNotice("loudspeaker", "back", "Headphones", "The loudspeaker “Headphones” is back.")
 
 
-class MutableSource:
+class MutableSource(WrappedSource):
     """A source that delivers zeros while the test says so."""
 
-    name = "microphone"
-    overruns = backlog = 0
-
     def __init__(self, inner: AudioSource, duplex: ScriptedDuplexAudio) -> None:
-        self._inner, self._duplex = inner, duplex
+        super().__init__(inner)
+        self._duplex = duplex
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
-        frame = self._inner.read_frame(timeout)
+        frame = self._source.read_frame(timeout)
         return np.zeros_like(frame) if self._duplex.zeros and frame is not None else frame
-
-    def drop_to_newest(self) -> int:
-        return 0
-
-    def __enter__(self) -> MutableSource:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
 
 
 class ScriptedDuplexAudio:

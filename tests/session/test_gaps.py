@@ -21,8 +21,8 @@ from app.stt.silero import SileroVoiceActivity
 from app.stt.streaming import StreamingTranscriber
 from tests.conftest import Faults
 from tests.support import sounds
-from tests.support.scripted import ScriptedVoice
-from tests.support.talks import Fault, FaultySource, LoopSpeaker
+from tests.support.scripted import ScriptedTurn, ScriptedVoice
+from tests.support.talks import Fault, FaultySource, Frames, LoopSpeaker, Talk, simulate
 
 
 class CountingDecoder:
@@ -52,7 +52,7 @@ def talk(frames: np.ndarray, faults: Sequence[Fault], *, reply: str = ANSWER) ->
             transcriber=StreamingTranscriber("x", lambda: (CountingDecoder(), None), loop.call_soon_threadsafe),
             voice_activity=SileroVoiceActivity(),
             backend=ScriptedBackend(lambda _: answer(reply)),
-            source=FaultySource(frames, faults),
+            source=FaultySource(Frames(frames), faults),
             sink=LoopSpeaker(),
         )
         config = SessionConfig(SessionChoice(duplex=True, openings=False), pace="fast")
@@ -63,6 +63,32 @@ def talk(frames: np.ndarray, faults: Sequence[Fault], *, reply: str = ANSWER) ->
         return events
 
     return asyncio.run(run())
+
+
+@pytest.mark.parametrize("answer_mode", ["thinking", "after"])
+def test_a_talk_with_frames_of_40_ms_is_the_same_as_with_80_ms(answer_mode: e.AnswerMode) -> None:
+    """Two questions, of which the second one interrupts the first answer."""
+    script = [ScriptedTurn(1.0, 3.0, "What is the capital of France?"), ScriptedTurn(7.0, 9.0, "And of Spain?")]
+
+    def held(length: int) -> Talk:
+        frontend = CascadeFrontEnd(ScriptedVoice(), answer_mode, openings=False)
+        frontend.frame_samples = length
+        reply = "Paris lies on the river Seine, and many people live there today. " * 3
+        return simulate(
+            script, lambda _: answer(reply), frontend=frontend, answer_mode=answer_mode, seconds=30, remember_seconds=60
+        )
+
+    usual, short = held(FRAME_SAMPLES), held(FRAME_SAMPLES // 2)
+    levels = [event.at for event in short.of(e.LevelMeasured)]
+    assert np.allclose(np.diff(levels), FRAME_SECONDS / 2)
+    for kind in (e.UserStarted, e.UserEnded, e.AssistantStarted, e.AssistantEnded):
+        one, other = usual.of(kind), short.of(kind)
+        assert [event.turn for event in one] == [event.turn for event in other] != []
+        assert all(abs(a.at - b.at) <= 2 * FRAME_SECONDS for a, b in zip(one, other, strict=True))
+    assert [event.text for event in usual.of(e.TranscriptFinal)] == [turn.words for turn in script]
+    assert [event.text for event in short.of(e.TranscriptFinal)] == [turn.words for turn in script]
+    assert short.said(2) == usual.said(2) != ""
+    assert [event.interrupted for event in short.of(e.AssistantEnded)] == [True, False]
 
 
 def of_the_user(events: list[e.Event]) -> list[e.Event]:

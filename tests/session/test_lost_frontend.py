@@ -18,6 +18,7 @@ from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
+from tests.conftest import Faults
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
 from tests.support.talks import LoopSpeaker
 
@@ -26,7 +27,7 @@ ANSWER = "It is Paris."
 
 
 class PacedSource:
-    """Near-silence at the pace of sound; with `behind`, always so many frames late."""
+    """Near-silence at the pace of sound; with `behind`, so many frames have to be dropped before each one."""
 
     name = "paced"
     overruns = 0
@@ -48,6 +49,7 @@ class PacedSource:
         return np.full(FRAME_SAMPLES, 1e-4, np.float32)
 
     def drop_to_newest(self) -> int:
+        self._due += (self._behind - 1) * FRAME_SECONDS
         return self._behind - 1
 
     def __enter__(self) -> PacedSource:
@@ -61,13 +63,14 @@ class PacedSource:
 class Losing(CascadeFrontEnd):
     """Can't go on from a frame on; notes that it was left."""
 
-    def __init__(self, at: int) -> None:
+    def __init__(self, at: int, error: Exception | None = None) -> None:
         super().__init__(ScriptedVoice())
         self.at, self.left = at, 0
+        self.error = error or FrontEndError("The card's memory ran out.")
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         if frame.index >= self.at:
-            raise FrontEndError("The card's memory ran out.")
+            raise self.error
         return super().step(frame, inputs)
 
     def __exit__(self, *exc: object) -> None:
@@ -132,6 +135,16 @@ async def test_a_lost_front_end_is_replaced_while_the_talk_goes_on(at: int) -> N
     assert np.allclose(np.diff(frames), FRAME_SECONDS)  # no frame was skipped meanwhile
 
 
+async def test_a_front_end_with_a_fault_of_the_app_is_replaced_too(faults: Faults) -> None:
+    lost = Losing(14, ValueError("cannot reshape"))
+    events, _ = await talk(lost, PacedSource(18), fallback=lambda: CascadeFrontEnd(ScriptedVoice()))
+    faults.found.clear()
+    [failure] = [event for event in events if isinstance(event, e.Failure)]
+    assert not failure.fatal and "ValueError: cannot reshape" in failure.sentence
+    said = [event.text for event in events if isinstance(event, e.AssistantSaid)]
+    assert " ".join(said).endswith(ANSWER)
+
+
 async def test_a_lost_front_end_that_asked_nobody_leaves_a_question_that_is_answered() -> None:
     lost = Losing(14)
     lost.hears_oracle = False  # as Moshi
@@ -143,8 +156,8 @@ async def test_a_lost_front_end_that_asked_nobody_leaves_a_question_that_is_answ
 
 
 async def test_a_machine_that_is_too_slow_is_told_once_and_frames_are_counted() -> None:
-    events, _ = await talk(CascadeFrontEnd(ScriptedVoice()), PacedSource(25, behind=8))
+    events, _ = await talk(CascadeFrontEnd(ScriptedVoice()), PacedSource(5, behind=8))
     dropped = [event.frames for event in events if isinstance(event, e.FramesDropped)]
-    assert len(dropped) >= 20 and set(dropped) == {7}
+    assert len(dropped) >= 4 and set(dropped) == {7}
     [failure] = [event for event in events if isinstance(event, e.Failure)]
     assert failure.source == "frontend" and "can't keep up" in failure.sentence and "precision" in failure.sentence

@@ -16,11 +16,11 @@ import numpy as np
 
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES, Frame
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
 from app.frontend.base import SetVoice
 from app.session.control import SpeechChoice, Style
 from app.session.session import Session
-from app.session.speech_controller import RECENT_FRAMES, SpeechController, SwappableTranscriber
+from app.session.speech_controller import RECENT_SECONDS, SpeechController, SwappableTranscriber
 from app.stt.base import TranscriberError, TranscriptUpdate
 from app.tts.base import Clip, VoiceError
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
@@ -206,7 +206,7 @@ def test_who_goes_on_with_a_turn_is_heard_by_the_one_that_heard_its_beginning() 
     push(70, 71)
     assert retired == [old] and transcriber.name == "new"
     transcriber.end(2, 5.7)
-    push(71, 71 + RECENT_FRAMES)
+    push(71, 71 + round(RECENT_SECONDS / FRAME_SECONDS))
     assert transcriber.current is new
 
 

@@ -1,6 +1,7 @@
 """Test doubles that follow a script: what the user says, its transcript, and a voice of tones.
 
-Times are in session seconds, so a simulated session is reproducible.
+Times are in session seconds, so a simulated session is reproducible. Like the real parts, they count the samples that
+they get, and hear nothing in frames of digital silence, which stand for what was lost.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.conversation.frame import FRAME_SECONDS, SAMPLE_RATE, Frame
-from app.conversation.turns.voice import WINDOW_SECONDS, VoiceWindow
-from app.stt.base import TranscriptUpdate
+from app.conversation.frame import SAMPLE_RATE, Frame, Position
+from app.conversation.turns.voice import VoiceWindow
+from app.stt.base import RATE, TranscriptUpdate
+from app.stt.silero import VAD_RATE, WINDOW
 from app.tts.base import Clip, VoiceError, place_words
 
 
@@ -32,27 +34,41 @@ class ScriptedTurn:
 
 
 class ScriptedVoiceActivity:
-    """Detects voice as scripted, in windows of 32 ms. Accepts whole frames only."""
+    """Detects voice as scripted, in windows of 512 samples at 16 kHz."""
 
     def __init__(self, script: list[ScriptedTurn]) -> None:
         self._script = script
-        self._windows = self._next = 0
+        self._position = Position("scripted voice activity", VAD_RATE)
+        self._rest = np.zeros(0, np.float32)
+        self._next = 0
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:
+        chunk = _at_16_khz(self._position.take(frame))
+        self._rest = np.concatenate([self._rest, chunk])
+        start = self._position.count(len(chunk)) - len(self._rest)
         out = []
-        while (self._windows + 1) * WINDOW_SECONDS <= frame.at + 1e-9:
-            self._windows += 1
-            end = round(self._windows * WINDOW_SECONDS, 6)
+        while len(self._rest) >= WINDOW:
+            window, self._rest = self._rest[:WINDOW], self._rest[WINDOW:]
+            start += WINDOW
+            end = round(start / VAD_RATE, 6)
             while self._next < len(self._script) and self._script[self._next].end + 1e-9 < end:
                 self._next += 1
-            near = self._script[self._next : self._next + 1]
+            near = self._script[self._next : self._next + 1] if window.any() else []
             turn = next((t for t in near if t.start < end), None)
             out.append(VoiceWindow(end, 0.9 if turn else 0.02, bool(turn and turn.hum)))
         return out
 
 
+def _at_16_khz(samples: np.ndarray) -> np.ndarray:
+    """Returns the samples at the rate of the recognisers, without filtering."""
+    return samples[np.arange(len(samples) * RATE // SAMPLE_RATE) * 3 // 2]
+
+
+BLOCK_SECONDS = 0.08
+
+
 class ScriptedTranscriber:
-    """Reports the scripted words spoken so far, every `every` frames, as words in `language`."""
+    """Reports the scripted words spoken so far, every `every` blocks of 80 ms, as words in `language`."""
 
     name = "scripted"
 
@@ -64,6 +80,8 @@ class ScriptedTranscriber:
         self.on_failure: Callable[[str], None] = lambda sentence: None
         self._script = script
         self._every = every
+        self._position = Position("scripted recogniser", RATE)
+        self._silences: list[tuple[float, float]] = []  # begins and ends of digital silence, in seconds
         self._open = 0
         self._from = 0.0
         self._told = ""
@@ -73,14 +91,19 @@ class ScriptedTranscriber:
         return False
 
     def push(self, frame: Frame, voiced: bool) -> None:
-        if not self._open or frame.index % self._every:
+        samples = _at_16_khz(self._position.take(frame))
+        before, now = self._position.counted / RATE, self._position.count(len(samples)) / RATE
+        if not samples.any():
+            self._silences.append((now - len(samples) / RATE, now))
+        blocks = [block for block in range(round(before / BLOCK_SECONDS), int(now / BLOCK_SECONDS + 1e-6))]
+        if not self._open or all(block % self._every for block in blocks):
             return
-        words = self._words(frame.at - FRAME_SECONDS)
+        words = self._words(now - BLOCK_SECONDS)
         text = " ".join(words)
         if words and text != self._told:
             self._told = text
             stable = " ".join(words[:-1])
-            self.on_update(TranscriptUpdate(self._open, stable, words[-1], frame.at, language=self.language))
+            self.on_update(TranscriptUpdate(self._open, stable, words[-1], round(now, 6), language=self.language))
 
     def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
         self._open, self._from, self._told = turn, at - 0.5, ""
@@ -111,8 +134,13 @@ class ScriptedTranscriber:
                 continue
             words = turn.words.split()
             share = min(1.0, (until - turn.start) / (turn.end - turn.start))
-            out += words[: int(share * len(words) + 1e-6)]
+            spoken = words[: int(share * len(words) + 1e-6)]
+            each = (turn.end - turn.start) / max(1, len(words))
+            out += [word for n, word in enumerate(spoken) if not self._is_silent(turn.start + (n + 0.5) * each)]
         return out
+
+    def _is_silent(self, at: float) -> bool:
+        return any(begin <= at < end for begin, end in self._silences)
 
     def __enter__(self) -> ScriptedTranscriber:
         return self

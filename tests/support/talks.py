@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from app.audio.io.base import AudioSource, DuplexAudio, EndOfAudio
+from app.audio.io.base import AudioSource, DuplexAudio, EndOfAudio, WrappedSource
 from app.backend.base import Backend, ChatRequest, Usage
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
@@ -68,14 +68,37 @@ class Fault:
     kind: Literal["stall", "overrun", "silence"]
 
 
-class FaultySource:
-    """A source of these frames of samples, at the pace of the loop, that suffers faults."""
+class Frames:
+    """A source of these frames of samples."""
 
-    name = "faulty"
+    name = "frames"
+    overruns = backlog = 0
 
-    def __init__(self, frames: Sequence[np.ndarray], faults: Sequence[Fault]) -> None:
-        self.overruns = self.backlog = 0
-        self._frames = frames
+    def __init__(self, frames: Iterable[np.ndarray]) -> None:
+        self._frames = iter(frames)
+
+    def read_frame(self, timeout: float) -> np.ndarray | None:
+        for samples in self._frames:
+            return samples.copy()
+        raise EndOfAudio
+
+    def drop_to_newest(self) -> int:
+        return 0
+
+    def __enter__(self) -> Frames:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class FaultySource(WrappedSource):
+    """`source`, which gives a frame whenever it is asked, at the pace of the loop and with faults."""
+
+    overruns = backlog = 0
+
+    def __init__(self, source: AudioSource, faults: Sequence[Fault]) -> None:
+        super().__init__(source)
         self._faults = {fault.at: fault for fault in faults}
         self._next = self._held = self._silent = 0
 
@@ -91,32 +114,30 @@ class FaultySource:
             if not self._held:
                 self._end_fault(self._fault)
             return None
-        if self._next >= len(self._frames):
-            raise EndOfAudio
-        self._next += 1
+        samples = self._take()
         self.backlog = max(0, self.backlog - 1)
-        if self._silent:
+        if self._silent and samples is not None:
             self._silent -= 1
-            return np.zeros(FRAME_SAMPLES, np.float32)
-        return self._frames[self._next - 1].copy()
+            return np.zeros_like(samples)
+        return samples
+
+    def _take(self) -> np.ndarray | None:
+        self._next += 1
+        return self._source.read_frame(0.0)
 
     def _end_fault(self, fault: Fault) -> None:
         if fault.kind == "stall":
             self.backlog = fault.frames + 1
         else:
-            self._next += fault.frames
-            self.overruns += fault.frames * FRAME_SAMPLES
+            for _ in range(fault.frames):
+                lost = self._take()
+                self.overruns += len(lost) if lost is not None else 0
 
     def drop_to_newest(self) -> int:
         dropped, self.backlog = self.backlog - 1, 1
-        self._next += dropped
+        for _ in range(dropped):
+            self._take()
         return dropped
-
-    def __enter__(self) -> FaultySource:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
 
 
 class LoopSpeaker:
@@ -233,6 +254,8 @@ def simulate(
         speaker, mouth = LoopSpeaker(), voice or ScriptedVoice()
         failures: list[str] = []
         heard = source or QuietSource(round(seconds / 0.08))
+        for rehearsal in REHEARSALS:
+            heard = rehearsal.wrap(heard, seconds)
         around = edge(heard, speaker) if edge is not None else None
         parts = SessionParts(
             frontend=frontend or CascadeFrontEnd(mouth, answer_mode, openings=openings),
@@ -268,7 +291,14 @@ def simulate(
         left = {t.get_name() for t in asyncio.all_tasks()} - {asyncio.current_task().get_name()}  # type: ignore
         return Talk(events, session.transcript, speaker, answering, mouth, left)
 
-    return run_simulated(run())
+    talk = run_simulated(run())
+    for rehearsal in REHEARSALS:
+        rehearsal.talks.append(talk)
+    return talk
+
+
+REHEARSALS: list[Any] = []
+"""At most one `tests.support.gaps.Rehearsal`: what the talks of a test suffer, and how they went."""
 
 
 async def change(session: Session, **parts: Any) -> None:

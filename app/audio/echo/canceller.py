@@ -143,20 +143,21 @@ class EchoCanceller:
 
         Both have the same length and must be aligned so that no echo in `near` precedes its origin in `far`.
         """
-        module = self._loaded[1]
-        if module is None:
-            return near
         assert len(near) == len(far) and len(near) % CHUNK == 0
-        try:
-            return module.process(near, far)
-        except Exception as error:
-            self._fail(BROKE, error)
-            return near
+        return self._process(self._loaded[1], near, far)
 
     def process_without_echo(self, near: np.ndarray) -> np.ndarray:
         """Returns `near` processed without echo cancellation, which could mistake words for echo when there is none."""
-        module = self._loaded[2]
-        return near if module is None else module.process(near, near)
+        return self._process(self._loaded[2], near, near)
+
+    def _process(self, module: _Module | None, near: np.ndarray, far: np.ndarray) -> np.ndarray:
+        if module is None:
+            return near
+        try:
+            return module.process(near, far)
+        except Exception as error:  # the conversation continues without processing
+            self._fail(BROKE, error)
+            return near
 
     def _fail(self, sentence: str, error: Exception) -> None:
         self._loaded = _NOTHING

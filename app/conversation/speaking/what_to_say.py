@@ -119,7 +119,7 @@ class SpokenAnswer:
 class Moment:
     """What else a decision depends on.
 
-    - `at`: the session time in seconds at which the current frame ends.
+    - `at`: the session time in seconds at which the current frame ends, which lasts `frame_seconds`.
     - `waits_since`: when the user started to wait for the answer.
     - `answer_mode`: see `Revisions.gate`.
     - `openings`: whether openings may fill a wait.
@@ -129,6 +129,7 @@ class Moment:
     """
 
     at: float = 0.0
+    frame_seconds: float = FRAME_SECONDS
     waits_since: float = 0.0
     answer_mode: AnswerMode = "thinking"
     openings: bool = True
@@ -166,7 +167,7 @@ def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision
     if not asked:
         return waits  # possibly a cough
     # The output of this step is played after its frame.
-    silence = moment.at + FRAME_SECONDS - moment.waits_since
+    silence = moment.at + moment.frame_seconds - moment.waits_since
     longest = longest_silence(moment, said, revisions, asked[-1])
     return Decision("opening", rule, clause, verdict.revision) if silence > longest else waits
 

@@ -124,6 +124,7 @@ class StreamFrontEnd:
     While entered, `_stream` is set and `_held` contains the resources to free on exit.
     """
 
+    frame_samples = FRAME_SAMPLES
     voice = None
     busy = False
     """Always False, because all work happens within the step."""

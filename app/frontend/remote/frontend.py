@@ -105,6 +105,7 @@ class RemoteFrontEnd:
     """
 
     name = "remote"
+    frame_samples = FRAME_SAMPLES
     hears_oracle = False
     needs = ""
     voice = None

@@ -44,8 +44,8 @@ def _srt(tmp_path: Path, *talks: KeptTalk) -> list[tuple[float, float, str]]:
 def _record(folder: Path, seconds: float, user: float, assistant: float) -> Path:
     """A talk's sound as the recorder leaves it: each side at one level."""
     with Recorder(folder, print) as recorder:
-        for index in range(round(seconds / 0.08)):
-            recorder.sound(index, np.full(1920, user, np.float32), np.full(1920, assistant, np.float32), 0)
+        for _ in range(round(seconds / 0.08)):
+            recorder.sound(np.full(1920, user, np.float32), np.full(1920, assistant, np.float32), 0)
     return folder
 
 

@@ -12,13 +12,17 @@ import numpy as np
 import pytest
 
 from app.audio.io.base import EndOfAudio
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame, silence
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame, Position, silence
 from app.conversation.speaking.what_to_say import Said
 from app.session.backend_pool import LatestTask
-from app.session.clock import SLEPT_FRAMES, SLEPT_SECONDS, Timeline, run_simulated
-from app.session.frame_thread import FrameReader, FrameThread
+from app.session.clock import SLEPT_FOR_SECONDS, SLEPT_SECONDS, Timeline, run_simulated
+from app.session.frame_thread import FrameReader, FrameThread, Overload
 from app.session.parts import Loader
 from app.session.playback import Playback
+from app.stt.base import RATE
+from app.stt.silero import SileroVoiceActivity
+from app.stt.streaming import SoundBuffer
+from tests.conftest import Faults
 from tests.support.child import run_python
 
 STEPS = 90
@@ -115,6 +119,54 @@ def test_a_file_that_is_over_loses_nothing_however_late_a_step_is() -> None:
     assert Machine(sound=10, held_at=40, held=1.2).lost() == {}
 
 
+def test_a_machine_that_is_a_little_too_slow_is_reported_once_a_minute() -> None:
+    overload = Overload()
+    told = [overload.skipped(second * 10.5, 0.16) for second in range(20)]
+    assert told == [None] * 20, "less than 0.2 s in 10 s"
+    told = [overload.skipped(300.0 + second, 0.08) for second in range(130)]
+    assert [place for place, failure in enumerate(told) if failure] == [2, 62, 122]
+    assert "0.2 s of your voice were skipped" in told[2].sentence  # type: ignore[union-attr]
+
+
+def test_a_voice_that_breaks_off_often_is_reported() -> None:
+    overload = Overload()
+    told = [overload.underrun(0.4 * number, 1) for number in range(24)]
+    assert [place for place, failure in enumerate(told) if failure] == [19]
+    assert "broke off 20 times in the last 10 s" in told[19].sentence  # type: ignore[union-attr]
+    assert not any(Overload().underrun(0.6 * number, 1) for number in range(100))
+
+
+def test_a_clock_that_is_behind_the_frames_follows_them_and_reports_it(faults: Faults) -> None:
+    timeline = Timeline(lambda: 100.0)
+    frames = [timeline.follow(silence()) for _ in range(10)]
+    assert timeline() == frames[-1].at or frames[-1].at - timeline() <= FRAME_SECONDS
+    assert faults.found
+    faults.found.clear()
+
+
+@pytest.mark.parametrize("length", [FRAME_SAMPLES, 960, 480])
+def test_consumers_count_the_same_whatever_the_length_of_a_frame(length: int) -> None:
+    """And so they do if they join in the middle of a session."""
+    heard, buffered, begin = SileroVoiceActivity(), SoundBuffer(), 40 * FRAME_SAMPLES // length
+    for index in range(begin, begin + 400 * FRAME_SAMPLES // length):
+        frame = Frame(index, silence(length), length=length)
+        windows = heard.hear(frame)
+        buffered.push(frame)
+        assert not windows or -0.05 < windows[-1].end - frame.at <= 0
+        assert -FRAME_SECONDS < buffered.last / RATE - frame.at <= 0
+    assert buffered.first == 40 * FRAME_SAMPLES * RATE // SAMPLE_RATE
+
+
+def test_a_consumer_that_miscounts_is_put_right_and_reported(faults: Faults) -> None:
+    position = Position("test", RATE)
+    position.take(Frame(0, silence()))
+    assert position.count(1280) == 1280 and not faults.found
+    position.take(Frame(1, silence()))
+    assert position.count(5000) == 2 * 1280
+    assert len(faults.found) == 1
+    faults.found.clear()
+
+
 def test_a_thread_that_computes_holds_a_frame_up_for_less_than_a_millisecond_at_a_time() -> None:
     found = run_python("-c", "import app, sys; print(sys.getswitchinterval())", check=True)
     assert float(found.stdout) < 0.001
@@ -169,15 +221,15 @@ def test_frames_that_waited_here_tell_nothing_of_the_device() -> None:
     assert gaps(after(100, 1.03), frames=150, backlog=lambda number: int(number >= 100)) == []
 
 
-@pytest.mark.parametrize(("slept", "then"), [(3600.0, 0.08 * (SLEPT_FRAMES + 2)), (1.0, 1.16)])
+@pytest.mark.parametrize(("slept", "then"), [(3600.0, SLEPT_FOR_SECONDS + 0.16), (1.0, 1.16)])
 def test_the_sessions_time_stands_still_while_the_computer_sleeps(slept: float, then: float) -> None:
     now = [50.0]
     timeline = Timeline(lambda: now[0])
-    timeline.arrived(silence())
+    list(timeline.arrived(silence()))
     now[0] += FRAME_SECONDS + slept
-    frames = timeline.arrived(silence())
+    frames = list(timeline.arrived(silence()))
     assert timeline() == pytest.approx(then)
-    assert len(frames) == (SLEPT_FRAMES + 1 if slept > SLEPT_SECONDS else 1), "two seconds end an open turn"
+    assert len(frames) == (26 if slept > SLEPT_SECONDS else 1), "two seconds end an open turn"
 
 
 @pytest.mark.parametrize("ppm", [-100, 100])
@@ -186,7 +238,7 @@ def test_the_clock_follows_a_device_for_hours(ppm: int) -> None:
     timeline = Timeline(lambda: now[0])
     for number in range(45_000):  # an hour
         now[0] = 50.0 + (number + 1) * FRAME_SECONDS * (1 + ppm * 1e-6) + 0.004 * (number % 5)
-        frames = timeline.arrived(silence())
+        frames = list(timeline.arrived(silence()))
     assert timeline() == pytest.approx(frames[-1].at, abs=0.025) and len(frames) == 1
 
 
@@ -196,7 +248,7 @@ def test_the_clock_is_anchored_at_the_earliest_frames() -> None:
     timeline = Timeline(lambda: now[0])
     for number in range(50):
         now[0] = 50.0 + (number + 1) * FRAME_SECONDS + (0.1 if number == 0 else 0.0)
-        frames = timeline.arrived(silence())
+        frames = list(timeline.arrived(silence()))
     assert timeline() == pytest.approx(frames[-1].at, abs=0.002)
 
 
