@@ -26,6 +26,7 @@ import soxr
 
 from app.audio.devices.loudspeaker import PREBUFFER_SECONDS
 from app.audio.devices.paced import PacedAsker, PacedListener
+from app.audio.io.base import AudioSink
 from app.audio.io.files import read_frames
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
@@ -327,13 +328,21 @@ class Conversation:
     - `make`: creates the session
     - `simulated`: whether the running loop is in simulated time
     - `remember_seconds`: how much of the assistant's audio is kept for `read_back`
+    - `devices`: the microphone and the loudspeaker, if they aren't the usual ones of a bench
     """
 
     def __init__(
-        self, make: MakeSession, choice: SessionChoice, *, simulated: bool = False, remember_seconds: float = 0.0
+        self,
+        make: MakeSession,
+        choice: SessionChoice,
+        *,
+        simulated: bool = False,
+        remember_seconds: float = 0.0,
+        devices: tuple[PacedAsker, AudioSink] | None = None,
     ) -> None:
-        self._asker, self._simulated = PacedAsker(paced=not simulated), simulated
-        listener = PacedListener(asyncio.get_running_loop().time if simulated else time.perf_counter)
+        now = asyncio.get_running_loop().time if simulated else time.perf_counter
+        self._asker, listener = devices or (PacedAsker(paced=not simulated), PacedListener(now))
+        self._simulated = simulated
         how: dict[str, Any] = {"end_with_input": False, "remember_seconds": remember_seconds}
         self.session = make(choice, self._asker, listener, **how)
         self._events: list[e.Event] = []

@@ -178,6 +178,14 @@ def _latency(args: argparse.Namespace, progress: Progress) -> Any:
     return asyncio.run(run(compose.session, choice, args.questions, progress))
 
 
+def _stalls(args: argparse.Namespace, progress: Progress) -> Any:
+    from app import main as compose
+    from app.research.benches.stalls import run_stalls
+
+    choice = SessionChoice(backend=choice_of(args), openings=False, duplex=True)
+    return asyncio.run(run_stalls(compose.session, choice, args.minutes, args.stalls, args.seed, progress))
+
+
 def _answers(args: argparse.Namespace, progress: Progress) -> Any:
     from app.research.benches.answers import load_asked, run_answers
     from app.research.benches.recordings import Way
@@ -241,6 +249,16 @@ _MANIFEST = "manifest.jsonl and the recordings that it names"
 
 BENCHES = (
     bench("latency", "ten spoken questions in real time, in both answer modes", _latency, _TEN, backend=True),
+    bench(
+        "stalls",
+        "a long conversation beside a busy process, in which the app is held up again and again",
+        _stalls,
+        real("--minutes", 20, "MINUTES", "how long", least=1.0),
+        count("--stalls", 15, "how often", none="none"),
+        count("--seed", 1, "when and for how long"),
+        backend=True,
+        can_fail=True,
+    ),
     bench(
         "answers",
         "sixty short questions, and how often an answer is taken back",

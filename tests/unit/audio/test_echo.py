@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from app.audio.echo.cancelled_source import EchoCancelledSource
+from app.audio.echo.canceller import EchoCanceller
 from app.audio.echo.known_path import powers
 from app.audio.echo.store import EchoStore
 from app.audio.io.base import EndOfAudio
@@ -182,6 +183,22 @@ def test_missing_package_is_reported_and_sound_passes(monkeypatch: pytest.Monkey
     out, source = _process(place, app_speech(1))
     assert "could not be loaded" in source.problem and "headphones" in source.problem
     assert np.array_equal(out, np.concatenate(place.near))
+
+
+def test_processing_that_breaks_is_reported_and_sound_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    canceller = EchoCanceller(Processing(echo=True, noise=True))
+    canceller.load()
+    assert not canceller.problem
+
+    def broken(module: object, near: np.ndarray, far: np.ndarray) -> np.ndarray:
+        raise RuntimeError("no memory")
+
+    near = np.full(FRAME_SAMPLES, 0.1, np.float32)
+    assert not np.array_equal(canceller.process_without_echo(near), near)
+    monkeypatch.setattr("app.audio.echo.canceller._Module.process", broken)
+    assert np.array_equal(canceller.process_without_echo(near), near)
+    assert "no memory" in canceller.problem
+    assert np.array_equal(canceller.process(near, near), near), "it is off from then on"
 
 
 @pytest.mark.parametrize("ppm", [-300.0, pytest.param(100.0, marks=pytest.mark.slow)])
