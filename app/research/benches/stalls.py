@@ -44,6 +44,15 @@ WORDS_A_SECOND = 4.0
 """At most so many words are lost with a second of speech."""
 
 
+BUSY = """
+import os, sys, threading
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+while True:
+    sum(range(10**6))
+"""
+"""A program that keeps a core busy until its input is closed."""
+
+
 class StallingAsker(PacedAsker):
     """A scripted microphone whose reader is held up at some times, in seconds from the session's start."""
 
@@ -162,9 +171,9 @@ async def run_stalls(
     """Asks questions for so many minutes. Propagates errors from opening a session."""
     asker, listener = StallingAsker(plan_stalls(minutes, stalls, seed)), NotingListener()
     result, questions = StallsResult(minutes), load_questions()
-    busy = subprocess.Popen([sys.executable, "-c", "while True: sum(range(10**6))"], **quiet_child())
-    try:
-        async with Conversation(make, choice, devices=(asker, DriftCompensatingSink(listener))) as talk:
+    async with Conversation(make, choice, devices=(asker, DriftCompensatingSink(listener))) as talk:
+        busy = subprocess.Popen([sys.executable, "-c", BUSY], stdin=subprocess.PIPE, **quiet_child())
+        try:
             until, number = time.perf_counter() + minutes * 60, 0
             while time.perf_counter() < until:
                 question = questions[number % len(questions)]
@@ -173,8 +182,8 @@ async def run_stalls(
                 turn = await talk.ask(question)
                 result.asked.append(_figures(question, turn))
                 result.failures += turn.failures
-    finally:
-        end_child(busy)
+        finally:
+            end_child(busy)
     result.underruns = listener.underruns
     _measure_delays(result, asker.made, listener.delays)
     return result

@@ -23,7 +23,7 @@ from app.backend.base import (
 )
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.backend.thinking_tags import ThinkingTagFilter
-from app.backend.tool_calls import MOST_ROUNDS, BRIDGE, stream_with_tools
+from app.backend.tool_calls import BRIDGE, MOST_ROUNDS, stream_with_tools
 from app.conversation.prompt import ChatMessage
 from app.session.clock import run_simulated
 from app.tools.base import ToolResult, ToolSpec
