@@ -1,13 +1,14 @@
 """The embedded back-end: a small model in a child process that is reused across conversations.
 
-If the child process dies, the next request restarts it. It runs an OpenAI-compatible server (`embedded_server`) on the
-loopback interface, so the same adapter is used as for any other server.
+If the child process dies or hangs, it is restarted and asked again. It runs an OpenAI-compatible server
+(`embedded_server`) on the loopback interface, so the same adapter is used as for any other server.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -15,7 +16,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from app.backend.base import BackendError, ChatRequest, StreamItem
+from app.backend.base import BackendError, ChatRequest, Notice, StreamItem, split_address
 from app.backend.embedded_models import model_file, profile_of
 from app.backend.model_record import ModelRecords
 from app.backend.openai_compatible import OpenAICompatibleBackend
@@ -25,11 +26,16 @@ from app.models.locations import is_here
 from app.models.pool import MODELS, ModelKey, model_key
 from app.models.selection import load_speeds
 from app.platform.children import ChildError, ChildWorker
+from app.platform.supervision import acquire
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import CHILD_LINE
 
 START_SECONDS = 60.0
 WARM_UP_ATTEMPTS = 100
+CHECK_SECONDS = 2.0
+"""How often the child is checked while it works on a request."""
+REPLY_SECONDS = 4.0
+"""Time limit for the reply to a check. A child that takes longer hangs; its server replies while the model computes."""
 
 _log = logging.getLogger(__name__)
 
@@ -96,13 +102,14 @@ class EmbeddedBackend:
         Raises BackendError.
         """
         file = await asyncio.to_thread(model_file, self._chosen)
-        self._key = model_key("llm", file, self._threads, self._at_once)
-        server: _Server | None = await asyncio.to_thread(MODELS.acquire, self._key)
-        if server is None:
-            how = (str(self._threads), str(self._at_once))
+        self._key = key = model_key("llm", file, self._threads, self._at_once)
+        how = (str(self._threads), str(self._at_once))
+
+        def load() -> _Server:
             child = ChildWorker("app.backend.embedded_server", str(file), *how, start_seconds=START_SECONDS)
-            server = _Server(child)
-        self._server = server
+            return MODELS.acquire(key) or _Server(child)
+
+        self._server = server = await acquire(load, functools.partial(MODELS.release, key))
         try:
             await self._running(server)
         except BaseException:
@@ -127,7 +134,8 @@ class EmbeddedBackend:
                     server.url, server.key = address["url"], address["key"]
                 self._client = client = await self._connect(server)
                 if fresh:
-                    await self._warm_up(server, client)
+                    async with _checked(server):
+                        await self._warm_up(server, client)
                 server.works = True
                 return client
         except (BackendError, ChildError, TimeoutError, ValueError, KeyError) as error:
@@ -163,15 +171,18 @@ class EmbeddedBackend:
             yield items
 
     async def _items(self, request: ChatRequest) -> AsyncGenerator[StreamItem, None]:
-        """Yields the answer. If the child process dies before the first item, retries once with a new process."""
+        """Yields the answer. If the child process dies before the first item, asks a new process once."""
         server = self._server
         if server is None:
             raise BackendError("The built-in model is not running. Choose it again, or choose another model.")
         for last in (False, True):
+            before, cause = server.child.pid, "" if server.child.alive() else server.child.ending()
             client, begun = await self._running(server), False
             child = server.child.pid
+            if child != before:
+                yield Notice(f"The built-in model had stopped and was started again: {cause}.")
             try:
-                async with client.stream(request) as items:
+                async with _checked(server), client.stream(request) as items:
                     async for item in items:
                         begun = True
                         server.child.worked()
@@ -222,7 +233,7 @@ class EmbeddedBackend:
             await asyncio.wait([starting])
         await self._disconnect()
         if server is not None and self._key is not None:
-            await asyncio.to_thread(MODELS.release, self._key, server, alive=_Server.alive, close=_Server.close)
+            await asyncio.to_thread(MODELS.release, self._key, server)
             await self.records.keep()
 
     async def _warm_up(self, server: _Server, client: OpenAICompatibleBackend) -> None:
@@ -240,3 +251,40 @@ class EmbeddedBackend:
                 if attempt == WARM_UP_ATTEMPTS:
                     raise
                 await asyncio.sleep(0.1)
+
+
+@asynccontextmanager
+async def _checked(server: _Server) -> AsyncIterator[None]:
+    """Kills the child if it stops replying during the block, so that the request in the block fails."""
+    checking = asyncio.create_task(_check(server), name="check the embedded model")
+    try:
+        yield
+    finally:
+        checking.cancel()
+        await asyncio.wait([checking])
+
+
+async def _check(server: _Server) -> None:
+    while True:
+        await asyncio.sleep(CHECK_SECONDS)
+        try:
+            async with asyncio.timeout(REPLY_SECONDS):
+                await _health(server.url)
+        except TimeoutError:
+            _log.warning("The embedded model does not reply, so its process is ended.")
+            server.child.kill()
+            return
+        except OSError:
+            return  # it has ended, which the request notices itself
+
+
+async def _health(url: str) -> None:
+    """Returns once the server has replied anything."""
+    address = split_address(url)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    try:
+        writer.write(b"GET /health HTTP/1.0\r\n\r\n")
+        await writer.drain()
+        await reader.read(1)
+    finally:
+        writer.close()

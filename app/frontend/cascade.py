@@ -276,6 +276,7 @@ class CascadeFrontEnd:
         answer.source, answer.next_clause = choice.revision, choice.index + 1
         try:
             self._playback.start(choice, clip.result())
+            self._problem = clip.result().notice
         except (VoiceError, CancelledError) as error:
             self._problem = str(error)
             return False

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.platform.hardware import memory_bytes
+from app.platform.supervision import Resource
 
 KEEP_SECONDS = 600.0
 """How long an idle model is kept, in seconds."""
@@ -28,7 +29,7 @@ MOST_IDLE = 2
 SHARE_OF_MEMORY = 0.4
 """The maximum share of the machine's memory for idle models and the one being loaded; the same as in `selection`."""
 
-_T = TypeVar("_T")
+_T = TypeVar("_T", bound=Resource)
 _log = logging.getLogger(__name__)
 
 
@@ -68,10 +69,8 @@ class _Idle:
     """An idle model; compared by identity."""
 
     key: ModelKey
-    model: Any
+    model: Resource
     since: float
-    alive: Callable[[Any], bool]
-    close: Callable[[Any], None]
 
 
 class ModelPool:
@@ -107,7 +106,7 @@ class ModelPool:
         make room for a new one.
         """
         while (idle := self._take(key)) is not None:
-            if idle.alive(idle.model):
+            if idle.model.alive():
                 return idle.model
             _close(idle)
         self._drop(lambda idle: (idle.key.kind, idle.key.parts) == (key.kind, key.parts))
@@ -130,20 +129,10 @@ class ModelPool:
                 return None
             return next((idle for idle in self._idle if idle.key.kind == key.kind), self._idle[0])
 
-    def release(
-        self,
-        key: ModelKey,
-        model: _T,
-        *,
-        alive: Callable[[_T], bool] = lambda model: True,
-        close: Callable[[_T], None] = lambda model: None,
-    ) -> None:
-        """Releases a model that was loaded for `key`, so that others can acquire it.
-
-        `alive` returns whether the model still works; `close` shuts it down.
-        """
-        idle = _Idle(key, model, self._clock(), alive, close)
-        works = alive(model)
+    def release(self, key: ModelKey, model: Resource) -> None:
+        """Releases a model that was loaded for `key`, so that others can acquire it. Closes one that is broken."""
+        idle = _Idle(key, model, self._clock())
+        works = model.alive()
         with self._lock:
             kept = works and self._keeps
             if kept:
@@ -154,24 +143,14 @@ class ModelPool:
         self._drop(spare.__contains__)
 
     @contextmanager
-    def borrow(
-        self,
-        kind: str,
-        load: Callable[..., _T],
-        *parts: Hashable,
-        alive: Callable[[_T], bool] = lambda model: True,
-        close: Callable[[_T], None] = lambda model: None,
-    ) -> Iterator[_T]:
+    def borrow(self, kind: str, load: Callable[..., _T], *parts: Hashable) -> Iterator[_T]:
         """Yields an idle model from the pool, or a new one from `load(*parts)`; releases it afterwards."""
         key = model_key(kind, *parts)
-        model: _T | None = self.acquire(key)
-        if model is None:
-            model = load(*parts)
+        model: _T = self.acquire(key) or load(*parts)
         try:
             yield model
         finally:
-            if model is not None:
-                self.release(key, model, alive=alive, close=close)
+            self.release(key, model)
 
     def tidy(self) -> None:
         """Drops models that have been idle for `KEEP_SECONDS`. Called by a timer."""
@@ -206,7 +185,7 @@ class ModelPool:
 
 def _close(idle: _Idle) -> None:
     try:
-        idle.close(idle.model)
+        idle.model.close()
     except Exception:
         _log.exception("a model of kind %s could not be closed", idle.key.kind)
 

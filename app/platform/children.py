@@ -19,11 +19,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeVar
 
+from app.platform.supervision import Restarts
 from app.untrusted.files import read_line
 from app.untrusted.limits import CHILD_LINE
 
-LONGEST_PAUSE = 60.0
-"""The maximum delay (s) between restarts of a child that keeps dying."""
 _EXIT_SECONDS = 1.0
 """How long (s) to wait for a child to exit after its pipe has closed, so that its exit code is available."""
 _BROKEN = (OSError, ValueError, LookupError, TypeError)
@@ -172,16 +171,17 @@ class ChildError(Exception):
 class ChildWorker:
     """A child process that runs one of the app's modules, prints a line when ready, and responds through its pipes.
 
-    If the child has died, the next request restarts it: immediately the first two times, then after increasing delays
-    as long as it keeps dying. Not thread-safe, except for `alive` and `close`.
+    If the child has died, the next request restarts it, as `Restarts` allows. Not thread-safe, except for `alive`,
+    `kill` and `close`.
     """
 
     def __init__(self, module: str, *arguments: str, start_seconds: float = 30.0) -> None:
         self._module, self._arguments = module, arguments
         self._start_seconds = start_seconds
         self._process: subprocess.Popen[bytes] | None = None
-        self._closed = self._hung = False
-        self._pause = self._not_before = 0.0
+        self._closed = self._hung = self._started = False
+        self._restarts = Restarts()
+        self._notice = ""
 
     @property
     def pid(self) -> int:
@@ -193,18 +193,23 @@ class ChildWorker:
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> bytes:
-        """Starts or restarts the process and returns its first line. Raises ChildError."""
+        """Starts or restarts the process and returns its first line. A first start that fails is repeated once.
+
+        Raises ChildError.
+        """
         if self._closed:
             raise ChildError("its process was ended")
-        if time.monotonic() < self._not_before:
+        if self._restarts.attempt():
             raise ChildError("it keeps stopping, so the app waits before it starts it again")
-        if self._process is None:
-            return self._start()
+        first, self._started = not self._started, True
         try:
             return self._start()
-        finally:
-            self._not_before = time.monotonic() + self._pause
-            self._pause = min(2 * self._pause + 1, LONGEST_PAUSE)
+        except ChildError as error:
+            if not first or self._hung or self._closed:
+                raise
+            _log.warning("A child is started once more: %s.", error)  # happened once under Wine in 60 starts
+        self._restarts.attempt()
+        return self._start()
 
     def ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T], seconds: float) -> _T:
         """Returns the result of `exchange`, which writes to the child's input and reads from its output.
@@ -215,16 +220,32 @@ class ChildWorker:
         try:
             return self._ask(exchange, seconds)
         except _BROKEN:
-            _log.warning("A child is started again: %s.", self.ending())
+            cause = self.ending()
+            _log.warning("A child is started again: %s.", cause)
             self.start()
         try:
-            return self._ask(exchange, seconds)
+            result = self._ask(exchange, seconds)
         except _BROKEN:
-            raise ChildError(self.ending()) from None
+            cause = self.ending()
+            self.kill()  # it may be alive but out of step
+            raise ChildError(cause) from None
+        self._notice = cause
+        return result
+
+    def take_notice(self) -> str:
+        """Returns why the child had to be restarted since the last call, as a clause; empty if it was not."""
+        notice, self._notice = self._notice, ""
+        return notice
 
     def worked(self) -> None:
         """Resets the restart delay, since the child has responded."""
-        self._pause = self._not_before = 0.0
+        self._restarts.worked()
+
+    def kill(self) -> None:
+        """Kills a process that hangs. The next request restarts it."""
+        if self._process is not None:
+            self._hung = True
+            self._process.kill()
 
     def ending(self) -> str:
         """Returns a clause that says why the child doesn't respond. Waits briefly for its exit code."""
@@ -260,8 +281,8 @@ class ChildWorker:
         with contextlib.suppress(*_BROKEN), killed_after(process, self._start_seconds):
             ready = read_line(process.stdout, CHILD_LINE)  # type: ignore[arg-type]
         if not ready:
-            late = time.monotonic() - began >= self._start_seconds
-            cause = f"its process was not ready within {self._start_seconds:.0f} s" if late else self.ending()
+            self._hung = time.monotonic() - began >= self._start_seconds
+            cause = f"its process was not ready within {self._start_seconds:.0f} s" if self._hung else self.ending()
             self._end()
             raise ChildError(cause)
         return ready

@@ -61,6 +61,12 @@ class Overload:
         )
 
 
+STOP_SECONDS = 5.0
+"""How long the end of a session waits for the step that is running."""
+STILL_RUNS = (
+    "The voice engine is still busy with its last step, so its memory is freed later. If the next conversation can't "
+    "load it, restart the app."
+)
 BACKLOG_SECONDS = 0.4
 """With more audio than this waiting, the loop has fallen behind: it continues with the newest frame."""
 
@@ -151,11 +157,19 @@ class FrameThread:
         """Starts stepping."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Ends the thread and waits for it."""
+    def stop(self) -> bool:
+        """Ends the thread and waits up to `STOP_SECONDS` for it; returns whether it has ended.
+
+        If a step still runs, the parts that it uses must not be closed before `join` has returned.
+        """
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(5)
+            self._thread.join(STOP_SECONDS)
+        return not self._thread.is_alive()
+
+    def join(self) -> None:
+        """Waits until the thread has ended, however long that takes."""
+        self._thread.join()
 
     def _run(self) -> None:
         due = None

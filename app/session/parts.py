@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from app.backend.base import Backend, Usage
 from app.backend.model_record import ModelRecords
 from app.conversation.turns.endpointing import PauseLengths
 from app.frontend.base import FrontEnd, FrontEndError
+from app.platform.supervision import acquire
 from app.session.control import BackendChoice, SessionChoice, SpeechChoice, ToolChoice
 from app.session.recorder import Recorder
 from app.stt.base import Transcriber, VoiceActivity
@@ -136,10 +138,17 @@ class Loader:
         """Call `work` when everything is to be closed, before any part is."""
         self._stack.callback(work)
 
-    async def close(self) -> None:
-        """Close what is open."""
+    async def close(self, free: Callable[[], None] | None = None) -> None:
+        """Closes what is open. `free`: waits until the parts are no longer used; they are closed after that, later."""
         gc.unfreeze()  # before the parts go, so that what they held can be collected
-        if self._simulated:
+        if free is not None:
+
+            def close_when_free() -> None:
+                free()
+                self._stack.close()
+
+            threading.Thread(target=close_when_free, name="close parts later", daemon=True).start()
+        elif self._simulated:
             self._stack.close()
         else:  # threads and children take a moment to end: a window must not stand still meanwhile
             await asyncio.to_thread(self._stack.close)
@@ -194,15 +203,4 @@ async def enter(part: _Part, *, simulated: bool = False) -> None:
     if simulated:
         part.__enter__()
         return
-    loop = asyncio.get_running_loop()
-    entering = loop.run_in_executor(None, part.__enter__)  # no task: nobody is to wait for it at the end
-    try:
-        await asyncio.shield(entering)
-    except asyncio.CancelledError:
-
-        def leave(done: asyncio.Future) -> None:
-            if not done.cancelled() and done.exception() is None:
-                loop.run_in_executor(None, part.__exit__, None, None, None)
-
-        entering.add_done_callback(leave)
-        raise
+    await acquire(part.__enter__, lambda entered: part.__exit__(None, None, None))

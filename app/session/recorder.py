@@ -29,6 +29,8 @@ USER_FILE = "user.wav"
 ASSISTANT_FILE = "assistant.wav"
 CLOSE_SECONDS = 3.0
 """How long the end waits for what is still to be written."""
+MOST_WAITING = 6000
+"""The maximum number of jobs in the queue: the sound of both sides for four minutes, which takes 46 MB."""
 DELAY_FRAMES = 8
 """How much later the assistant's sound is written, because a barge-in takes back what was not yet played."""
 
@@ -53,7 +55,8 @@ class Recorder:
         self._on_failure = on_failure
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._delayed: list[np.ndarray] = []
-        self._broken = self._left_out = self._ending = False
+        self._broken = self._left_out = self._ending = self._too_slow = False
+        self._missing = {"user": 0, "assistant": 0}  # samples left out since the last ones that were queued
 
     def __enter__(self) -> Recorder:
         """Open the files. Raises RecorderError."""
@@ -75,7 +78,9 @@ class Recorder:
     def __exit__(self, *exc: object) -> None:
         self._ending = True
         for samples in self._delayed:
-            self._queue.put(partial(self._assistant.write, samples))
+            self._put_sound("assistant", samples)
+        for side, missing in self._missing.items():
+            self._queue.put(partial(self._write_sound, side, missing, np.zeros(0, np.float32)))
         self._queue.put(None)
         self._thread.join(CLOSE_SECONDS)
         if self._thread.is_alive():
@@ -88,16 +93,43 @@ class Recorder:
         """Write an event, unless it is only for meters."""
         if isinstance(event, e.LevelMeasured | e.SoundMeasured):
             return
-        self._queue.put(partial(self._write_line, event))
+        if self._queue.qsize() < 2 * MOST_WAITING:  # events are small, so they are left out last
+            self._queue.put(partial(self._write_line, event))
+        else:
+            self._tell_slow()
 
     def sound(self, user: np.ndarray, assistant: np.ndarray, flushed: int) -> None:
         """Writes both sides of the next frame. `flushed`: samples written before that were never played."""
         silence_flushed(self._delayed, flushed)
         self._delayed.append(assistant)
-        self._queue.put(lambda: self._user.write(user))
+        self._put_sound("user", user)
         if len(self._delayed) > DELAY_FRAMES:
-            oldest = self._delayed.pop(0)
-            self._queue.put(lambda: self._assistant.write(oldest))
+            self._put_sound("assistant", self._delayed.pop(0))
+
+    def _put_sound(self, side: str, samples: np.ndarray) -> None:
+        """Queues samples of a side. If the disk is too slow, they are left out, and silence takes their place later."""
+        if self._queue.qsize() >= MOST_WAITING:
+            self._missing[side] += len(samples)
+            self._tell_slow()
+            return
+        missing, self._missing[side] = self._missing[side], 0
+        self._queue.put(partial(self._write_sound, side, missing, samples))
+
+    def _write_sound(self, side: str, missing: int, samples: np.ndarray) -> None:
+        sink = self._user if side == "user" else self._assistant
+        while missing:
+            part = min(missing, SAMPLE_RATE)
+            sink.write(np.zeros(part, np.float32))
+            missing -= part
+        sink.write(samples)
+
+    def _tell_slow(self) -> None:
+        if not self._too_slow:
+            self._too_slow = True
+            self._tell(
+                f"The disk is too slow to record in {self.folder}, so silence takes the place of some sound in this "
+                "recording. Record to another disk next time."
+            )
 
     def _write_line(self, event: e.Event) -> None:
         line = to_json(event)

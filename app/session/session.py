@@ -25,7 +25,7 @@ from app.session.backend_controller import BackendController
 from app.session.clock import Timeline
 from app.session.control import Part, SessionChoice, SessionState, Speaker
 from app.session.frame_loop import FrameStepper, StepMessage
-from app.session.frame_thread import FrameReader, FrameThread, Overload
+from app.session.frame_thread import STILL_RUNS, FrameReader, FrameThread, Overload
 from app.session.mailbox import (
     AskAloud,
     FinishedHint,
@@ -210,11 +210,14 @@ class Session:
                     await asyncio.wait([self._replacing])
         finally:
             self._started.set()
-            if self._thread is not None:
-                await asyncio.to_thread(self._thread.stop)
-            await self._close_parts(ended=True)
+            stepping = None
+            if self._thread is not None and not await asyncio.to_thread(self._thread.stop):
+                stepping = self._thread
+                self._emit(e.Failure(self.clock(), "frontend", STILL_RUNS))
+            await self._close_parts(ended=True, stepping=stepping)
 
-    async def _close_parts(self, *, ended: bool = False) -> None:
+    async def _close_parts(self, *, ended: bool = False, stepping: FrameThread | None = None) -> None:
+        """Closes everything. Parts that a step of `stepping` may still use are closed once that thread has ended."""
         if ended:
             self._emit(e.SessionEnded(self.clock(), self.frames))
             self._loader.call_at_close(lambda: self.parts.keep_pauses(self.config.pauses))
@@ -222,7 +225,7 @@ class Session:
             await self.backends.close()
         finally:
             await self.speech.close()
-            await self._loader.close()
+            await self._loader.close(stepping.join if stepping is not None else None)
 
     def _now(self) -> float:
         return self.clock()

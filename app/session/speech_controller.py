@@ -18,6 +18,8 @@ from app.conversation import events as e
 from app.conversation.frame import Frame
 from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.frontend.base import SetVoice
+from app.models.catalogue import DEFAULTS, find_model
+from app.platform.supervision import Restarts
 from app.session.control import SpeechChoice
 from app.session.mailbox import Message
 from app.session.parts import SessionParts, enter
@@ -41,6 +43,7 @@ class SwappableTranscriber:
         self.on_update: Callable[[TranscriptUpdate], None] = lambda update: None
         self.on_finished: Callable[[int, float, float], None] = lambda turn, probability, end: None
         self.on_failure: Callable[[str], None] = lambda sentence: None
+        self.on_broken: Callable[[], None] = lambda: None
         self.on_changed: Callable[[], None] = lambda: None
         self.on_retired: Callable[[Transcriber], None] = lambda transcriber: None
         self.current = first
@@ -143,6 +146,7 @@ class SwappableTranscriber:
         transcriber.on_update = lambda update: self.on_update(update)
         transcriber.on_finished = lambda *judged: self.on_finished(*judged)
         transcriber.on_failure = lambda sentence: self.on_failure(sentence)
+        transcriber.on_broken = lambda: self.on_broken() if transcriber is self.current else None
 
 
 _T = TypeVar("_T", Transcriber, Voice)
@@ -175,8 +179,18 @@ class _Change(Generic[_Key, _T]):
     def want(self, key: _Key) -> None:
         """Use the part with this key as soon as it has loaded, unless another one is wanted by then."""
         self.wanted = key
-        if key != self.has and (self._task is None or self._task.done()):
+        if key != self.has and not self.busy:
             self._task = asyncio.get_running_loop().create_task(self._run(), name="change the speech")
+
+    def again(self) -> None:
+        """Load the one in use again, in place of one that is broken, unless another one is being loaded."""
+        if not self.busy:
+            self._task = asyncio.get_running_loop().create_task(self._run(again=True), name="load speech again")
+
+    @property
+    def busy(self) -> bool:
+        """Whether one is being loaded."""
+        return self._task is not None and not self._task.done()
 
     async def stop(self) -> None:
         """Cancel what is under way; what is being loaded is exited as soon as it has loaded."""
@@ -184,8 +198,9 @@ class _Change(Generic[_Key, _T]):
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    async def _run(self) -> None:
-        while (wanted := self.wanted) != self.has:
+    async def _run(self, *, again: bool = False) -> None:
+        while (wanted := self.wanted) != self.has or again:
+            again = False
             try:
                 loaded = await self._load(wanted)
             except Exception as error:  # the conversation continues, whatever it is
@@ -243,6 +258,10 @@ class SpeechController:
             self._let_go,
             self._voice_failed,
         )
+        self._restarts = Restarts(now)
+        self._restarts.worked()  # the first recogniser is loaded
+        self._waiting: asyncio.TimerHandle | None = None
+        transcriber.on_broken = self._load_again
         transcriber.on_changed = self._tell
         transcriber.on_retired = self._let_go
 
@@ -278,6 +297,8 @@ class SpeechController:
         Where the language is detected and no voice was chosen, the voice follows it. The user is told once where no
         voice speaks it.
         """
+        if language:
+            self._restarts.worked()
         if self._over or not language or self.choice.language != AUTOMATIC or language == self.spoken:
             return
         self.spoken = language
@@ -295,6 +316,8 @@ class SpeechController:
     async def close(self) -> None:
         """Cancel what is under way, and exit the voices that the front-end does not have. No step may follow."""
         self._over = True
+        if self._waiting is not None:
+            self._waiting.cancel()
         await self._recogniser.stop()
         await self._voice.stop()
         while len(self._voices) > 1:
@@ -319,7 +342,31 @@ class SpeechController:
         await enter(voice, simulated=self._simulated)
         return voice
 
+    def _load_again(self) -> None:
+        """Loads a broken recogniser again: the same one once immediately, then after increasing delays the default."""
+        if self._over or self._waiting is not None or self._recogniser.busy:
+            return
+        if wait := self._restarts.attempt():
+            self._waiting = asyncio.get_running_loop().call_later(wait, self._load_default)
+        else:
+            self._recogniser.again()
+
+    def _load_default(self) -> None:
+        self._waiting = None
+        self._restarts.attempt()
+        default = DEFAULTS["stt"]
+        if self._recogniser.has == default or not find_model(default).speaks(self.choice.language):
+            self._recogniser.again()
+            return
+        sentence = "Speech recognition keeps failing, so the built-in one takes over. Choose another one if you like."
+        self._emit(e.Failure(self._now(), "stt", sentence))
+        self._recogniser.want(default)
+
     def _recogniser_failed(self, key: str, error: Exception) -> None:
+        if key == self._recogniser.has:
+            self._emit(e.Failure(self._now(), "stt", f"Speech recognition could not be loaded again. {_why(error)}"))
+            asyncio.get_running_loop().call_soon(self._load_again)  # once this load has ended
+            return
         self.choice = replace(self.choice, recogniser=self._recogniser.has)
         self._emit(e.Failure(self._now(), "stt", _refusal("speech recognition", self._transcriber.name, error)))
 
@@ -390,6 +437,9 @@ async def _leave(part: Transcriber | Voice) -> None:
 
 def _refusal(what: str, old: str, error: Exception) -> str:
     """Return the sentence for a change that failed."""
+    return f"The {what} could not be changed, and the conversation continues with {old}. The reason: {_why(error)}"
+
+
+def _why(error: Exception) -> str:
     known = isinstance(error, TranscriberError | VoiceError)
-    why = str(error) if known else f"{type(error).__name__}: {error}. Choose another one, or try again."
-    return f"The {what} could not be changed, and the conversation continues with {old}. The reason: {why}"
+    return str(error) if known else f"{type(error).__name__}: {error}. Choose another one, or try again."

@@ -93,6 +93,10 @@ class Decoder(Protocol):
         """Returns the words in `samples` (float32, 16 kHz)."""
         ...
 
+    def alive(self) -> bool:
+        """Returns whether it works. A decoder that doesn't is loaded again."""
+        ...
+
     def close(self) -> None:
         """Frees the decoder's resources; it can't be used afterwards."""
         ...
@@ -105,6 +109,8 @@ class Transcriber(Protocol):
     on_finished: Callable[[int, float, float], None]
     """Called with (turn, probability that it is finished, speech_end) at each pause and when the estimate changes."""
     on_failure: Callable[[str], None]
+    on_broken: Callable[[], None]
+    """Called when a pass has failed and the next ones would, too, until the recogniser is loaded again."""
 
     @property
     def name(self) -> str:

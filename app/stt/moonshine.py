@@ -5,6 +5,7 @@ Unlike Whisper's encoder, Moonshine's needs no padding, so the cost of a pass is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
@@ -24,7 +25,9 @@ from app.untrusted.limits import CHILD_LINE
 LEAST_SECONDS = 0.1
 """Minimum length of audio to decode. Shorter audio can't contain a word, and the model fails on nearly empty input."""
 PASS_SECONDS = 15.0
-"""Time limit for a pass. A child that takes longer hangs; the longest passes take 2 s on a slow machine."""
+"""Maximum time limit for a pass. The longest passes take 2 s on a slow machine."""
+LEAST_PASS_SECONDS = 4.0
+"""Time limit for a pass, in addition to half the audio's length. A child that takes longer hangs."""
 OF_NOISE = ("you",)
 """The model's output for audio without speech: noise at -70 and -40 dBFS, keystrokes, a thump, a breath. The model
 outputs no no-speech probability, and users hardly ever say this word on its own."""
@@ -32,6 +35,7 @@ FAILED = (
     "Moonshine, the speech recognition, could not be started, so nothing can be heard. Get it again: “models remove "
     "moonshine-tiny.en”, then “models get moonshine-tiny.en”. Or choose another one."
 )
+RESTARTED = "Moonshine, the speech recognition, had stopped and was started again: {cause}."
 STOPPED = "Moonshine, the speech recognition, has stopped: {cause}. Choose another one if that comes again."
 
 
@@ -47,6 +51,8 @@ class MoonshineDecoder:
     def __init__(self, weights: Path) -> None:
         self.child_seconds = 0.0
         self.child_bytes = 0
+        self.on_notice: Callable[[str], None] = lambda sentence: None
+        """Called on any thread with a sentence for the user, if the child had to be restarted."""
         self._child = ChildWorker("app.stt.moonshine_worker", str(weights))
         try:
             ready = self._child.start()
@@ -72,9 +78,11 @@ class MoonshineDecoder:
             return answer
 
         try:
-            answer = self._child.ask(exchange, PASS_SECONDS)
+            answer = self._child.ask(exchange, min(PASS_SECONDS, LEAST_PASS_SECONDS + seconds / 2))
         except ChildError as error:
             raise TranscriberError(STOPPED.format(cause=error)) from None
+        if cause := self._child.take_notice():
+            self.on_notice(RESTARTED.format(cause=cause))
         if "error" in answer:
             raise RuntimeError(answer["error"])
         self.child_seconds += answer["seconds"]
@@ -97,8 +105,7 @@ def open_decoder(model: Path, language: str = "en") -> MoonshineDecoder:
 
 def lend_decoder(lent: ExitStack, model: Path, language: str) -> MoonshineDecoder:
     """Borrows the decoder for `model` from the pool; closing `lent` returns it."""
-    kind = MoonshineDecoder
-    return lent.enter_context(MODELS.borrow("stt", kind, model, alive=kind.alive, close=kind.close))
+    return lent.enter_context(MODELS.borrow("stt", MoonshineDecoder, model))
 
 
 def name_of(model: Path) -> str:

@@ -171,6 +171,7 @@ class StreamingTranscriber:
         self.on_update: Callable[[TranscriptUpdate], None] = lambda update: None
         self.on_finished: Callable[[int, float, float], None] = lambda turn, probability, end: None
         self.on_failure: Callable[[str], None] = lambda sentence: None
+        self.on_broken: Callable[[], None] = lambda: None
         self._load = load
         self._load_words = load_words
         self._unload = unload
@@ -192,6 +193,7 @@ class StreamingTranscriber:
         self._running = False  # a pass is in progress
         self._next: Pass | None = None
         self._due_skipped = False
+        self._failed_turn = 0  # the last turn in which a failure was reported
 
     # -- the protocol ------------------------------------------------------------------------------
 
@@ -354,14 +356,17 @@ class StreamingTranscriber:
         except Exception as error:
             problem = (
                 f"Speech recognition failed ({type(error).__name__}), so some words may be missing from the "
-                "transcript. If it happens again, start the conversation again."
+                "transcript. It is loaded again."
             )
         self._call_soon(lambda: self._on_decoded(running, words, language, problem))
 
     def _on_decoded(self, done: Pass, words: str, language: str, problem: str) -> None:
         self._running, self.endpointing.language = False, language
-        if problem:
+        if problem and done.turn != self._failed_turn:
+            self._failed_turn = done.turn
             self.on_failure(problem)
+        if problem and not self._decoder.alive():
+            self.on_broken()
         following, self._next = self._next, None
         if following is not None:
             self._submit(following)

@@ -14,6 +14,7 @@ import importlib.util
 import json
 import math
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -95,15 +96,25 @@ _OFTEN_MISHEARD = (("it",), ("you",), ("that",))
 
 def load(model: Path | None = None) -> TextEndpointing | None:
     """Starts a judge that uses `model` (default: the bundled one); returns None if it can't be started."""
-    model = model or default_model("llm")
-    if not model.is_file() or importlib.util.find_spec("xllamacpp") is None:
-        return None
-    judge = TextEndpointing(model)
     try:
-        judge.open()
+        return open_judge(model or default_model("llm"))
     except ChildError:
         return None
+
+
+def open_judge(model: Path) -> TextEndpointing:
+    """Starts a judge that uses `model`. Raises ChildError."""
+    if not model.is_file() or importlib.util.find_spec("xllamacpp") is None:
+        raise ChildError("its model is not installed")
+    judge = TextEndpointing(model)
+    judge.open()
     return judge
+
+
+STOPPED = (
+    "The check whether your words form a complete sentence has stopped ({cause}), so for now only the sound of your "
+    "voice and your pauses decide when you have finished."
+)
 
 
 class TextEndpointing:
@@ -123,6 +134,9 @@ class TextEndpointing:
         self._child = ChildWorker("app.stt.text_endpointing_worker", str(model))
         self._lock = threading.Lock()
         self._known: dict[str, WordOdds] = {}
+        self._failed = False
+        self.on_notice: Callable[[str], None] = lambda sentence: None
+        """Called on any thread with a sentence for the user, once, if the child can't be restarted for now."""
 
     def open(self) -> None:
         """Starts the child and waits until it is ready. Raises ChildError."""
@@ -146,8 +160,12 @@ class TextEndpointing:
             if said and said not in self._known:
                 try:
                     answer = self._child.ask(exchange, self.ASK_SECONDS)
-                except ChildError:
+                except ChildError as error:
+                    if not self._failed:
+                        self._failed = True
+                        self.on_notice(STOPPED.format(cause=error))
                     return None
+                self._failed = False
                 if len(self._known) >= self.KEPT:
                     self._known.pop(next(iter(self._known)))
                 self._known[said] = answer

@@ -15,16 +15,18 @@ The language of a session is detected from the recogniser's probabilities over s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from app.conversation.languages import CODES
 from app.models.catalogue import models_of
 from app.models.pool import MODELS
+from app.platform.supervision import CARD, CardBusyError
 from app.stt.base import RATE, TranscriberError
 from app.stt.loudness import levelled, voiced_seconds
 from app.stt.transcript_cleanup import CLOSINGS, OPENINGS, names_speech, spoken_words, without_sounds
@@ -81,12 +83,23 @@ TOKENS_PER_SECOND_ELSEWHERE = 12
 """The same for other languages, whose tokens are shorter."""
 
 
-class LoadedWhisper(NamedTuple):
-    """A loaded, stateless model that several decoders can share."""
+@dataclass(slots=True)
+class LoadedWhisper:
+    """A loaded, stateless model that several decoders can share.
+
+    - `silence`: the encoder's output for 30 s of silence.
+    - `notice`: why the model doesn't run on the graphics card although it should, as a sentence.
+    - `broken`: whether a pass has failed. A graphics card that has failed once fails until the model is loaded again.
+    """
 
     whisper: Any
     silence: np.ndarray
-    """The encoder's output for 30 s of silence."""
+    notice: str = ""
+    broken: bool = False
+
+    def alive(self) -> bool:
+        """Returns whether all passes so far have worked."""
+        return not self.broken
 
     def close(self) -> None:
         """Unloads the model."""
@@ -103,11 +116,13 @@ class WhisperDecoder:
 
     def __init__(self, model: Path | LoadedWhisper, *, language: str = "en", threads: int = 1) -> None:
         self._loaded = load_whisper(model, threads) if isinstance(model, Path) else model
-        self._whisper, self._silence = self._loaded
+        self._whisper, self._silence = self._loaded.whisper, self._loaded.silence
         multilingual = self._whisper.model.is_multilingual
         self._detection = LanguageDetection(answerable()) if multilingual and language == "auto" else None
         self.language = "" if self._detection is not None else language if multilingual else "en"
         self._prompts: dict[str, list[int]] = {}
+        self.on_notice: Callable[[str], None] = lambda sentence: None
+        """Called on any thread with a sentence for the user, if the model can't run on the graphics card."""
         tokenizer = self._tokenizer = self._make_tokenizer(self.language or "en")
         words_only = faster_whisper("transcribe").get_suppressed_tokens(tokenizer, [-1])
         marks = {tokenizer.encode(mark)[-1] for mark in (*OPENINGS, *CLOSINGS)}
@@ -116,8 +131,23 @@ class WhisperDecoder:
     def decode(self, samples: np.ndarray) -> str:
         """Returns the words in the last `LONGEST_SECONDS` of `samples` (float32, 16 kHz).
 
-        Previous words aren't used as a prompt, because that makes small models repeat themselves more.
+        Previous words aren't used as a prompt, because that makes small models repeat themselves more. A pass that
+        fails marks the model as broken.
         """
+        notice, self._loaded.notice = self._loaded.notice, ""
+        if notice:
+            self.on_notice(notice)
+        try:
+            return self._decode(samples)
+        except Exception:
+            self._loaded.broken = True
+            raise
+
+    def alive(self) -> bool:
+        """Returns whether the model still works."""
+        return self._loaded.alive()
+
+    def _decode(self, samples: np.ndarray) -> str:
         samples = samples[-RATE * LONGEST_SECONDS :]
         seconds = len(samples) / RATE
         encoded = self._encode(levelled(samples))
@@ -191,9 +221,7 @@ def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> WhisperDe
 
 def lend_decoder(lent: ExitStack, model: Path, language: str) -> WhisperDecoder:
     """Creates a decoder for a model borrowed from the pool until `lent` closes. Sessions share models, not decoders."""
-    return open_decoder(
-        lent.enter_context(MODELS.borrow("stt", _load_warm, model, close=LoadedWhisper.close)), language
-    )
+    return open_decoder(lent.enter_context(MODELS.borrow("stt", _load_warm, model)), language)
 
 
 def name_of(model: Path) -> str:
@@ -214,27 +242,32 @@ def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
 
     Otherwise the model runs on the CPU, with `threads` threads.
     """
-    places = [("cpu", "int8")]
+    notice = ""
     if runs_on_card(model):
-        places.insert(0, ("cuda", "float16"))
-    for device, precision in places:
         try:
-            # One thread is faster than two on two cores, and leaves a core for the rest of the app.
-            whisper = faster_whisper().WhisperModel(
-                str(model), device=device, compute_type=precision, cpu_threads=threads
-            )
-            return LoadedWhisper(whisper, _encoded(whisper, np.zeros(RATE * 30, np.float32)))
+            with CARD.work(name_of(model)):
+                return _load_on(model, "cuda", "float16", threads)
+        except CardBusyError:
+            why = "another model is still being loaded there"
         # Also raised on first use if CUDA's libraries are missing, and for GPUs without float16.
-        except (RuntimeError, ValueError):
-            if device == "cpu":
-                raise
-    raise AssertionError
+        except (RuntimeError, ValueError) as error:
+            why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        notice = f"Speech recognition can't use the graphics card ({why}), so it runs on the processor and is slower."
+    loaded = _load_on(model, "cpu", "int8", threads)
+    loaded.notice = notice
+    return loaded
+
+
+def _load_on(model: Path, device: str, precision: str, threads: int) -> LoadedWhisper:
+    # One thread is faster than two on two cores, and leaves a core for the rest of the app.
+    whisper = faster_whisper().WhisperModel(str(model), device=device, compute_type=precision, cpu_threads=threads)
+    return LoadedWhisper(whisper, _encoded(whisper, np.zeros(RATE * 30, np.float32)))
 
 
 def _load_warm(model: Path) -> LoadedWhisper:
     loaded = load_whisper(model)
     # The first pass is slow (buffers, caches), so it runs before the user speaks.
-    WhisperDecoder(loaded).decode(np.zeros(RATE, np.float32))
+    WhisperDecoder(loaded)._decode(np.zeros(RATE, np.float32))
     return loaded
 
 

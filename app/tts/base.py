@@ -124,10 +124,14 @@ class SpokenWord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clip:
-    """Synthesised speech: `samples` (float32, mono, 24 kHz) and the position of each word."""
+    """Synthesised speech: `samples` (float32, mono, 24 kHz) and the position of each word.
+
+    `notice`: what the user should know about the voice although it has spoken, as a sentence.
+    """
 
     samples: np.ndarray
     words: tuple[SpokenWord, ...]
+    notice: str = ""
 
 
 class VoiceError(Exception):

@@ -7,7 +7,6 @@ returned to the model pool. It also terminates with this process, because its st
 from __future__ import annotations
 
 import json
-import logging
 import queue
 import threading
 from concurrent.futures import Future
@@ -30,9 +29,9 @@ _CLIP_SECONDS = 4.0
 """How long to wait on exit for a clip in progress before killing the child. A sentence normally takes half a second."""
 
 SPEAK_SECONDS = 20.0
-"""Time limit for a clause. The slowest voices take a third of its duration on one core."""
-
-_log = logging.getLogger(__name__)
+"""Maximum time limit for a clause. The slowest voices take a third of its duration on one core."""
+LEAST_SPEAK_SECONDS, SECONDS_PER_LETTER = 5.0, 0.1
+"""Time limit for a clause without letters, and for each letter. A voice speaks some 15 letters per second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ class ChildVoice:
         if self._thread.is_alive():
             self._child.close()
             self._thread.join(5)
-        MODELS.release(self._key, self._child, alive=ChildWorker.alive, close=ChildWorker.close)
+        MODELS.release(self._key, self._child)
 
     def synthesize(self, text: str) -> Future[Clip]:
         future: Future[Clip] = Future()
@@ -104,11 +103,7 @@ class ChildVoice:
     def _start(self) -> ChildWorker:
         child = ChildWorker(self._speaker.module, *self._speaker.arguments)
         try:
-            try:
-                child.start()
-            except ChildError as error:  # happened once under Wine, then not again in 59 starts
-                _log.warning("The voice is started once more: %s.", error)
-                child.start()
+            child.start()
         except ChildError as error:
             raise VoiceError(
                 f"The voice could not be started, so nothing can be spoken: {error}. Set the app up again: "
@@ -150,7 +145,7 @@ class ChildVoice:
 
         assert self._child is not None
         try:
-            head, raw = self._child.ask(exchange, SPEAK_SECONDS)
+            head, raw = self._child.ask(exchange, speak_seconds(text))
         except ChildError as error:
             raise VoiceError(f"The voice has stopped: {error}. A sentence is left out.") from None
         if "error" in head:
@@ -161,4 +156,11 @@ class ChildVoice:
             samples = soxr.resample(samples, rate, SAMPLE_RATE, quality="HQ")
             ends = ends and [round(end * SAMPLE_RATE / rate) for end in ends]
         clip = make_clip(np.asarray(samples, np.float32), text, ends)
-        return replace(clip, samples=amplified(clip.samples, self._speaker.gain, self.volume))
+        cause = self._child.take_notice()
+        notice = f"The voice had stopped and was started again: {cause}." if cause else ""
+        return replace(clip, samples=amplified(clip.samples, self._speaker.gain, self.volume), notice=notice)
+
+
+def speak_seconds(text: str) -> float:
+    """Returns the time limit for speaking `text`. A child that takes longer counts as failed."""
+    return min(SPEAK_SECONDS, LEAST_SPEAK_SECONDS + SECONDS_PER_LETTER * len(text))

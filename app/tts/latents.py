@@ -10,7 +10,7 @@ import numpy as np
 
 from app.platform.children import ChildError, ChildWorker
 from app.tts.base import VoiceError
-from app.tts.child_voice import SPEAK_SECONDS
+from app.tts.child_voice import speak_seconds
 from app.tts.latents_worker import SIZE
 from app.untrusted.files import read_json_line
 from app.untrusted.limits import CHILD_LINE
@@ -51,7 +51,7 @@ class LatentVoice:
             return head, b"" if "error" in head else from_child.read(head["bytes"])
 
         try:
-            head, raw = self._child.ask(exchange, SPEAK_SECONDS)
+            head, raw = self._child.ask(exchange, speak_seconds(text))
         except ChildError as error:
             raise VoiceError(f"The voice has stopped: {error}.") from None
         if "error" in head:

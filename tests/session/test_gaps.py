@@ -38,6 +38,9 @@ class CountingDecoder:
     def close(self) -> None:
         pass
 
+    def alive(self) -> bool:
+        return True
+
 
 ANSWER = "The capital of France is Paris."
 

@@ -6,7 +6,7 @@ import contextlib
 import gc
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -16,12 +16,18 @@ from app.conversation.frame import Frame
 from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, SetDials
 from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.engine import Engine
-from app.frontend.kame.stream import PRIME_FRAMES, KameStream, StreamFrontEnd, StreamMemory, the_card
+from app.frontend.kame.stream import PRIME_FRAMES, KameStream, StreamFrontEnd, StreamMemory
 from app.models.catalogue import ModelError
 from app.platform import single_instance
+from app.platform.supervision import CARD, CardBusyError
 
 LABELS = {"kame": "KAME", "moshi": "Moshi"}
 """User-facing names of these front-ends."""
+
+NO_GRAPHS = (
+    "{} runs slowly on this graphics card, because its frames could not be captured, so sound may be skipped. Close "
+    "other programs that use the card and start a new conversation, or choose the built-in voice."
+)
 
 log = logging.getLogger(__name__)
 
@@ -57,15 +63,18 @@ class KameFrontEnd(StreamFrontEnd):
         self.hears_oracle = self.name != "moshi"
         self._load = load
         self._dials = dials or SetDials()
+        self._notice = ""  # to be reported at the next step
 
     def __enter__(self) -> KameFrontEnd:
         sentence = ""
         try:
-            if self._settings.alone:
-                self._held.enter_context(the_card(self.label))
+            alone = self._settings.alone
+            if alone:  # two front-ends would share the card's memory and moshi's graph flag
+                self._held.enter_context(CARD.hold(self.label))
             self._held.callback(_free_memory)
-            self._open()
-        except (ModelError, FrontEndError) as error:
+            with CARD.work(self.label) if alone else contextlib.nullcontext():
+                self._open()
+        except (ModelError, FrontEndError, CardBusyError) as error:
             sentence = str(error)
         except torch.OutOfMemoryError:
             sentence = (
@@ -92,6 +101,7 @@ class KameFrontEnd(StreamFrontEnd):
         loaded, settings = self._load(), self._settings
         engine = Engine(loaded.lm, loaded.mimi, sampling={**_sampling(loaded.generation), **settings.sampling})
         self._held.enter_context(engine)
+        self._notice = NO_GRAPHS.format(self.label) if settings.alone and not engine.graphs.enabled else ""
         memory = StreamMemory(engine, settings.prime_frames, settings.prime_steps)
         self._stream = KameStream(loaded.pieces, engine, memory, self._dials, hears_oracle=self.hears_oracle)
 
@@ -103,7 +113,9 @@ class KameFrontEnd(StreamFrontEnd):
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
         assert self._stream is not None
         try:
-            return self._stream.step(frame, inputs)
+            step = self._stream.step(frame, inputs)
+            notice, self._notice = self._notice, ""
+            return replace(step, problem=notice) if notice else step
         except torch.OutOfMemoryError as error:
             raise FrontEndError(
                 f"The graphics card's memory ran out in mid-conversation, so {self.label} can't continue. The "

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,7 @@ from app.frontend.kame.quantise import Precision, kernels
 from app.frontend.kame.random_weights import Size, random_models
 from app.frontend.kame.shapes import TINY_LM
 from app.models.fit import judge, shape_of
+from app.platform.supervision import CARD
 
 WARM_FRAMES = 20
 
@@ -102,7 +104,8 @@ def measure_frame(
         torch.cuda.reset_peak_memory_stats()
     models = loaded or random_models(size, precision, where, context)
     filled = min(shape.context if fill is None else fill, shape.context)
-    with Engine(models.lm, models.mimi, sampling={"use_sampling": True}) as engine:
+    alone = CARD.work("the bench") if where.type == "cuda" else nullcontext()
+    with alone, Engine(models.lm, models.mimi, sampling={"use_sampling": True}) as engine:
         pretend_filled(engine, filled)
         slots = engine._bucket()
         whole = _time_whole(engine, frames)

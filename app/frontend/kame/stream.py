@@ -6,17 +6,16 @@ base class of the front-ends with speech-to-speech models.
 
 from __future__ import annotations
 
-import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 
 import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
 from app.conversation.oracle import OracleAsked, OracleDone, OracleWords
 from app.conversation.turns import tracker as floor
-from app.frontend.base import ContextGauge, FrontEndError, FrontEndInput, FrontEndStep, Mark, OraclePosition, SetDials
+from app.frontend.base import ContextGauge, FrontEndInput, FrontEndStep, Mark, OraclePosition, SetDials
 from app.frontend.kame.oracle_feed import OracleFeed
 from app.frontend.kame.spoken_words import SpokenWords, Vocabulary
 from app.frontend.kame.stream_engine import Column, StreamEngine
@@ -96,26 +95,6 @@ class StreamMemory:
             return ContextGauge(engine.steps, engine.context)
         self._to_replay = None
         return ContextGauge(engine.steps, engine.context, True, self._primed)
-
-
-CARD_SECONDS = 90.0
-"""How long a front-end waits for the card; another one may still be loading 16 GB for a session that has ended."""
-_CARD = threading.Lock()
-"""Held by the front-end whose models are on the card. Two front-ends would share its memory and moshi's graph flag."""
-
-
-@contextmanager
-def the_card(label: str, seconds: float = CARD_SECONDS) -> Iterator[None]:
-    """Holds the graphics card for the front-end `label`. Raises FrontEndError if it isn't free in time."""
-    if not _CARD.acquire(timeout=seconds):
-        raise FrontEndError(
-            f"The graphics card is still held by the conversation before, so {label} can't be loaded. Start a new "
-            "conversation in a minute; if the card is not free by then, restart the app."
-        )
-    try:
-        yield
-    finally:
-        _CARD.release()
 
 
 class StreamFrontEnd:

@@ -136,6 +136,10 @@ class CountingDecoder:
     def close(self) -> None:
         self._decoder.close()
 
+    def alive(self) -> bool:
+        """Returns whether the decoder works."""
+        return self._decoder.alive()
+
     def decode(self, samples: np.ndarray) -> str:
         began = self._spent()
         words = self._decoder.decode(samples)

@@ -93,6 +93,10 @@ class CachedDecoder:
     def close(self) -> None:
         self._decoder.close()
 
+    def alive(self) -> bool:
+        """Returns whether the decoder works."""
+        return self._decoder.alive()
+
     def decode(self, samples: np.ndarray) -> str:
         """Returns the words of `samples` (float32, 16 kHz)."""
         file = self._folder / hashlib.sha256(np.ascontiguousarray(samples).tobytes()).hexdigest()[:32]

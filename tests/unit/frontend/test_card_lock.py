@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.frontend.base import FrontEndError
-from app.frontend.kame.stream import StreamFrontEnd, the_card
+from app.frontend.kame.stream import StreamFrontEnd
+from app.platform.supervision import CARD, CardBusyError
 
 
 class OnTheCard(StreamFrontEnd):
@@ -16,7 +16,7 @@ class OnTheCard(StreamFrontEnd):
         self._breaks = breaks
 
     def __enter__(self) -> OnTheCard:
-        self._held.enter_context(the_card("KAME", 0.05))
+        self._held.enter_context(CARD.hold("KAME", 0.05))
         self._held.callback(self._free)
         return self
 
@@ -27,7 +27,7 @@ class OnTheCard(StreamFrontEnd):
 
 def test_a_card_that_stays_taken_is_a_sentence_and_not_waited_for_without_end() -> None:
     taken = "still held by the conversation before, so KAME can't be loaded"
-    with OnTheCard(), pytest.raises(FrontEndError, match=taken):
+    with OnTheCard(), pytest.raises(CardBusyError, match=taken):
         OnTheCard().__enter__()
     with OnTheCard():
         pass

@@ -48,7 +48,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def borrow(pool: ModelPool, file: Path, kind: str = "llm", *options: int) -> AbstractContextManager[Loaded]:
-    return pool.borrow(kind, lambda place, *_: Loaded(place), file, *options, alive=Loaded.alive, close=Loaded.close)
+    return pool.borrow(kind, lambda place, *_: Loaded(place), file, *options)
 
 
 def use(pool: ModelPool, file: Path, kind: str = "llm", *options: int) -> Loaded:

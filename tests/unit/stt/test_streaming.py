@@ -34,6 +34,9 @@ class Counting:
     def close(self) -> None:
         self.closed = True
 
+    def alive(self) -> bool:
+        return not self.broken
+
     def decode(self, samples: np.ndarray) -> str:
         if self.gate is not None:
             self.gate.wait(5)
@@ -310,11 +313,14 @@ def test_nothing_is_kept_while_nobody_speaks() -> None:
 
 def test_a_failure_is_reported_and_recognition_goes_on() -> None:
     with turn() as rig:
+        broken: list[None] = []
+        rig.stt.on_broken = lambda: broken.append(None)
         rig.decoder.broken = True
-        rig.push(0.8, voiced=True)
-        assert rig.failures and rig.failures[0].endswith(".")
+        rig.push(1.6, voiced=True)
+        assert len(rig.failures) == 1 and rig.failures[0].endswith("."), "once per turn"
+        assert len(broken) > 1, "as often as a pass fails"
         rig.decoder.broken = False
-        rig.push(1.2, voiced=True)
+        rig.push(0.4, voiced=True)
         rig.end()
     assert rig.updates[-1].stable == "w0 w1 w2 w3"
 
