@@ -18,14 +18,14 @@ from app.conversation.turns.endpointing import PauseLengths
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
-from app.models.catalogue import FRONTEND_WEIGHTS, ModelError, find_model
+from app.models.catalogue import DEFAULTS, FRONTEND_WEIGHTS, ModelError, find_model
 from app.models.layout import read_layout
 from app.models.locations import folder_of
 from app.models.pool import MODELS
 from app.platform import nvidia
 from app.services import backends
 from app.services.api_keys import api_key
-from app.session.control import SessionChoice, SpeechChoice, Style, UserError
+from app.session.control import BackendChoice, SessionChoice, SpeechChoice, Style, UserError
 from app.session.parts import Pace, SessionConfig, SessionParts
 from app.session.recorder import KEPT_SECONDS, Recorder, RecorderError
 from app.session.session import Session
@@ -169,6 +169,7 @@ def session(
     pauses = PauseLengths()
     if edge is not None:  # a person at the devices rather than a file
         parts.keep_pauses, pauses = keep_pauses, load_pauses()
+        parts.fallback_backend = BackendChoice(model=DEFAULTS["llm"])
     if choice.frontend == "cascade":
         parts.fallback = None
     config = SessionConfig(

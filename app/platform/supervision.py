@@ -58,7 +58,7 @@ class Restarts:
 
     def worked(self) -> None:
         """Forgets the failures so far, since the resource has worked."""
-        self._pause, self._not_before = 1.0, float("-inf")
+        self._pause, self._not_before = min(1.0, LONGEST_PAUSE), float("-inf")
 
 
 async def acquire(load: Callable[[], _T], release: Callable[[_T], object]) -> _T:

@@ -8,6 +8,7 @@ what became of it, is one `SessionState`, which `_publish` alone replaces.
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
 import logging
 from collections.abc import Callable, Collection
@@ -19,7 +20,7 @@ from app.conversation import events as e
 from app.conversation.languages import AUTOMATIC
 from app.conversation.oracle import OraclePolicy
 from app.conversation.record.transcript import Transcript
-from app.session.backend_pool import BackendPool, LatestTask, Prompts, Spending, ToolAccess
+from app.session.backend_pool import BackendPool, FirstBackend, LatestTask, Prompts, Spending, ToolAccess
 from app.session.control import (
     PARTS,
     BackendChoice,
@@ -73,10 +74,24 @@ class BackendController:
         self._spending = Spending(choice.cap, self._emit, now)
         self._pool = BackendPool(parts.make_backend, parts.backend, choice.backend, self._in_use)
         self._changes = {name: LatestTask(f"change the {name}") for name in PARTS}
+        self._first: FirstBackend | None = None  # wanted at the start, and not open by then
+        self._opening = LatestTask("open the wanted back-end")
         self._closing: set[asyncio.Task[None]] = set()
         self._group: asyncio.TaskGroup | None = None
 
     # -- life --------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Opens the wanted back-end, or the fallback if that fails or takes long. Raises BackendError."""
+        wanted, fallback = self.parts.backend, self.parts.fallback_backend
+        if fallback is None or fallback == self.state.driving or self.parts.make_backend is None:
+            await wanted.open()
+            return
+        first = FirstBackend(self._pool, wanted, self.state.driving)
+        self.parts.backend = backend = await first.open(fallback)
+        if backend is not wanted:
+            self._first = first
+            self._publish(driving=fallback, model=backend.model)
 
     def start(self, group: asyncio.TaskGroup) -> None:
         """Accept questions from now on; streams run as tasks of `group`."""
@@ -104,6 +119,8 @@ class BackendController:
         self._emit_lost(self.parts.backend)
         if self.prompts.documents:
             self._runner.prime(1)
+        if self._first is not None:
+            self._opening.start(functools.partial(self._open_first, self._first))
         if self.state.wanted.tools.names:
             self._changes["tools"].start(self._change_tools)
         if self.state.wanted.secondary is not None:
@@ -116,7 +133,7 @@ class BackendController:
     async def stop(self) -> None:
         """Ask nothing more and wait until nothing is under way."""
         self._group = None
-        for change in self._changes.values():
+        for change in (self._opening, *self._changes.values()):
             await change.stop()  # a model may take minutes to load
         for runner in self._runners:
             await runner.close()
@@ -125,6 +142,8 @@ class BackendController:
 
     async def close(self) -> None:
         """Close all back-ends and tools."""
+        if self._first is not None:
+            self._first.give_up()
         try:
             await self._pool.close()
         finally:
@@ -191,6 +210,9 @@ class BackendController:
             self._spare()
             if self._runner is not None:
                 self._runner.ask_refused()
+        if self._first is not None and "backend" in changed:
+            self._opening.cancel()
+            self._first.give_up()
         if self._swaps_roles(choice):
             self._changes["backend"].cancel()
             self._changes["secondary"].cancel()
@@ -222,15 +244,25 @@ class BackendController:
         except Exception as error:
             self._refuse("backend", choice, self.state.driving, error)
             return
+        self._take_over(backend, again=self.prompts.unanswered is not None)
+
+    async def _open_first(self, first: FirstBackend) -> None:
+        """Lets the back-end that was wanted at the start drive as soon as it is open, and says why it isn't yet."""
+        wanted, answers = first.wanted, self.parts.backend
+
+        def failed(error: BackendError) -> None:
+            sentence = f"{wanted.name} can't be used yet, so {answers.name} ({answers.model}) answers. {error}"
+            self._emit(backend_failure(self._now(), sentence, error, wanted, secondary=False))
+
+        self._take_over(await first.opened(failed), again=False)
+
+    def _take_over(self, backend: Backend, *, again: bool) -> None:
+        """Lets `backend`, which is open, drive."""
         if self._secondary is not None and self._secondary.backend is backend:
             self._hand_over()  # it thinks already: the two change roles
         else:
-            self._drive(
-                backend,
-                lambda driver: driver.swap(backend, again=self.prompts.unanswered is not None),
-                driving=choice,
-                reason="chosen",
-            )
+            driving = self._pool.choice_of(backend) or self.state.wanted.backend
+            self._drive(backend, lambda driver: driver.swap(backend, again=again), driving=driving, reason="chosen")
             self._emit_lost(backend)
 
     async def _change_secondary(self) -> None:

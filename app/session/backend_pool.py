@@ -24,6 +24,7 @@ from app.conversation.prompt import (
 )
 from app.conversation.record.transcript import Transcript, Turn
 from app.conversation.words import fold
+from app.platform.supervision import Restarts
 from app.session.control import ROUTER, BackendChoice, Style, ToolChoice
 from app.tools.base import ToolError
 from app.tools.toolbox import Toolbox
@@ -158,6 +159,65 @@ class BackendPool:
         for backend in backends:
             with contextlib.suppress(Exception):  # one that can't be closed must not keep the others open
                 await backend.close()
+
+
+OPEN_SECONDS = 4.0
+"""How long the start of a session waits for the wanted back-end before another one is opened to answer meanwhile."""
+
+
+class FirstBackend:
+    """Opens the back-end that is wanted at the start of a session, and one that answers until it is open.
+
+    - `pool`: has the wanted one, not open yet, under `choice`.
+    - `wanted`: the wanted back-end.
+    """
+
+    def __init__(self, pool: BackendPool, wanted: Backend, choice: BackendChoice) -> None:
+        self.wanted = wanted
+        self._pool = pool
+        self._choice = choice
+        self._opening: asyncio.Task[None] | None = None
+
+    async def open(self, fallback: BackendChoice) -> Backend:
+        """Returns the wanted back-end, or `fallback` if it can't be opened or takes long. Raises BackendError."""
+        self._opening = opening = asyncio.create_task(self.wanted.open(), name="open the wanted back-end")
+        try:
+            await asyncio.wait([opening], timeout=OPEN_SECONDS)
+            if opening.done() and not isinstance(opening.exception(), BackendError):
+                await opening
+                return self.wanted
+            try:
+                return await self._pool.get(fallback)
+            except BackendError:
+                await opening  # nothing else answers, so this one is waited for, or says why it can't
+                return self.wanted
+        except BaseException:
+            self.give_up()
+            raise
+
+    async def opened(self, failed: Callable[[BackendError], None]) -> Backend:
+        """Opens the wanted back-end again until it is open, with increasing delays. Calls `failed` the first time."""
+        assert self._opening is not None
+        restarts, told = Restarts(asyncio.get_running_loop().time), False
+        restarts.worked()  # the attempt at the start came before
+        while True:
+            try:
+                if not told:
+                    await self._opening
+                return await self._pool.get(self._choice)
+            except BackendError as error:
+                self._pool.spoil(self.wanted)
+                if not told:
+                    failed(error)
+                told = True
+            while wait := restarts.attempt():
+                await asyncio.sleep(wait)
+
+    def give_up(self) -> None:
+        """Stops opening it. The pool makes a new one if it is chosen again."""
+        self._pool.spoil(self.wanted)
+        if self._opening is not None:
+            self._opening.cancel()
 
 
 Stage = Literal["free", "slow", "stop"]

@@ -35,9 +35,10 @@ class SessionParts:
     """The parts of a session, which opens and closes them in this order.
 
     `edge`: the devices behind `source` and `sink`, if they are devices. `fallback` makes the front-end that takes over
-    when the first one is lost, while loading or later. The `make_...` functions build a part for a choice, not opened
-    yet; without one the session keeps what it has. `cost` returns US dollars for a request, None if unknown. `records`:
-    what earlier sessions learned of models. `prepare` loads on a thread whatever else is needed.
+    when the first one is lost, while loading or later; `fallback_backend` is the back-end that answers while the wanted
+    one can't be opened at the start, made by `make_backend`. The `make_...` functions build a part for a choice, not
+    opened yet; without one the session keeps what it has. `cost` returns US dollars for a request, None if unknown.
+    `records`: what earlier sessions learned of models. `prepare` loads on a thread whatever else is needed.
     `keep_pauses` stores what was learned of the user's pauses when the session is over; it may write files, so it runs
     on a thread (but in simulated time).
     """
@@ -51,6 +52,7 @@ class SessionParts:
     edge: DuplexAudio | None = None
     recorder: Recorder | None = None
     fallback: Callable[[], FrontEnd] | None = None
+    fallback_backend: BackendChoice | None = None
     make_backend: Callable[[BackendChoice], Awaitable[Backend]] | None = None
     make_tools: Callable[[ToolChoice], Toolbox] | None = None
     make_transcriber: Callable[[SpeechChoice], Awaitable[Transcriber]] | None = None
@@ -97,19 +99,22 @@ class Loader:
         self._simulated = simulated
         self._stack = ExitStack()
 
-    async def load(self) -> None:
-        """Open everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError."""
-        parts = self._parts
+    async def load(self, open_backend: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Open everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError.
+
+        `open_backend` opens the back-end; by default the one of `parts`.
+        """
+        parts, open_backend = self._parts, open_backend or self._parts.backend.open
         if parts.recorder is not None:
             self._stack.enter_context(parts.recorder)
         if self._simulated:
-            await parts.backend.open()
+            await open_backend()
             await self._enter_frontend()
             if parts.prepare is not None:
                 parts.prepare()
             self._stack.enter_context(parts.transcriber)
         else:
-            await self._load_side_by_side()
+            await self._load_side_by_side(open_backend)
         # Sound devices take up to seconds to open, and a canceller to load: a window must not stand still meanwhile.
         await self._enter(parts.sink)
         await self._enter(parts.source)
@@ -153,13 +158,13 @@ class Loader:
         else:  # threads and children take a moment to end: a window must not stand still meanwhile
             await asyncio.to_thread(self._stack.close)
 
-    async def _load_side_by_side(self) -> None:
+    async def _load_side_by_side(self, open_backend: Callable[[], Awaitable[None]]) -> None:
         parts = self._parts
         loading = [  # what has a child process first: that loads on another core, while libraries are imported here
             asyncio.create_task(work, name=f"load the {what}")
             for work, what in (
                 (self._enter_frontend(), "voice"),
-                (parts.backend.open(), "backend"),
+                (open_backend(), "backend"),
                 (self._enter(parts.transcriber), "transcriber"),
                 (self._prepare(), "rest"),
             )

@@ -133,7 +133,7 @@ class Session:
         clocks = {"real": time.perf_counter, "simulated": loop.time, "fast": None}
         self.clock = Timeline(clocks[config.pace], parts.frontend.frame_samples)
         try:
-            await self._loader.load()
+            await self._loader.load(self.backends.open)
         except BaseException:
             await self._close_parts()
             raise

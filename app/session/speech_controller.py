@@ -146,7 +146,11 @@ class SwappableTranscriber:
         transcriber.on_update = lambda update: self.on_update(update)
         transcriber.on_finished = lambda *judged: self.on_finished(*judged)
         transcriber.on_failure = lambda sentence: self.on_failure(sentence)
-        transcriber.on_broken = lambda: self.on_broken() if transcriber is self.current else None
+        transcriber.on_broken = lambda: self._on_broken(transcriber)
+
+    def _on_broken(self, transcriber: Transcriber) -> None:
+        if transcriber is self.current and self._next is None:
+            self.on_broken()
 
 
 _T = TypeVar("_T", Transcriber, Voice)

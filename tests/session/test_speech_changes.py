@@ -13,11 +13,13 @@ from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, Frame
 from app.frontend.base import SetVoice
+from app.models.catalogue import DEFAULTS
 from app.session.control import SpeechChoice, Style
 from app.session.session import Session
 from app.session.speech_controller import RECENT_SECONDS, SpeechController, SwappableTranscriber
@@ -497,3 +499,33 @@ def test_where_its_own_voice_is_given_up_the_one_of_the_language_speaks() -> Non
 def test_a_usual_voice_that_was_changed_meanwhile_speaks_where_the_own_one_fails() -> None:
     talk = Makers().talk((2.0, Style(voice="missing")), (2.2, SpeechChoice(voice="second")))
     assert len(talk.of(e.Failure)) == 1 and [event.voice for event in talk.of(e.SpeechChanged)] == ["second"]
+
+
+class Broken(ScriptedTranscriber):
+    """A recogniser whose passes fail."""
+
+    on_broken: Callable[[], None]
+
+    def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
+        self.on_failure("Speech recognition failed.")
+        self.on_broken()
+
+    def end(self, turn: int, speech_end: float) -> None:
+        self.on_update(TranscriptUpdate(turn, "", "", speech_end, settled=True, final=True))
+
+
+@pytest.mark.parametrize(("broken", "answered"), [(1, [2, 3]), (2, [3])])
+def test_a_broken_recogniser_is_loaded_again_and_then_replaced_by_the_default(broken: int, answered: list[int]) -> None:
+    script = [ScriptedTurn(1.0 + 10 * n, 3.0 + 10 * n, f"What is number {n} please?") for n in range(3)]
+    wanted: list[str] = []
+
+    async def make(choice: SpeechChoice) -> ScriptedTranscriber:
+        wanted.append(choice.recogniser)
+        return (Broken if len(wanted) < broken else ScriptedTranscriber)(script)
+
+    talk = simulate(
+        script, lambda request: answer("Here it is."), transcriber=Broken(script), make_transcriber=make, seconds=32.0
+    )
+    assert [n for n in (1, 2, 3) if talk.said(n)] == answered
+    assert wanted == ["", DEFAULTS["stt"]][:broken]
+    assert len(talk.of(e.Failure)) == [1, 3][broken - 1]

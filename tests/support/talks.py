@@ -223,6 +223,7 @@ def simulate(
     voice: ScriptedVoice | None = None,
     frontend: FrontEnd | None = None,
     fallback: Callable[[], FrontEnd] | None = None,
+    fallback_backend: BackendChoice | None = None,
     source: AudioSource | None = None,
     concurrent: bool = True,
     enough_words: int = 0,
@@ -260,6 +261,7 @@ def simulate(
         parts = SessionParts(
             frontend=frontend or CascadeFrontEnd(mouth, answer_mode, openings=openings),
             fallback=fallback,
+            fallback_backend=fallback_backend,
             transcriber=transcriber or ScriptedTranscriber(script),
             voice_activity=ScriptedVoiceActivity(script),
             backend=answering,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ import pytest
 from app.audio.io.base import EndOfAudio
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame, Position, silence
 from app.conversation.speaking.what_to_say import Said
+from app.session import frame_thread
 from app.session.backend_pool import LatestTask
 from app.session.clock import SLEPT_FOR_SECONDS, SLEPT_SECONDS, Timeline, run_simulated
 from app.session.frame_thread import FrameReader, FrameThread, Overload
@@ -375,3 +376,51 @@ async def test_a_load_that_is_cancelled_closes_what_had_opened_and_what_opens_la
     held.set()
     while "front-end closed" not in log:
         await asyncio.sleep(0.01)
+
+
+def test_parts_are_not_closed_while_a_step_still_uses_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A front-end on a card would free the memory that its step computes with."""
+    monkeypatch.setattr(frame_thread, "STOP_SECONDS", 0.01)
+    log: list[str] = []
+    stepping, held = threading.Event(), threading.Event()
+
+    class Stepper:
+        def step(self, frame: Frame) -> None:
+            stepping.set()
+            held.wait(10)
+            log.append("step over")
+
+    class Source:
+        overruns = backlog = 0
+
+        def read_frame(self, timeout: float) -> np.ndarray:
+            return silence()
+
+    parts: Any = SimpleNamespace(
+        recorder=None,
+        frontend=Part("front-end", log),
+        transcriber=Part("transcriber", log),
+        backend=Part("back-end", log),
+        sink=Part("sink", log),
+        source=Part("source", log),
+        prepare=None,
+        fallback=None,
+    )
+    stepper, source = cast(Any, Stepper()), cast(Any, Source())
+    reader = FrameReader(source, Timeline(), lambda: None)
+    thread = FrameThread(stepper, reader, lambda message: None, log.append, now=time.perf_counter)
+
+    async def session() -> None:
+        loader = Loader(parts, simulated=False)
+        await loader.load()
+        thread.start()
+        stepping.wait(10)
+        assert not thread.stop()
+        await loader.close(thread.join)
+
+    asyncio.run(session())
+    assert not [line for line in log if "closed" in line]
+    held.set()
+    (closing,) = [one for one in threading.enumerate() if one.name == "close parts later"]
+    closing.join(10)
+    assert log[-5:] == ["step over", "source closed", "sink closed", "transcriber closed", "front-end closed"]

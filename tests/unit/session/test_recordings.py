@@ -228,3 +228,31 @@ def test_any_recording_is_told_or_refused_in_a_sentence(data: bytes, tmp_path_fa
         assert code == 2 and str(error).endswith(".")
     else:
         assert code == 0
+
+
+def test_a_disk_that_stands_still_costs_little_memory_and_no_alignment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder_module, "MOST_WAITING", 10)
+    begun, held = threading.Event(), threading.Event()
+
+    def slow(event: e.Event) -> str:
+        begun.set()
+        held.wait(10)
+        return to_json(event)
+
+    monkeypatch.setattr(recorder_module, "to_json", slow)
+    told: list[str] = []
+    with Recorder(tmp_path, told.append) as recording:
+        recording.event(e.UserStarted(1.0, 1))
+        assert begun.wait(10)
+        for _ in range(500):
+            recording.sound(SOUND, SOUND, 0)
+            recording.event(e.UserStarted(2.0, 2))
+        assert recording._queue.qsize() <= 20
+        (sentence,) = told
+        assert "too slow" in sentence
+        held.set()
+    for name in ("user.wav", "assistant.wav"):
+        with wave.open(str(tmp_path / name)) as sound:
+            assert sound.getnframes() == 500 * SOUND.size

@@ -3,14 +3,18 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from app.models.fit import judge
+from app.models.locations import default_model
+from app.models.pool import MODELS
 from app.models.selection import Speed
-from app.stt import selection
+from app.platform import supervision
+from app.stt import selection, whisper_decoder
 from app.stt.base import TranscriberError
 from app.stt.moonshine import MoonshineDecoder
 from app.stt.selection import SLOWEST_PASS, choose_recogniser, recogniser_card_bytes
@@ -139,7 +143,11 @@ def decoder(weights: Path) -> Iterator[MoonshineDecoder]:
     made.close()
 
 
-def test_words_and_faults_come_from_the_child_and_one_that_died_is_started_again(decoder: MoonshineDecoder) -> None:
+def test_words_and_faults_come_from_the_child_and_one_that_died_is_started_again(
+    decoder: MoonshineDecoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervision, "LONGEST_PAUSE", 0.0)
+
     def heard(seconds: int) -> str:
         return decoder.decode(np.zeros(seconds * RATE, np.float32))
 
@@ -148,7 +156,11 @@ def test_words_and_faults_come_from_the_child_and_one_that_died_is_started_again
         heard(4)
     with pytest.raises(TranscriberError, match="has stopped: its process ended with exit code 3"):
         heard(5)  # it dies of this sound, twice
+    told: list[str] = []
+    decoder.on_notice = told.append
     assert heard(2) == "2 seconds"
+    (sentence,) = told
+    assert sentence.endswith("had stopped and was started again: its process ended with exit code 3.")
 
 
 def test_a_library_that_can_not_be_loaded_is_said_in_a_sentence(weights: Path) -> None:
@@ -181,3 +193,24 @@ def test_faster_whisper_is_imported_without_pyav() -> None:
     done = subprocess.run([sys.executable, "-c", LOADS], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "faster-whisper can't open files (av." in done.stdout
+
+
+def test_a_model_that_a_card_has_broken_is_not_lent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: object, **options: object) -> None:
+        raise RuntimeError("CUDA failed with error an illegal memory access was encountered")
+
+    def lent() -> tuple[object, bool]:
+        with ExitStack() as stack:
+            decoder = whisper_decoder.lend_decoder(stack, default_model("stt"), "en")
+            with suppress(RuntimeError):
+                decoder.decode(np.zeros(RATE, np.float32))
+            return decoder._whisper, decoder.alive()
+
+    with MODELS.keeping():
+        first, _ = lent()
+        assert lent()[0] is first
+        with monkeypatch.context() as broken:
+            broken.setattr(whisper_decoder.WhisperDecoder, "_encode", fails)
+            assert lent() == (first, False)
+        second, works = lent()
+        assert second is not first and works

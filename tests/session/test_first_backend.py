@@ -1,0 +1,81 @@
+"""A back-end that can't be opened when a session starts: another one answers, until the wanted one is open."""
+
+import asyncio
+import math
+
+import pytest
+
+from app.backend.base import BackendError
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation import events as e
+from app.session.control import BackendChoice
+from tests.support.scripted import ScriptedTurn
+from tests.support.talks import Talk, simulate
+
+FALLBACK = BackendChoice(model="small")
+REASON = "No server answers at the address. Start it."
+SCRIPT = [ScriptedTurn(1.0, 2.5, "Where is it now?"), ScriptedTurn(9.0, 10.5, "And where is that?")]
+
+
+class Wanted(ScriptedBackend):
+    """One of several back-ends that are made for the same choice. The first `failing` can't be opened.
+
+    `seconds`: how long opening takes.
+    """
+
+    made = 0
+
+    def __init__(self, failing: float, seconds: float) -> None:
+        super().__init__(lambda request: answer("The wanted one answers."), model="big")
+        self._works, self._seconds = Wanted.made >= failing, seconds
+        Wanted.made += 1
+
+    async def open(self) -> None:
+        await asyncio.sleep(self._seconds)
+        if not self._works:
+            raise BackendError(REASON, "network")
+
+
+def talk(failing: float, seconds: float, *, has_fallback: bool = True) -> tuple[Talk, list[Wanted]]:
+    Wanted.made, made = 0, list[Wanted]()
+
+    async def make(choice: BackendChoice) -> ScriptedBackend:
+        if choice == FALLBACK:
+            if not has_fallback:
+                raise BackendError("There is no model file.", "setup")
+            return ScriptedBackend(lambda request: answer("The fallback answers."), model="small")
+        made.append(Wanted(failing, seconds))
+        return made[-1]
+
+    asyncio.run(make(BackendChoice()))
+    done = simulate(
+        SCRIPT, lambda request: answer(""), backend=made[0], make_backend=make, fallback_backend=FALLBACK, seconds=16.0
+    )
+    return done, made
+
+
+def test_another_one_answers_until_the_wanted_one_can_be_opened() -> None:
+    heard, made = talk(failing=3, seconds=0.1)
+    assert (heard.said(1), heard.said(2)) == ("The fallback answers.", "The wanted one answers.")
+    (told,) = heard.of(e.Failure)
+    assert told.sentence == f"Scripted can't be used yet, so Scripted (small) answers. {REASON}"
+    (change,) = heard.of(e.BackendChanged)
+    assert (change.model, change.reason) == ("big", "chosen") and 1.0 < change.at < 9.0
+    assert len(made) == 4 and not heard.tasks_left
+
+
+def test_another_one_answers_while_the_wanted_one_takes_long_to_open() -> None:
+    heard, made = talk(failing=0, seconds=8.0)
+    assert (heard.said(1), heard.said(2)) == ("The fallback answers.", "The wanted one answers.")
+    assert not heard.of(e.Failure) and len(made) == 1
+
+
+def test_one_that_never_opens_leaves_nothing_behind() -> None:
+    heard, made = talk(failing=math.inf, seconds=math.inf)
+    assert heard.said(2) == "The fallback answers."
+    assert not heard.tasks_left and made[0].closed
+
+
+def test_without_another_one_the_reason_is_raised() -> None:
+    with pytest.raises(BackendError, match="No server answers"):
+        talk(failing=math.inf, seconds=0.1, has_fallback=False)
