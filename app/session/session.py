@@ -453,7 +453,8 @@ class Session:
             return
         self.mailbox.post(WordsHint(turn, words, update.heard_until, update.language))
         self.backends.prompts.language = update.language
-        self.speech.heard(update.language)
+        if words:
+            self.speech.heard(update.language)
         if self.parts.frontend.hears_oracle:
             self.backends.ask(turn, words, final=update.final, settled=update.settled)
 

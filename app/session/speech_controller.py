@@ -1,7 +1,7 @@
 """Replaces the recogniser or the voice in a running session: loads the new one beside the old one, then switches.
 
-One that can't be loaded is told in a `Failure`, and the old one goes on. Of several changes in a row the last one
-counts; one at a time is loaded.
+One that can't be loaded is told in a `Failure`, and the old one goes on. The last of several changes counts. A broken
+recogniser is loaded again.
 """
 
 from __future__ import annotations
@@ -148,8 +148,13 @@ class SwappableTranscriber:
         transcriber.on_failure = lambda sentence: self.on_failure(sentence)
         transcriber.on_broken = lambda: self._on_broken(transcriber)
 
+    @property
+    def changing(self) -> bool:
+        """Whether another transcriber is about to take over."""
+        return self._next is not None
+
     def _on_broken(self, transcriber: Transcriber) -> None:
-        if transcriber is self.current and self._next is None:
+        if transcriber is self.current and not self.changing:
             self.on_broken()
 
 
@@ -264,6 +269,7 @@ class SpeechController:
         )
         self._restarts = Restarts(now)
         self._restarts.worked()  # the first recogniser is loaded
+        self._loaded_again = False  # since the recogniser last worked
         self._waiting: asyncio.TimerHandle | None = None
         transcriber.on_broken = self._load_again
         transcriber.on_changed = self._tell
@@ -274,9 +280,7 @@ class SpeechController:
         self._want_voice()
 
     def change_own_voice(self, voice: str) -> None:
-        """Use this voice in this conversation, or that of `choice` if empty. One that could not be loaded is not tried
-        again before another one was wanted.
-        """
+        """Uses this voice (empty: that of `choice`). One that has failed is tried again once another one was wanted."""
         if not self._over and voice != self._asked_own:
             self.own_voice = self._asked_own = voice
             self._want_voice()
@@ -296,12 +300,12 @@ class SpeechController:
             self._post(SetVoice(voice))
 
     def heard(self, language: str) -> None:
-        """Take in the language of the user's last words, a two-letter code.
+        """Takes in the language of the user's last words, a two-letter code.
 
-        Where the language is detected and no voice was chosen, the voice follows it. The user is told once where no
-        voice speaks it.
+        If it is detected and no voice was chosen, the voice follows it, or the user is told once that none speaks it.
         """
-        if language:
+        if not self._transcriber.changing:
+            self._loaded_again = False
             self._restarts.worked()
         if self._over or not language or self.choice.language != AUTOMATIC or language == self.spoken:
             return
@@ -329,8 +333,6 @@ class SpeechController:
         if self._leaving:
             await asyncio.wait(self._leaving)
 
-    # -- loading
-
     async def _load_recogniser(self, key: str) -> Transcriber:
         if self._parts.make_transcriber is None:
             raise TranscriberError("This conversation can't change it. Begin a new one.")
@@ -350,9 +352,11 @@ class SpeechController:
         """Loads a broken recogniser again: the same one once immediately, then after increasing delays the default."""
         if self._over or self._waiting is not None or self._recogniser.busy:
             return
-        if wait := self._restarts.attempt():
+        wait = self._restarts.attempt()
+        if self._loaded_again:
             self._waiting = asyncio.get_running_loop().call_later(wait, self._load_default)
         else:
+            self._loaded_again = True
             self._recogniser.again()
 
     def _load_default(self) -> None:
@@ -415,15 +419,13 @@ class SpeechController:
     def _tune(self, voice: Voice) -> None:
         voice.rate, voice.volume = self.choice.rate, self.choice.volume
 
-    # -- small parts
-
     def _tell(self) -> None:
         voice = self._voices[0] if self._voices else self._parts.frontend.voice
         name = voice.name if voice is not None else ""
         self._emit(e.SpeechChanged(self._now(), self._transcriber.name, name, self.choice.rate, self.choice.volume))
 
     def _let_go(self, part: Transcriber | Voice) -> None:
-        """Exit a part that is no longer needed, on a thread in real time: its child process takes a moment to end."""
+        """Exits a part that is no longer needed; in real time on a thread, since its child takes a moment to end."""
         if self._simulated:
             part.__exit__(None, None, None)
             return

@@ -365,13 +365,13 @@ class StreamingTranscriber:
         if problem and done.turn != self._failed_turn:
             self._failed_turn = done.turn
             self.on_failure(problem)
-        if problem and not self._decoder.alive():
-            self.on_broken()
         following, self._next = self._next, None
         if following is not None:
             self._submit(following)
         if done.turn == self._turn and (self._open or self._final_due is not None):
             self._use_words(done, joined(done.window.before, words, done.overlap))
+        if problem and not self._decoder.alive():
+            self.on_broken()
 
     def _use_words(self, done: Pass, words: str) -> None:
         """Updates or settles the turn's words with the result of a pass, and publishes them."""

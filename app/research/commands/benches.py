@@ -212,6 +212,14 @@ def _facts(args: argparse.Namespace, progress: Progress) -> Any:
         return run_talk(run_facts(make, models, facts, progress, ways=ways, costs=costs))
 
 
+def _chaos(args: argparse.Namespace, progress: Progress) -> Any:
+    from app import main as compose
+    from app.research.benches.chaos import PARTS, run_chaos
+
+    parts = args.part or PARTS
+    return asyncio.run(run_chaos(compose.session, parts, args.turns, args.seed, (), progress, args.recogniser))
+
+
 async def _rivals(args: argparse.Namespace, progress: Progress) -> Any:
     from app.backend.embedded import EmbeddedBackend
     from app.research.benches.rivals.process import chosen
@@ -339,6 +347,23 @@ BENCHES = (
         "the router's classifier on questions it has not seen",
         "app.research.benches.routing.run_routing",
         folder("--mt-bench", "MT-Bench's question.jsonl", "FILE"),
+    ),
+    bench(
+        "chaos",
+        "parts killed, stopped and broken in mid-conversation: each turn must end with an answer or a sentence",
+        _chaos,
+        count("--turns", 40, "of each part", least=1),
+        one_of(
+            "--part",
+            ("model", "voice", "recogniser", "words", "server"),
+            "only this one; may be given again",
+            action="append",
+            default=[],
+        ),
+        count("--seed", 0, "chooses moments and ways", none="0"),
+        value("--recogniser", "a recogniser by its key, such as moonshine-tiny.en, which runs in a child"),
+        needs="psutil",
+        can_fail=True,
     ),
     bench(
         "startup",
