@@ -41,8 +41,10 @@ Moment = Literal["load", "partial", "first word", "mid-answer", "pause"]
 MOMENTS: tuple[Moment, ...] = ("load", "partial", "first word", "mid-answer", "pause")
 WAYS: tuple[Way, ...] = ("kill", "break") if sys.platform == "win32" else ("kill", "stop", "break")
 LIMIT_FRAMES = round(50 / FRAME_SECONDS)
-"""By then a turn must have ended, counted from the end of the question. A child that was stopped fails after up to 20 s,
-and is then started again."""
+"""By then a turn must have ended, counted from the question's end. A stopped child fails after up to 20 s, and is then
+started again."""
+ENOUGH_WORDS = 3
+"""An answer is silenced after so many more of its pieces, since the rest would only take time."""
 MODULES = {
     "model": "app.backend.embedded_server",
     "voice": "app.tts.",
@@ -284,8 +286,9 @@ async def _run_part(
         while done < turns:
             moments = [MOMENTS[0], *rng.sample(MOMENTS[1:], len(MOMENTS) - 1)][: turns - done]
             plans = [(moment, rng.choice(WAYS)) for moment in moments]
-            done += len(plans)
-            result.turns += await _run_talk(make, choice, part, plans, rng, asked, server)
+            found = await _run_talk(make, choice, part, plans, rng, asked, server)
+            result.turns += found
+            done += len(found)
             progress(f"{part}: {done} of {turns} turns")
 
 
@@ -342,6 +345,8 @@ async def _ask(talk: Conversation, breaker: _Breaker, moment: Moment, question: 
         seen[type(event)] += 1
         if not over[0] and moment != "load" and isinstance(event, _AT[moment]) and seen[type(event)] == needed:
             breaker.strike()
+        if not over[0] and isinstance(event, e.AssistantSaid) and seen[type(event)] == needed + ENOUGH_WORDS:
+            talk.session.silence()
 
     talk.session.add_listener(watch)
     turn = await talk.ask(question, patience=LIMIT_FRAMES * FRAME_SECONDS + 1)
