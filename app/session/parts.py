@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.backend.base import Backend, Usage
@@ -99,7 +99,7 @@ class Loader:
         self._simulated = simulated
         self._stack = ExitStack()
 
-    async def load(self, open_backend: Callable[[], Awaitable[None]] | None = None) -> None:
+    async def load(self, open_backend: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
         """Open everything. Raises BackendError, FrontEndError, TranscriberError, VoiceError or AudioError.
 
         `open_backend` opens the back-end; by default the one of `parts`.
@@ -158,7 +158,7 @@ class Loader:
         else:  # threads and children take a moment to end: a window must not stand still meanwhile
             await asyncio.to_thread(self._stack.close)
 
-    async def _load_side_by_side(self, open_backend: Callable[[], Awaitable[None]]) -> None:
+    async def _load_side_by_side(self, open_backend: Callable[[], Coroutine[Any, Any, None]]) -> None:
         parts = self._parts
         loading = [  # what has a child process first: that loads on another core, while libraries are imported here
             asyncio.create_task(work, name=f"load the {what}")
