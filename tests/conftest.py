@@ -124,13 +124,14 @@ class WithGaps(pytest.Function):
         seed = f"{self.config.getoption('gaps_seed')} {self.nodeid}"
         runs = [Rehearsal(seed, kind) for kind in ("silence", "faults")]
         for run in runs:
-            arguments = {name: self.funcargs[name] for name in self._fixtureinfo.argnames}
+            arguments: dict[str, Any] = {name: self.funcargs[name] for name in self._fixtureinfo.argnames}
             if "tmp_path" in arguments:
                 arguments["tmp_path"] = arguments["tmp_path"] / run.kind
                 arguments["tmp_path"].mkdir()
             with run.running(), contextlib.suppress(Exception):
                 self.obj(**arguments)
-        self.funcargs["faults"].found.clear()  # they are compared
+        logged: Any = self.funcargs["faults"]
+        logged.found.clear()  # they are compared
         compare(*runs)
 
 

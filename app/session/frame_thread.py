@@ -41,7 +41,7 @@ class Overload:
     def _failure(self, at: float) -> e.Failure | None:
         for noted in (self._skipped, self._underruns):
             while noted and at - noted[0][0] > WINDOW_SECONDS:
-                noted.popleft()  # type: ignore[attr-defined]
+                noted.popleft()
         skipped = sum(seconds for _, seconds in self._skipped)
         underruns = sum(count for _, count in self._underruns)
         if skipped + 1e-9 >= SKIPPED_SECONDS:

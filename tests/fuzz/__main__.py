@@ -20,7 +20,6 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     parser.add_argument("--only", default="", help="boundaries whose name holds this")
-    parser.add_argument("--missed", action="store_true", help="print the lines of the readers that did not run")
     options = parser.parse_args()
     home = tempfile.mkdtemp(prefix="kame-fuzz-home-")
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
@@ -30,12 +29,10 @@ def main() -> int:
 
     # The app's modules find their folders when they are imported.
     from tests.fuzz.boundaries import BOUNDARIES
-    from tests.fuzz.coverage import LineCoverage
     from tests.fuzz.harness import Fuzzer, Tally, keep
     from tests.fuzz.watch import resident_bytes
 
     boundaries = [one for one in BOUNDARIES if options.only in one.name]
-    coverage = LineCoverage({name for one in boundaries for name in one.readers})
     fuzzer = Fuzzer()
     print(f"{len(boundaries)} boundaries for {options.minutes:g} minutes, --seed {options.seed}", flush=True)
 
@@ -51,7 +48,7 @@ def main() -> int:
                 break
             fuzzer.search(boundary, ROUND, seeds.getrandbits(32), on_defect)
     bad = False
-    print(f"\n| boundary | inputs | refused | longest stall | memory above the start | lines read |\n|{'---|' * 6}")
+    print(f"\n| boundary | inputs | refused | longest stall | memory above the start |\n|{'---|' * 5}")
     for boundary in boundaries:
         tally = fuzzer.tallies.get(boundary.name, Tally())
         grown = max(0, tally.peak - start)
@@ -59,15 +56,10 @@ def main() -> int:
         for what, data in (("slow", tally.slowest), ("large", tally.largest)):
             if (tally.stall > MOST_STALL, grown > MOST_MEMORY)[what == "large"]:
                 print(f"{what} input kept as {keep(boundary, data)}")
-        ran, whole = coverage.share(boundary.readers)
-        share = f"{100 * ran // max(1, whole)} % of {whole}"
         stall, memory = f"{1000 * tally.stall:.0f} ms", f"{grown / 2**20:.0f} MB"
-        print(f"| {boundary.name} | {tally.inputs:,} | {tally.refused:,} | {stall} | {memory} | {share} |")
+        print(f"| {boundary.name} | {tally.inputs:,} | {tally.refused:,} | {stall} | {memory} |")
     total = sum(tally.inputs for tally in fuzzer.tallies.values())
     print(f"\n{total:,} inputs; {'DEFECTS' if bad else 'no defect'}.")
-    if options.missed:
-        for name in sorted({name for one in boundaries for name in one.readers}):
-            print(name, coverage.missed(name))
     fuzzer.close()
     return int(bad)
 

@@ -16,14 +16,12 @@ class Boundary:
     """One way by which input comes in.
 
     `take` gets the input and an empty folder that is the only place where it may write. It returns what was told to the
-    user ("" when the input was taken without a word); whatever it raises is a defect. `readers`: the modules whose
-    lines are counted.
+    user ("" when the input was taken without a word); whatever it raises is a defect.
     """
 
     name: str
     inputs: SearchStrategy[bytes]
     take: Callable[[bytes, Path], Awaitable[str]]
-    readers: tuple[str, ...]
 
 
 def check_told(told: str) -> None:

@@ -3,8 +3,8 @@
 import asyncio
 import itertools
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,6 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 from app.conversation import events as e
 from app.diagnostics.logs import Log
 from app.gui.controllers.sound_controller import DeviceLister
-from app.gui.design.theme import apply_theme
 from app.gui.models.model_list import ModelListView, ModelRow
 from app.gui.state.choice import WindowChoices, backend_choice
 from app.gui.window.main_window import MainWindow
@@ -64,20 +63,6 @@ def press(parent: QWidget, name: str) -> None:
     button = control(parent, name)
     assert isinstance(button, QAbstractButton) and button.isEnabled(), name
     button.click()
-
-
-@contextmanager
-def dark_theme() -> Iterator[None]:
-    """The system has turned dark, and later is light again."""
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    apply_theme(app, "dark")
-    app.processEvents()
-    try:
-        yield
-    finally:
-        apply_theme(app, "light")
-        app.processEvents()
 
 
 def spread(*axes: Sequence[Any], at_first: int = 0) -> list[Any]:

@@ -38,7 +38,7 @@ class PacedSource:
 
     @property
     def backlog(self) -> int:
-        return self._behind
+        return self._behind if self._left else 0
 
     def read_frame(self, timeout: float) -> np.ndarray | None:
         if self._left <= 0:

@@ -39,7 +39,7 @@ class ScriptedVoiceActivity:
     def __init__(self, script: list[ScriptedTurn]) -> None:
         self._script = script
         self._position = Position("scripted voice activity", VAD_RATE)
-        self._rest = np.zeros(0, np.float32)
+        self._rest: np.ndarray = np.zeros(0, np.float32)
         self._next = 0
 
     def hear(self, frame: Frame) -> list[VoiceWindow]:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -125,7 +125,7 @@ class PacedListener:
         self._dry_at = -1e9
         return thrown
 
-    def __enter__(self) -> PacedListener:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:

@@ -195,10 +195,6 @@ def _event(line: bytes) -> bytes:
     return b"data: " + line + b"\n\n"
 
 
-_OPENAI = ("app.backend.openai_answer", "app.backend.openai_answer", "app.backend.openai_faults")
-_OLLAMA_READERS = ("app.backend.ollama", "app.backend.ollama_answer", "app.backend.ollama_answer")
-_WIRE = ("app.untrusted.http", "app.untrusted.line_scanner", "app.untrusted.json_text", "app.untrusted.text")
-
 _STREAMED = st.tuples(lines_of(_EVENTS, 5, _event), st.sampled_from([b"data: [DONE]\n\n", b"", b"data: "])).map(
     b"".join
 )
@@ -210,20 +206,9 @@ _PULL = [
 ]
 
 BOUNDARIES = (
-    Boundary("openai-answer", framed(_HEADS, _STREAMED | json_bytes(_WHOLE)), _openai_answer, (*_OPENAI, *_WIRE)),
-    Boundary(
-        "openai-models", framed(_HEADS, json_bytes(_LIST)), _openai_list, ("app.backend.openai_compatible", *_WIRE)
-    ),
-    Boundary(
-        "ollama-answer",
-        framed(_HEADS, lines_of(_PARTS, 5, lambda line: line + b"\n")),
-        _ollama_answer,
-        (*_OLLAMA_READERS, *_WIRE),
-    ),
-    Boundary(
-        "ollama-server", framed(_HEADS, json_bytes(_TAGS + _SHOW + _PS)), _ollama_server, (*_OLLAMA_READERS, *_WIRE)
-    ),
-    Boundary(
-        "ollama-pull", framed(_HEADS, lines_of(_PULL, 4, lambda line: line + b"\n")), _ollama_pull, _OLLAMA_READERS
-    ),
+    Boundary("openai-answer", framed(_HEADS, _STREAMED | json_bytes(_WHOLE)), _openai_answer),
+    Boundary("openai-models", framed(_HEADS, json_bytes(_LIST)), _openai_list),
+    Boundary("ollama-answer", framed(_HEADS, lines_of(_PARTS, 5, lambda line: line + b"\n")), _ollama_answer),
+    Boundary("ollama-server", framed(_HEADS, json_bytes(_TAGS + _SHOW + _PS)), _ollama_server),
+    Boundary("ollama-pull", framed(_HEADS, lines_of(_PULL, 4, lambda line: line + b"\n")), _ollama_pull),
 )

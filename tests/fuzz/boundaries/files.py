@@ -208,40 +208,30 @@ async def _document(data: bytes, folder: Path) -> str:
     return ""
 
 
-_HISTORY = ("app.history.database", "app.history.queries", "app.history.serialization", "app.history.writer")
-_IMPORTING = ("app.history.importing", "app.conversation.event_json", "app.history.serialization")
-_JSON = ("app.untrusted.json_text", "app.untrusted.files")
-
 BOUNDARIES = (
-    Boundary("settings", json_bytes(_SETTINGS), _settings, ("app.settings.storage", *_JSON)),
-    Boundary("prices", json_bytes(_PRICES), _prices, ("app.backend.prices", *_JSON)),
-    Boundary(
-        "tool-servers", json_bytes(_SERVERS), _servers, ("app.tools.server_list", "app.tools.server_list", *_JSON)
-    ),
-    Boundary("routes", json_bytes(_ROUTES), _routes, ("app.services.backends",)),
+    Boundary("settings", json_bytes(_SETTINGS), _settings),
+    Boundary("prices", json_bytes(_PRICES), _prices),
+    Boundary("tool-servers", json_bytes(_SERVERS), _servers),
+    Boundary("routes", json_bytes(_ROUTES), _routes),
     Boundary(
         "conversation",
         st.deferred(lambda: changed_bytes(_exported()) | json_bytes(_values(_exported()))),
         _conversation,
-        _IMPORTING,
     ),
     Boundary(
         "recording",
         lines_of(_values(_LINES), 12, lambda line: line + b"\n") | changed_bytes([b"\n".join(_LINES)]),
         _recorded,
-        _IMPORTING,
     ),
     Boundary(
         "replay",
         lines_of(_values(_LINES), 12, lambda line: line + b"\n") | changed_bytes([b"\n".join(_LINES)]),
         _replay,
-        ("app.history.recordings", "app.conversation.event_json", "app.cli.talk_report"),
     ),
-    Boundary("history", st.deferred(lambda: changed_bytes(_databases())), _history, _HISTORY),
+    Boundary("history", st.deferred(lambda: changed_bytes(_databases())), _history),
     Boundary(
         "document",
         changed_bytes(["Ein Satz, é 😀.\n".encode() * 20, "﻿Text".encode("utf-16"), b"\x1b[31mred", b"a\x00b"]),
         _document,
-        ("app.services.documents",),
     ),
 )

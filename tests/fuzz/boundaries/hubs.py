@@ -101,9 +101,7 @@ async def _updates(data: bytes, folder: Path) -> str:
 
 _ANY = json_bytes([_LISTING, _CONFIG, _HEADER]) | changed_bytes(list(_FILES.values()))
 BOUNDARIES = (
-    Boundary("hub", framed(_WHAT, _ANY), _hub, ("app.models.hub", "app.models.hub", "app.models.transfer")),
-    Boundary(
-        "weights", framed(_WHAT, json_bytes([_CONFIG, _HEADER])), _layout, ("app.models.layout", "app.models.manifest")
-    ),
-    Boundary("updates", json_bytes(_FEED), _updates, ("app.services.updates",)),
+    Boundary("hub", framed(_WHAT, _ANY), _hub),
+    Boundary("weights", framed(_WHAT, json_bytes([_CONFIG, _HEADER])), _layout),
+    Boundary("updates", json_bytes(_FEED), _updates),
 )

@@ -82,22 +82,7 @@ async def _calculate(data: bytes, folder: Path) -> str:
 
 
 BOUNDARIES = (
-    Boundary(
-        "model-text",
-        _PIECES,
-        _text,
-        (
-            "app.untrusted.text",
-            "app.conversation.speaking.clauses",
-            "app.conversation.markdown",
-            "app.conversation.markdown",
-        ),
-    ),
-    Boundary(
-        "tool-call",
-        json_bytes([call["arguments"] for call in _CALLS]).map(_as_call),
-        _call,
-        ("app.tools.toolbox", "app.tools.clock"),
-    ),
-    Boundary("calculator", _EXPRESSIONS, _calculate, ("app.tools.calculator",)),
+    Boundary("model-text", _PIECES, _text),
+    Boundary("tool-call", json_bytes([call["arguments"] for call in _CALLS]).map(_as_call), _call),
+    Boundary("calculator", _EXPRESSIONS, _calculate),
 )

@@ -77,11 +77,4 @@ def _framed(message: bytes, events: bool) -> Delivered:
 
 _ERROR = {"code": -32000, "message": "no", "data": {"a": 1}}
 _ANY = json_bytes([*_RESULTS, _TOOLS, _HELLO, _ERROR]) | changed_bytes([json.dumps(_RESULTS[0]).encode()])
-BOUNDARIES = (
-    Boundary(
-        "tool-server",
-        framed(_WHAT, _ANY),
-        _server,
-        ("app.tools.mcp_connection", "app.tools.mcp_connection", "app.tools.mcp_connection", "app.tools.mcp_tool"),
-    ),
-)
+BOUNDARIES = (Boundary("tool-server", framed(_WHAT, _ANY), _server),)

@@ -124,9 +124,7 @@ async def _as_server(data: bytes, folder: Path) -> str:
         return told[0] if told else ""
 
 
-_REMOTE = tuple(f"app.frontend.remote.{name}" for name in ("protocol", "playout", "connection"))
-
 BOUNDARIES = (
-    Boundary("voice-client", _SENT, _as_client, ("app.server.server", "app.server.connection", "app.audio.io.opus")),
-    Boundary("voice-server", _RECEIVED, _as_server, ("app.audio.io.opus", *_REMOTE)),
+    Boundary("voice-client", _SENT, _as_client),
+    Boundary("voice-server", _RECEIVED, _as_server),
 )

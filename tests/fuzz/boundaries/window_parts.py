@@ -111,16 +111,15 @@ async def _answer(data: bytes, folder: Path) -> str:
 
 _LINES = [b"mute 123.5\n", b"raise\n", b"press 1e5\n", b"toggle nan\n", b"unmute", b"mute " + b"9" * 300 + b"\n"]
 BOUNDARIES: tuple[Boundary, ...] = (
-    Boundary("window-state", json_bytes(_STATES), _state, ("app.settings.window_state", "app.gui.models.favourites")),
-    Boundary("tool-arguments", json_bytes(_ARGUMENTS), _arguments, ("app.gui.oracle.card",)),
+    Boundary("window-state", json_bytes(_STATES), _state),
+    Boundary("tool-arguments", json_bytes(_ARGUMENTS), _arguments),
 )
 if sys.platform != "win32":
     BOUNDARIES += (
-        Boundary("command", changed_bytes(_LINES) | st.binary(max_size=400), _command, ("app.gui.shell.instance",)),
+        Boundary("command", changed_bytes(_LINES) | st.binary(max_size=400), _command),
         Boundary(
             "command-answer",
             json_bytes([{"ok": True}, {"ok": False, "error": "No."}]).map(lambda line: line + b"\n"),
             _answer,
-            ("app.platform.single_instance",),
         ),
     )

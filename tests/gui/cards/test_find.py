@@ -3,27 +3,19 @@
 import asyncio
 import time
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 
 from app.conversation import events as e
-from app.gui.cards.find_bar import FindBar, _all_places
+from app.gui.cards.find_bar import FindBar
 from app.gui.window.main_window import MainWindow
-from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import dark_theme, say, spoken, until
+from tests.gui.helpers import say, spoken, until
 
 
 def marked(window: MainWindow) -> list[str]:
     """What is marked in the conversation."""
     return [mark.cursor.selectedText() for mark in window.transcript.view.extraSelections()]
-
-
-def ground(window: MainWindow) -> str:
-    """The colour of the first mark."""
-    first = window.transcript.view.extraSelections()[:1]
-    return first[0].format.background().color().name()
 
 
 def current(window: MainWindow) -> str:
@@ -104,42 +96,8 @@ async def test_marks_move_and_grow_while_the_talk_goes_on(window: MainWindow) ->
     assert current(window) == was
 
 
-async def test_marks_outlive_a_change_of_the_colours(window: MainWindow) -> None:
-    say(window, *spoken(1, "One fish?", "Two fish, red fish."))
-    bar = await looked_for(window, "fish")
-    bar.step(-1)
-    light = ground(window)
-    with dark_theme():
-        await until(lambda: marked(window) == ["fish"] * 3 and not bar._later.isActive())
-        await until(lambda: ground(window) != light)
-        assert bar.count.text() == "2 of 3"
-    await until(lambda: not bar._later.isActive() and marked(window) == ["fish"] * 3)
-    assert bar.count.text() == "2 of 3"
-
-
-@pytest.mark.slow
-async def test_two_thousand_turns_are_searched(window: MainWindow, factory: FakeFactory) -> None:
-    for turn in range(1, 1001):
-        factory.session.say(*spoken(turn, f"Question {turn} of many?", f"Answer {turn}.", at=turn * 10.0))
-    window.pump.flush()
-    bar = await looked_for(window, "question")
-    assert bar.count.text() == "1000 of 1000" and len(marked(window)) <= 500
-    for _ in range(20):
-        QTest.keyClick(bar.field, Qt.Key.Key_Return)
-    assert bar.count.text() == "20 of 1000"
-    assert current(window) == "Question 20 of many?"
-    box = window.transcript.view.cursorRect()
-    assert window.transcript.view.viewport().rect().intersects(box), "it is brought into view"
-
-
 async def test_another_conversation_is_not_marked_with_the_last_search(window: MainWindow) -> None:
     say(window, *spoken(1, "One fish?"))
     bar = await looked_for(window, "fish")
     window.transcript.clear()
     assert not bar.isVisible() and marked(window) == []
-
-
-def test_places_are_counted_as_the_document_counts() -> None:
-    assert _all_places("😀 a fish, a Fish", "fish") == [5, 13]
-    assert _all_places("İ fish", "fish") == [2]
-    assert _all_places("aaa", "aa") == [0]

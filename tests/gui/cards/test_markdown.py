@@ -155,29 +155,6 @@ def test_it_looks_like_what_it_is(qtbot: QtBot) -> None:
 # -- how it grows
 
 
-def test_a_growing_answer_writes_only_what_comes(qtbot: QtBot) -> None:
-    view = shown(qtbot, "x")
-    changes: list[tuple[int, int, int]] = []
-    view.document().contentsChange.connect(lambda *change: changes.append(change))
-    before = ANSWER[: ANSWER.index("two*")]
-    view.set_card(0, written(f"{before}two*"))
-    first = view.content.block(0, 1).position()
-    cursor = view.textCursor()
-    cursor.setPosition(first)
-    cursor.setPosition(first + 5, QTextCursor.MoveMode.KeepAnchor)
-    view.setTextCursor(cursor)
-    end = place_of(view, "2.") - 1
-    changes.clear()
-    view.set_card(0, written(f"{before}two* more"))
-    assert changes and min(place for place, _, _ in changes) >= end
-    view.set_card(0, written(ANSWER))
-    assert min(place for place, _, _ in changes) >= end, "what is above is not touched"
-    assert cursor.selectedText() == view.textCursor().selectedText() == "So it"
-    edits = view.edits
-    view.set_card(0, written(ANSWER))
-    assert view.edits == edits
-
-
 def test_whatever_changes_the_document_is_as_if_written_at_once(qtbot: QtBot) -> None:
     view, fresh = shown(qtbot), shown(qtbot)
     dice, cards = random.Random(9), []
@@ -381,26 +358,6 @@ def test_code_and_tables_are_found_and_read_aloud(qtbot: QtBot) -> None:
     told = QAccessible.queryAccessibleInterface(view).textInterface()
     text = told.text(0, told.characterCount())
     assert all(words in text for words in ("def greet(name):", "Ann", "1.\tone", "the docs"))
-
-
-def test_new_colours_and_sizes_reach_all_of_it(qtbot: QtBot) -> None:
-    view = shown(qtbot, ANSWER)
-    before, (button,) = dict(view.card_formats(0)), buttons(view)
-    height = view.box_of(0).height()
-    palette, font = view.palette(), view.font()
-    palette.setColor(palette.ColorRole.Text, palette.base().color())
-    palette.setColor(palette.ColorRole.Base, before["So "].foreground().color())
-    view.setPalette(palette)
-    font.setPointSizeF(font.pointSizeF() * 2)
-    view.setFont(font)
-    view.grab()
-    after = dict(view.card_formats(0))
-    assert before.keys() == after.keys()
-    for text, look in after.items():
-        assert look.fontPointSize() == pytest.approx(2 * before[text].fontPointSize(), rel=0.01)
-        assert look.foreground().color() != before[text].foreground().color()
-    assert view.box_of(0).height() > 1.7 * height
-    assert buttons(view) == [button] and button.height() <= view.content.strip_height
 
 
 def test_of_an_endless_table_the_beginning_is_shown_and_all_of_it_copied(qtbot: QtBot) -> None:

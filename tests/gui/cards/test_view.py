@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QImage
+from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
@@ -20,32 +20,12 @@ def card(head: str, *body: tuple[str, str], style: str = "plain") -> Card:
     return Card(((head, "name"),), body, style)
 
 
-def texts(view: CardView) -> list[str]:
-    return [view.card_text(place) for place in range(len(view.cards))]
-
-
 def made(qtbot: QtBot, newest_first: bool = False) -> CardView:
     view = CardView(newest_first=newest_first)
     qtbot.addWidget(view)
     view.resize(400, 300)
     view.show()
     return view
-
-
-def test_no_stretch_of_a_long_text_is_kept_at_length(qtbot: QtBot) -> None:
-    """For a paragraph, Qt keeps 40 bytes for each letter of the longest stretch in one format."""
-    text = "the river runs past an old mill where people used to bring their corn " * 8
-    written, grown = made(qtbot), made(qtbot)
-    written.insert_card(0, replace(card("KAME"), written=text))
-    grown.insert_card(0, card("KAME"))
-    for end in range(0, len(text), 7):
-        grown.set_card(0, card("KAME", (text[:end], "text")))
-    for view in (written, grown):
-        pieces = view.card_formats(0)
-        assert "".join(piece for piece, _ in pieces) == view.card_text(0).removeprefix("KAME\n")
-        assert len(pieces) > 10 and max(len(piece) for piece, _ in pieces) <= PIECE
-        looks = [(form.font(), form.foreground(), form.background()) for _, form in pieces]
-        assert all(look == looks[0] for look in looks)
 
 
 @given(st.lists(st.text("ab \u2028日", max_size=70), max_size=8).map(" ".join))
@@ -166,30 +146,6 @@ def test_of_a_long_quote_the_last_words_that_have_room_are_shown(width: int, sho
     words = last_words("one two three four", metrics, width)
     assert words == shown
     assert width < 10 or metrics.horizontalAdvance(words) <= width
-
-
-def test_the_caret_is_painted_where_it_stands_and_copied_nowhere(qtbot: QtBot) -> None:
-    view = made(qtbot)
-    text = Card((("h", "dim"),), (("heard 😀 still", "text"),), "plain")
-    view.insert_card(0, text)
-    without = view.grab().toImage()
-    view.set_card(0, replace(text, caret=5))
-    early = view.grab().toImage()
-    view.set_card(0, replace(text, caret=7))
-    late = view.grab().toImage()
-
-    def left(image: QImage) -> int:
-        return next(
-            x
-            for x in range(image.width())
-            if any(image.pixel(x, y) != without.pixel(x, y) for y in range(image.height()))
-        )
-
-    cursor = view.textCursor()
-    cursor.setPosition(view.content.block(0, 1).position() + 5)
-    assert abs(left(early) - view.cursorRect(cursor).left()) <= 5
-    assert left(late) > left(early) + 5
-    assert view.card_text(0) == "h\nheard 😀 still"
 
 
 def test_a_card_has_a_tooltip(qtbot: QtBot) -> None:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QVBoxLayout, 
 from app.gui.conversations.history_controller import HistoryController
 from app.gui.conversations.pane import ConversationsPane
 from app.gui.state.background_tasks import BackgroundTasks
-from app.history.base import ConversationView, Setup
+from app.history.base import Setup
 from app.history.store import HistoryStore
 from app.session.control import BackendChoice, UserError
 from tests.gui.conversations.test_pane import editor, press, rows
@@ -123,19 +123,6 @@ async def test_of_two_searches_the_newer_one_is_shown() -> None:
         assert all.keys == ["c5"]
 
 
-async def test_many_wishes_to_refresh_come_to_one_more_list(all: Kept) -> None:
-    all.service.gates["conversations"] = gate = asyncio.Event()
-    before = len(all.asked("conversations"))
-    all.controller.refresh()
-    await until(lambda: len(all.asked("conversations")) == before + 1)
-    all.service.views["new"] = ConversationView("new", "A new one", changed=NOW)
-    for _ in range(20):
-        all.controller.refresh()
-    gate.set()
-    await all.settle()
-    assert len(all.asked("conversations")) == before + 2 and all.keys == ["new", "c0", "c1", "c2"]
-
-
 async def test_what_a_search_does_not_show_is_known_still(all: Kept) -> None:
     listed = heard(all.controller.listed)
     all.pane.searched.emit("soup")
@@ -205,17 +192,6 @@ async def test_what_is_pinned_stands_first_and_stays_highlighted() -> None:
         press(all.pane, Qt.Key.Key_P)
         await until(lambda: all.keys == ["c0", "c1", "c2", "c3"])
         assert all.asked("pin") == [("c2", True), ("c2", False)] and all.failed == []
-
-
-async def test_a_list_from_before_a_change_is_not_shown_after_it(all: Kept) -> None:
-    all.service.gates["conversations"] = gate = asyncio.Event()
-    all.controller.refresh()
-    await asyncio.sleep(0.01)
-    stale = all.background._tasks["list conversations"]
-    all.controller.rename("c0", "Mine")
-    gate.set()
-    await all.settle()
-    assert stale.cancelled() and rows(all.pane)[1] == "Mine"
 
 
 # -- removing

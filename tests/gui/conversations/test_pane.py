@@ -5,20 +5,18 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, QLocale, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QContextMenuEvent, QEnterEvent, QFontMetrics, QPalette
+from PySide6.QtGui import QAccessible, QContextMenuEvent, QEnterEvent, QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
-from app.gui.conversations.pane import SEARCH_MS, ConversationsPane
+from app.gui.conversations.pane import ConversationsPane
 from app.gui.conversations.row_delegate import shortened
 from app.gui.design.look import Look
-from app.gui.widgets.undo_bar import UNDO_MS
 from app.history.base import ConversationView, Setup
 from app.session.control import BackendChoice
 from tests.gui.conversations.conftest import NOW, Clock
 from tests.gui.fake_history import some
-from tests.gui.helpers import dark_theme, heard
-from tests.gui.window.test_accessibility import controls, cut_off, tabbed
+from tests.gui.helpers import heard
 
 HOUR, DAY = 3600.0, 86400.0
 
@@ -127,12 +125,6 @@ def test_what_there_is_none_of_is_said(pane: ConversationsPane) -> None:
     assert not pane.trouble.isVisible() and pane.rows.empty_text == "Your conversations are kept here."
 
 
-def test_a_date_out_of_this_world_is_left_out(pane: ConversationsPane) -> None:
-    pane.show_conversations([view("far", 1e18, backends=("m",)), view("near", NOW)])
-    assert details(pane) == ["m", "Today 15:30"]
-    assert "Title of far" in pane.list.index(1).data(Qt.ItemDataRole.ToolTipRole)
-
-
 def test_a_tip_tells_all_and_takes_a_title_for_what_it_is(pane: ConversationsPane) -> None:
     pane.show_conversations(three())
     tips = [pane.list.index(pane.list.place(key)).data(Qt.ItemDataRole.ToolTipRole) for key in "ac"]
@@ -143,17 +135,6 @@ def test_a_tip_tells_all_and_takes_a_title_for_what_it_is(pane: ConversationsPan
 
 
 # -- opening
-
-
-def test_a_click_opens(pane: ConversationsPane) -> None:
-    opened = heard(pane.opened)
-    pane.show_conversations(three())
-    QTest.mouseClick(pane.rows.viewport(), Qt.MouseButton.LeftButton, pos=middle(pane, "b"))
-    assert opened == ["b"]
-    heading = pane.rows.visualRect(pane.list.index(0)).center()
-    QTest.mouseClick(pane.rows.viewport(), Qt.MouseButton.LeftButton, pos=heading)
-    QTest.mouseClick(pane.rows.viewport(), Qt.MouseButton.RightButton, pos=middle(pane, "c"))
-    assert opened == ["b"], "neither a heading nor the right button opens"
 
 
 def test_arrows_move_over_headings_and_enter_opens(pane: ConversationsPane) -> None:
@@ -175,18 +156,6 @@ def test_arrows_move_over_headings_and_enter_opens(pane: ConversationsPane) -> N
     assert opened == ["c", "c"]
 
 
-def test_pages_of_keys_never_end_on_a_heading(pane: ConversationsPane) -> None:
-    pane.setFixedHeight(260)
-    pane.show_conversations([view(f"k{place}", NOW - place * DAY) for place in range(3)] + list(three()[2:]))
-    passed = []
-    for height in range(260, 310, 10):
-        pane.setFixedHeight(height)
-        for key in (*[Qt.Key.Key_PageDown] * 4, *[Qt.Key.Key_PageUp] * 4):
-            press(pane, key)
-            passed.append(pane.rows.highlighted)
-    assert all(passed) and passed[3] == "c" and passed[7] == "k0"
-
-
 def test_pinned_ones_stand_first_by_their_last_change_also_in_a_search(pane: ConversationsPane) -> None:
     a, b, c = three()
     views = [a, replace(b, pinned=True), replace(c, pinned=True)]
@@ -197,24 +166,6 @@ def test_pinned_ones_stand_first_by_their_last_change_also_in_a_search(pane: Con
     assert rows(pane) == listed
     pane.show_conversations([a, b, replace(c, pinned=True)])
     assert rows(pane) == ["Pinned", listed[2], *listed[3:], "Yesterday", "A soup"]
-
-
-def test_a_pinned_row_shows_a_pin_and_says_so(pane: ConversationsPane) -> None:
-    a, b, c = three()
-    dim = Look.of(pane.rows.palette()).dim.name()
-
-    def inked() -> int:
-        room = pane.rows.visualRect(pane.list.index(pane.list.place("b")))
-        picture = pane.rows.viewport().grab(room).toImage()
-        end = range(picture.width() - 40, picture.width())
-        return sum(picture.pixelColor(x, y).name() == dim for x in end for y in range(picture.height() // 2))
-
-    pane.show_conversations([a, b, c])
-    assert inked() == 0
-    pane.show_conversations([a, replace(b, pinned=True), c])
-    assert inked() > 5
-    index = pane.list.index(pane.list.place("b"))
-    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "A soup, Yesterday 15:30, gemma3:4b, pinned"
 
 
 def test_p_pins_and_unpins_unless_a_title_is_looked_for(pane: ConversationsPane) -> None:
@@ -244,25 +195,7 @@ def test_the_open_conversation_and_the_talk_in_it_are_marked(pane: Conversations
     assert look.good.name() not in ink(pane, "b")
 
 
-def test_the_highlight_is_seen_where_the_keyboard_is(pane: ConversationsPane) -> None:
-    pane.show_conversations(three())
-    press(pane, Qt.Key.Key_Down)
-    accent = Look.of(pane.rows.palette()).accent.name()
-    assert accent in ink(pane, "b") and accent not in ink(pane, "a")
-    pane.search.setFocus()
-    assert accent not in ink(pane, "b")
-
-
 # -- searching
-
-
-def test_a_search_begins_when_the_typing_pauses(pane: ConversationsPane, qtbot) -> None:
-    searched = heard(pane.searched)
-    assert pane._search_timer.interval() == SEARCH_MS == 150
-    with qtbot.waitSignal(pane.searched):
-        QTest.keyClicks(pane.search, "  two   words ")
-        assert searched == []
-    assert searched == ["two words"]
 
 
 def test_escape_clears_the_search_and_down_goes_to_the_list(pane: ConversationsPane) -> None:
@@ -276,13 +209,6 @@ def test_escape_clears_the_search_and_down_goes_to_the_list(pane: ConversationsP
     assert pane.search.hasFocus(), "up from the first row leads back"
     QTest.keyClick(pane.search, Qt.Key.Key_Escape)
     assert pane.search.text() == "" and searched == ["soup", ""] and not pane._search_timer.isActive()
-
-
-def test_a_snippet_shows_its_match(pane: ConversationsPane) -> None:
-    snippet = "Well, there is quite a lot to be said before the \x02mountain\x03 is named, and after it, too"
-    pane.show_conversations([view("a", NOW, snippet=snippet), view("b", NOW - 1)], "mountain")
-    marked = pane.rows.items._match_format().background().color().name()
-    assert marked in ink(pane, "a") and marked not in ink(pane, "b")
 
 
 @pytest.mark.parametrize("width", [60, 120, 170, 400, 900])
@@ -303,19 +229,6 @@ def test_a_snippet_is_cut_about_its_first_match(pane: ConversationsPane, width: 
 # -- renaming
 
 
-def test_f2_renames_in_place(pane: ConversationsPane) -> None:
-    renamed, opened = heard(pane.renamed), heard(pane.opened)
-    pane.show_conversations(three())
-    pane.rows.highlight("b")
-    press(pane, Qt.Key.Key_F2)
-    field = editor(pane)
-    assert field.hasFocus() and field.text() == field.selectedText() == "A soup"
-    assert field.accessibleName() == "Title of the conversation"
-    QTest.keyClicks(field, "  Lentils,  mostly ")
-    enter(pane)
-    assert renamed == [("b", "Lentils, mostly")] and "Lentils, mostly" in rows(pane) and opened == []
-
-
 def test_escape_leaves_the_title_and_an_unchanged_one_is_not_made_ones_own(pane: ConversationsPane) -> None:
     renamed = heard(pane.renamed)
     pane.show_conversations(three())
@@ -328,17 +241,6 @@ def test_escape_leaves_the_title_and_an_unchanged_one_is_not_made_ones_own(pane:
     press(pane, Qt.Key.Key_F2)
     enter(pane)
     assert renamed == [] and pane.rows.hasFocus()
-
-
-def test_an_empty_title_asks_for_the_automatic_one(pane: ConversationsPane) -> None:
-    renamed = heard(pane.renamed)
-    pane.show_conversations([replace(three()[0], named=True), three()[1]])
-    for key in "ab":  # of which the second has the automatic one already
-        pane.rows.highlight(key)
-        press(pane, Qt.Key.Key_F2)
-        QTest.keyClick(editor(pane), Qt.Key.Key_Delete)
-        enter(pane)
-    assert renamed == [("a", "")]
 
 
 def test_news_take_nothing_from_who_is_typing_a_title(pane: ConversationsPane) -> None:
@@ -356,41 +258,6 @@ def test_news_take_nothing_from_who_is_typing_a_title(pane: ConversationsPane) -
 
 
 # -- removing
-
-
-def test_delete_removes_what_is_highlighted(pane: ConversationsPane) -> None:
-    wanted = heard(pane.remove_wanted)
-    pane.show_conversations(three())
-    pane.rows.highlight("a")
-    press(pane, Qt.Key.Key_Delete)
-    assert wanted == ["a"]
-    pane.show_conversations(three()[1:])
-    assert pane.rows.highlighted == "b", "the next one is highlighted, and not a heading"
-    pane.show_conversations(())
-    press(pane, Qt.Key.Key_Delete)
-    assert wanted == ["a"]
-
-
-def test_a_removal_can_be_undone_for_a_while(pane: ConversationsPane) -> None:
-    undone, expired = heard(pane.undo_wanted), heard(pane.undo_expired)
-    pane.show_conversations(three())
-    pane.show_removed(["A soup"])
-    assert pane.undo.isVisible() and pane.undo.label.text() == "“A soup” removed."
-    assert pane.undo.timer.isActive() and pane.undo.timer.interval() == UNDO_MS == 10_000
-    QTest.mouseClick(pane.undo.button, Qt.MouseButton.LeftButton)
-    assert undone == [()]
-    pane.show_removed(["A soup", "Bread", "Cake"])
-    assert pane.undo.label.text() == "3 conversations removed."
-    press(pane, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert undone == [(), ()]
-    pane.show_removed(())
-    assert not pane.undo.isVisible() and not pane.undo.timer.isActive()
-    press(pane, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert undone == [(), ()] and expired == []
-    pane.show_removed(["x" * 300])
-    assert len(pane.undo.label.text()) < 70
-    pane.undo.timer.timeout.emit()
-    assert expired == [()] and not pane.undo.isVisible()
 
 
 def test_the_time_to_undo_stands_still_while_somebody_is_about_to(pane: ConversationsPane) -> None:
@@ -566,39 +433,7 @@ def test_whatever_changes_the_list_is_as_it_is_told(pane: ConversationsPane, see
         known = [next((one for one in shown if one.key == old.key), old) for old in known]
 
 
-def test_two_thousand_are_painted_for_what_is_in_view_only(pane: ConversationsPane) -> None:
-    pane.show_conversations(list(some(2000, NOW).views.values()))
-    QApplication.processEvents()
-    asked = []
-    made = pane.list.texts.detail
-    pane.list.texts.detail = lambda one: asked.append(one.key) or made(one)  # type: ignore[method-assign]
-    bar = pane.rows.verticalScrollBar()
-    bar.setValue(bar.maximum() // 2)
-    pane.rows.viewport().repaint()
-    assert 0 < len(set(asked)) < 30
-
-
 # -- names, sizes, colours
-
-
-def test_every_control_has_a_name_and_tab_reaches_it(pane: ConversationsPane) -> None:
-    pane.show_conversations(three())
-    pane.show_removed(["A soup"])
-    pane.remove_all.trigger()
-    found = controls(pane.window())
-    names = [widget.accessibleName() for widget in found]
-    assert all(names) and len(set(names)) == len(names), names
-    pane.new_button.setFocus()
-    assert tabbed() == [
-        pane.new_button,
-        pane.more,
-        pane.search,
-        pane.rows,
-        pane.ask.no_button,
-        pane.ask.yes_button,
-        pane.undo.button,
-    ]
-    assert set(found) == set(tabbed())
 
 
 def test_a_row_is_read_out_with_its_title_and_date(pane: ConversationsPane) -> None:
@@ -612,42 +447,3 @@ def test_a_row_is_read_out_with_its_title_and_date(pane: ConversationsPane) -> N
     pane.show_conversations([view("a", NOW, snippet="the \x02mountain\x03")], "mountain")
     place = pane.list.index(1)
     assert place.data(Qt.ItemDataRole.AccessibleTextRole).endswith(", the mountain")
-
-
-@pytest.mark.parametrize(("width", "larger"), [(180, 1.0), (200, 1.0), (400, 1.0), (280, 1.5)])
-def test_nothing_is_cut_off(pane: ConversationsPane, width: int, larger: float) -> None:
-    font = pane.font()
-    font.setPointSizeF(font.pointSizeF() * larger)
-    pane.window().setFont(font)
-    pane.setFixedSize(width, 660)
-    pane.show_conversations(list(some(40, NOW).views.values()))
-    pane.show_trouble("The file with your conversations can't be written (the disk is full).")
-    pane.show_removed(["a", "b", "c"])
-    pane.remove_all.trigger()
-    QApplication.processEvents()
-    assert cut_off(pane.window()) == []
-    for box in (pane.trouble, pane.ask, pane.undo):
-        word = max(box.label.text().split(), key=len)
-        assert box.label.width() >= box.label.fontMetrics().horizontalAdvance(word), word
-
-
-def test_the_colours_follow_the_system(pane: ConversationsPane) -> None:
-    pane.show_conversations(three())
-    pane.set_current("a")
-    light = ink(pane, "a")
-    with dark_theme():
-        look = Look.of(pane.rows.palette())
-        assert look.dark
-        dark = ink(pane, "a")
-        assert look.user_card.name() in dark and look.user_card.name() not in light
-        assert pane.rows.palette().color(QPalette.ColorRole.Base).name() in ink(pane, "b")
-
-
-def test_a_larger_font_makes_higher_rows(pane: ConversationsPane) -> None:
-    pane.show_conversations(three())
-    before = pane.rows.visualRect(pane.list.index(1)).height()
-    font = pane.rows.font()
-    font.setPointSizeF(font.pointSizeF() * 2)
-    pane.rows.setFont(font)
-    QApplication.processEvents()
-    assert pane.rows.visualRect(pane.list.index(1)).height() > before * 1.5

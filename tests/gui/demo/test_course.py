@@ -1,14 +1,12 @@
 """The demo from the start page to the figures, with scripted sessions, and the user's conversation behind it."""
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMainWindow
 
@@ -189,14 +187,6 @@ async def test_key_2_changes_the_model_in_mid_answer(demo, service) -> None:
     assert stage.models.current == 1, "there is no ninth model"
 
 
-async def test_a_model_that_cannot_be_had_is_told(demo, service) -> None:
-    service.refused = {"second": "It is not installed."}
-    await to_asking(demo)
-    QTest.keyClick(demo.screen, Qt.Key.Key_2)
-    await until(lambda: demo.screen.stage.hint.text == "It is not installed.")
-    assert demo.screen.stage.models.current == 0
-
-
 async def test_with_one_model_it_says_so(demo, service) -> None:
     service.found = (FIRST, DEAR)
     await to_asking(demo)
@@ -242,18 +232,6 @@ async def test_it_returns_to_the_start_page_by_itself_and_records_anew(clock, de
     await until(lambda: len(service.recorded) == 12, 20)
     await until(lambda: all(talk.stopped for talk in (*service.started, *service.live)))
     assert not demo.course.result.figures, "the next visitor's own"
-
-
-async def test_keys_keep_the_figures_in_view(clock, demo) -> None:
-    await to_asking(demo)
-    QTest.keyClick(demo.screen, Qt.Key.Key_Return)
-    for _ in range(4):
-        clock.jumped += 20
-        QTest.keyClick(demo.screen, Qt.Key.Key_Shift)
-        await asyncio.sleep(0.05)
-    assert demo.course.steps.step == "figures"
-    clock.jumped += 30
-    await until(lambda: demo.course.steps.step == "start")
 
 
 async def test_who_starts_too_soon_sees_that_it_is_being_recorded(demo, service) -> None:
@@ -307,13 +285,6 @@ async def test_a_conversation_that_the_user_starts_ends_the_demo(demo, manager, 
     assert again == [False] and not demo.running
 
 
-async def test_it_can_be_opened_again(demo, service) -> None:
-    await ready(demo)
-    demo.leave()
-    await ready(demo)
-    assert len(service.recorded) == 12 and demo.screen.isVisible()
-
-
 async def test_closing_the_window_ends_the_demo(demo, factory, service) -> None:
     service.gate = asyncio.Event()
     demo.open()
@@ -359,17 +330,6 @@ async def test_a_fault_closes_the_demo_with_a_message_and_the_user_goes_on(monke
 
 
 # -- with nobody there
-
-
-async def test_an_unattended_demo_writes_its_files_and_closes_the_window(window, tmp_path: Path, demo, service) -> None:
-    service.found = (FIRST, SECOND, DEAR)
-    demo.begin(DemoOrder((), str(tmp_path / "chart.png"), str(tmp_path / "report.json"), full=False))
-    assert not demo.screen.isFullScreen()
-    await until(lambda: not window.isVisible(), 30)
-    assert demo.written and not service.live, "no visitor is waited for"
-    found = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    assert found["ok"] and found["median_seconds"] == {"cascade": 0.96, "tandem": 0.24}
-    assert QImage(str(tmp_path / "chart.png")).width() > 2000
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,19 @@
 """The demo's pages: stopwatches, thoughts, figures, and that nothing is cut."""
 
-import asyncio
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QWidget
 
 from app.demo.base import SIDES, DemoFigure, DemoResult
 from app.demo.record import LEAD_SECONDS, Pair, Recorder, Replay
-from app.demo.side import Thought
 from app.gui.demo.figures_page import draw
-from app.gui.demo.fitted_text import FittedText, font_px, side_ink
+from app.gui.demo.fitted_text import side_ink
 from app.gui.demo.screen import DemoScreen
-from app.gui.demo.side_view import ThoughtsView
 from app.gui.demo.stage_page import ModelsRow, Verdict
-from app.gui.demo.start_page import LOOP
 from app.gui.design.motion import reduce_motion
-from app.gui.design.theme import apply_theme, tokens
 from tests.gui.helpers import heard, until
 from tests.support.demo_talk import DEAR, FIRST, QUESTIONS, SECOND, ScriptedDemoService, Voice
 
@@ -99,17 +93,6 @@ async def test_each_stopwatch_stops_when_its_side_is_heard_and_in_its_colour(scr
     assert cascade.stopwatch.text == "0.00" and not cascade.stopwatch.stopped and cascade.thoughts.newest is None
 
 
-async def test_the_waveform_shows_question_and_answer(screen, still) -> None:
-    replay = Replay(await recorded())
-    screen.show_page(screen.stage)
-    show(screen, replay, END + 1.5)
-    wave = screen.stage.sides["tandem"].waveform
-    left = wave.grab(QRect(0, 0, round(wave._x(replay.states["tandem"].end)) - 4, wave.height())).toImage()
-    colours = {left.pixelColor(x, y).name() for x in range(left.width()) for y in range(left.height())}
-    assert tokens().dim in colours and side_ink("tandem").name() not in colours, "the question is nobody's"
-    assert pixels(wave, side_ink("tandem")) > 50, "the answer is the side's"
-
-
 async def test_the_tandems_thoughts_are_rewritten_before_the_cascade_has_any(screen) -> None:
     replay = Replay(await recorded())
     screen.show_page(screen.stage)
@@ -125,27 +108,6 @@ async def test_the_tandems_thoughts_are_rewritten_before_the_cascade_has_any(scr
     assert tandem.newest.text == cascade.newest.text == "It is so because it was made so"
     assert [one.text for one in tandem.older] == ["It was a", "It is so"] and not cascade.older
     assert 0 < tandem.newest.said < 8
-
-
-def test_without_motion_a_thought_is_there_at_once(parent, still) -> None:
-    view = ThoughtsView("tandem", parent)
-    view.show_thoughts([Thought(1, "Old")])
-    view.show_thoughts([Thought(1, "Old", gone=True), Thought(2, "New")])
-    assert view._fade.value == 1 and view.newest.text == "New"
-
-
-def test_what_has_been_said_is_in_the_sides_colour_and_what_was_replaced_is_struck(parent, still) -> None:
-    view = ThoughtsView("tandem", parent)
-    view.resize(500, 200)
-    words = "One two three four five six"
-    view.show_thoughts([Thought(1, words)])
-    assert not pixels(view, side_ink("tandem")) and pixels(view, QColor(tokens().dim))
-    view.show_thoughts([Thought(1, words, said=3)])
-    half = pixels(view, side_ink("tandem"))
-    view.show_thoughts([Thought(1, words, said=6)])
-    assert 0 < half < pixels(view, side_ink("tandem"))
-    view.show_thoughts([], "It is on fire.")
-    assert pixels(view, QColor(tokens().bad)) and view.accessibleDescription() == "It is on fire."
 
 
 async def test_a_side_that_fails_says_why(screen, still) -> None:
@@ -164,24 +126,6 @@ def test_who_was_first_is_said_in_few_words() -> None:
 
 
 # -- the start page
-
-
-async def test_the_start_page_moves_through_title_and_words(screen, monkeypatch) -> None:
-    page = screen.start_page
-    page._beat.setInterval(10)
-    seen = set()
-    await until(lambda: seen.add((page.lights["cascade"].lit, page.lights["tandem"].lit)) or len(seen) == 7)
-    assert all(not (any(one) and any(other)) for one, other in seen), "one word at a time"
-    assert (((False,) * 3), (True, True, False)) in seen, "the tandem thinks while it listens"
-    screen.show_page(screen.figures)
-    assert not page._beat.isActive(), "out of sight it rests"
-
-
-def test_without_motion_the_start_page_stands_still(parent, still) -> None:
-    screen = DemoScreen(parent)
-    screen.appear(full=False)
-    assert not screen.start_page._beat.isActive() and LOOP[screen.start_page.step] is None
-    screen.close()
 
 
 def test_the_start_page_starts_by_click_and_keys_once_there_is_somebody_to_answer(screen, qtbot) -> None:
@@ -239,31 +183,7 @@ def _middle(models: ModelsRow, place: int) -> QPoint:
     return models._cell(place).center().toPoint()
 
 
-def test_every_control_has_a_name(screen) -> None:
-    screen.show_result(RESULT)
-    for page in (screen.start_page, screen.stage, screen.figures):
-        screen.show_page(page)
-        for widget in screen.findChildren(QWidget):
-            if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isEnabled():
-                assert widget.accessibleName() or getattr(widget, "text", str)(), type(widget).__name__
-
-
 # -- figures
-
-
-def test_the_figures_show_the_medians_of_the_visitors_own(screen) -> None:
-    body = screen.figures.body
-    screen.show_result(DemoResult(GIVEN, True, "First"))
-    assert (body.medians["cascade"].text, body.medians["tandem"].text) == ("1.10", "0.35")
-    assert body.title.text == "Tandem: 3.1 times as fast"
-    assert body.caption.text == "Median of 2 questions, from its end until the answer was heard"
-    screen.show_result(RESULT)
-    assert (body.medians["cascade"].text, body.medians["tandem"].text) == ("1.40", "0.35")
-    assert body.caption.text.startswith("Your question,") and body.rows.figures[-1] is OWN
-    assert pixels(body.medians["tandem"], side_ink("tandem")) > 100
-    screen.show_result(DemoResult((DemoFigure("Who?", None, 0.2),)))
-    assert body.title.text == "No figures" and "No question was answered by both" in body.caption.text
-    assert "no answer, 0.20 s" in body.rows.accessibleDescription()
 
 
 def test_the_picture_is_saved_where_the_visitor_chooses(screen, qtbot, tmp_path) -> None:
@@ -292,66 +212,3 @@ def test_the_picture_is_drawn_without_a_window(tmp_path: Path) -> None:
 
 
 # -- nothing is cut
-
-
-def cut(screen: DemoScreen) -> list[str]:
-    """What of the page that is shown has not the room that it needs, or lies over something else."""
-    found, whole = [], screen.rect()
-    page = screen.pages.currentWidget()
-    parts = [w for w in page.findChildren(QWidget) if w.isVisible()]
-    for widget in parts:
-        place = QRect(widget.mapTo(screen, QPoint(0, 0)), widget.size())
-        if not whole.contains(place):
-            found.append(f"{type(widget).__name__} is not whole: {place}")
-        if isinstance(widget, QPushButton) and (
-            widget.width() < widget.sizeHint().width() or widget.height() < widget.minimumSizeHint().height()
-        ):
-            found.append(f"“{widget.text()}” is cut")
-        if isinstance(widget, FittedText) and widget.text:
-            metrics = QFontMetricsF(font_px(widget.font(), widget.px, widget._weight))
-            needed = metrics.boundingRect(QRectF(0, 0, widget.width(), 1e5), Qt.TextFlag.TextWordWrap, widget.text)
-            if needed.height() > widget.height() + 1 or needed.width() > widget.width() + 1:
-                found.append(f"“{widget.text}” is cut: {needed.size()} in {widget.size()} at {widget.px:.1f}")
-    for place, one in enumerate(parts):
-        for other in parts[place + 1 :]:
-            if one.parentWidget() is other.parentWidget() and one.geometry().intersects(other.geometry()):
-                found.append(f"{type(one).__name__} lies over {type(other).__name__}")
-    return found
-
-
-@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
-@pytest.mark.parametrize(
-    ("size", "percent"), [((900, 600), 100), ((900, 600), 200), ((1366, 768), 150), ((1920, 1080), 100)]
-)
-async def test_nothing_is_cut_on_any_screen(qapp: QApplication, parent, still, theme, size, percent) -> None:
-    apply_theme(qapp, theme, percent)
-    screen = DemoScreen(parent)
-    screen.resize(*size)
-    screen.show()
-    replay = Replay(await recorded())
-    screen.start_page.show_status("Getting ready: both are being asked, one after the other. 1 of 3", ready=True)
-    await _whole(screen, screen.start_page)
-    screen.stage.show_model("Qwen 2.5 Coder 0.5B")
-    screen.stage.show_question(
-        "Who was imprisoned on Robben Island and became president of South Africa?", 1, 3, "Recorded at 14:32. " * 8
-    )
-    show(screen, replay, END + 1.8)
-    screen.stage.show_verdict(1.0, 0.2)
-    await _whole(screen, screen.stage)
-    screen.stage.show_asking((FIRST, SECOND, DEAR) * 3, 1)
-    screen.stage.show_ready()
-    await _whole(screen, screen.stage)
-    screen.figures.show_result(DemoResult((*GIVEN, OWN) * 2, True, "Qwen 2.5 Coder 0.5B"))
-    screen.figures.show_trouble("The picture could not be saved: there is no room left on the device. " * 2)
-    await _whole(screen, screen.figures)
-    screen.close()
-
-
-async def _whole(screen: DemoScreen, page: QWidget) -> None:
-    screen.show_page(page)
-    await asyncio.sleep(0)
-    size = screen.size()
-    with suppress(AssertionError):
-        await until(lambda: not cut(screen), 1.0)
-    assert not (left := cut(screen)), left
-    assert screen.size() == size, "it is no larger than the screen"

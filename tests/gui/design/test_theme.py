@@ -14,10 +14,9 @@ from app.gui.design import theme
 from app.gui.design.fonts import CODE_FAMILY, FAMILY
 from app.gui.design.look import Look
 from app.gui.design.theme import apply_theme
-from app.gui.design.tokens import ACCENTS, Tokens, tokens_for
+from app.gui.design.tokens import ACCENTS, tokens_for
 from app.gui.settings.dialog import SettingsDialog
-from app.platform.installation import resource
-from app.settings.declarations import Settings, declaration
+from app.settings.declarations import Settings
 from tests.gui.design.test_look import contrast
 
 R = QPalette.ColorRole
@@ -93,27 +92,6 @@ def test_the_tokens_keep_their_contrast(scheme: str, accent: str) -> None:
         assert contrast(QColor(tokens.text), ground) >= 4.5
 
 
-def test_lengths_are_multiples_of_the_unit() -> None:
-    tokens = tokens_for("light")
-    for name in ("control", "bar", "strip", "column", "radius", "card_radius"):
-        assert getattr(tokens, name) % tokens.unit == 0, name
-    assert all(120 <= ms <= 200 for ms in (tokens.quick_ms, tokens.usual_ms, tokens.slow_ms))
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark", "contrast"])
-def test_the_pictures_of_controls_have_the_themes_colours(scheme: str) -> None:
-    tokens: Tokens = tokens_for(scheme)
-    colours = {
-        "chevron-down": tokens.dim,
-        "chevron-up": tokens.dim,
-        "check": tokens.on_accent,
-        "dot": tokens.on_accent,
-        "tick": tokens.text,
-    }
-    for name, colour in colours.items():
-        assert colour in resource("icons", "controls", f"{name}-{scheme}.svg").read_text("utf-8")
-
-
 def test_the_bundled_typefaces_are_used(app: QApplication) -> None:
     font = app.font()
     assert font.family() == FAMILY and QFontInfo(font).family() == FAMILY
@@ -141,12 +119,6 @@ def test_a_wish_of_ones_own_outweighs_the_system(app: QApplication, told: list[Q
     apply_theme(app, "light")
     system_turns(app, told, Qt.ColorScheme.Dark)
     assert not is_dark(app)
-
-
-def test_every_theme_of_the_settings_is_one(app: QApplication) -> None:
-    for choice in declaration("theme").choices:
-        apply_theme(app, choice)
-        assert is_dark(app) == (choice in ("dark", "contrast"))
 
 
 def test_text_grows_in_what_is_shown_already_and_shrinks_back(app: QApplication, qtbot: QtBot) -> None:

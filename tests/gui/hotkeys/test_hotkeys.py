@@ -183,39 +183,6 @@ def test_a_refused_key_is_reported_and_the_other_still_bound(grabbed: Grabbed) -
     assert grabber.bound[-1] == {"talk": "Ctrl+L"} and "both" in heard.failures[-1]
 
 
-def test_it_is_known_whether_none_of_the_keys_work(grabbed: Grabbed) -> None:
-    grabber, hotkeys, _ = grabbed
-    assert not hotkeys.none_work
-    hotkeys.set_keys("Ctrl+K", "Ctrl+L")
-    grabber.failed.emit("talk", "It is taken.")
-    assert not hotkeys.none_work
-    grabber.failed.emit("mute", "It is taken.")
-    assert hotkeys.none_work
-    hotkeys.set_keys("Ctrl+J", "Ctrl+L")
-    assert not hotkeys.none_work
-    grabber.failed.emit("", "All are gone.")
-    assert hotkeys.none_work
-    hotkeys.set_keys("A", "Ctrl+L")
-    assert not hotkeys.none_work
-    hotkeys.set_keys("A", "")
-    assert hotkeys.none_work
-    hotkeys.set_keys("", "")
-    assert not hotkeys.none_work
-
-
-def test_what_the_desktop_granted_is_forgotten_with_the_keys(grabbed: Grabbed) -> None:
-    grabber, hotkeys, heard = grabbed
-    hotkeys.set_keys("Ctrl+K", "Ctrl+L")
-    grabber.granted.emit("talk", "Super+T")
-    grabber.granted.emit("mute", "Super+M")
-    hotkeys.set_keys("Ctrl+K", "Ctrl+L")
-    assert heard.granted == {"talk": "Super+T", "mute": "Super+M"}
-    grabber.failed.emit("mute", "It is taken.")
-    assert heard.granted == {"talk": "Super+T", "mute": ""}
-    hotkeys.set_keys("Ctrl+K", "")
-    assert heard.granted == {"talk": "", "mute": ""}
-
-
 def test_earlier_failures_are_forgotten_when_the_keyboard_changes(grabbed: Grabbed) -> None:
     grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+K", "")

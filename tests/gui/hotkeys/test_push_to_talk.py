@@ -70,12 +70,6 @@ async def test_enter_clicks_the_focused_button_instead(window: MainWindow, facto
     assert ("set_duplex", True) in factory.session.calls
 
 
-async def test_space_with_the_focus_in_the_transcript_talks(window: MainWindow, factory: FakeFactory) -> None:
-    window.transcript.view.setFocus()
-    key(window, SPACE, down=True)
-    assert factory.session.calls == [("press",)]
-
-
 async def test_losing_the_focus_lets_go() -> None:
     factory = FakeFactory()
     async with shown(factory) as window, shown(FakeFactory()) as other:
@@ -181,17 +175,6 @@ def test_toggled_the_first_press_begins_and_the_second_ends(holder: str) -> None
     assert button.words == ["pressed", "released"] and not button.push.held
     button.push.let_go(holder)
     assert button.words == ["pressed", "released"]
-
-
-def test_toggled_whoever_presses_second_ends() -> None:
-    button = Button("toggle")
-    for begins, ends in (("mouse", "hotkey"), ("hotkey", "space"), ("ptt", "mouse")):
-        button.words.clear()
-        button.push.hold(begins)
-        button.push.let_go(begins)
-        button.push.hold(ends)
-        button.push.let_go(ends)
-        assert button.words == ["pressed", "released"]
 
 
 @pytest.mark.parametrize(("before", "after"), [("hold", "toggle"), ("toggle", "hold")])
@@ -316,16 +299,6 @@ async def test_toggled_by_a_key_that_only_presses(monkeypatch: pytest.MonkeyPatc
     await asyncio.sleep(0.2)
     assert button.words == ["pressed"]
     button.push.command("press")
-    assert button.words == ["pressed", "released"]
-
-
-async def test_a_command_holds_for_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(push_to_talk, "COMMAND_REPEAT_MS", 20)
-    button = Button()
-    button.push.command("press")
-    await asyncio.sleep(0.1)
-    assert button.words == ["pressed"]
-    button.push.command("release")
     assert button.words == ["pressed", "released"]
 
 

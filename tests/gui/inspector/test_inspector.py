@@ -1,19 +1,16 @@
 """The inspector below the conversation: its tabs, its table of requests, and why an answer was slow, in words."""
 
-import asyncio
 import logging
 import re
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.conversation.record.latency import PIECES, Answer, Cause, Reason
 from app.diagnostics.logs import Log
-from app.gui.design.model_colours import model_colour
 from app.gui.inspector.latency import LatencyWords
 from app.gui.inspector.requests import RequestsPage
 from app.gui.logs.view import LogPage
@@ -21,8 +18,7 @@ from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import dark_theme, open_dialog, press, say, shown, spoken, until
-from tests.gui.window.test_accessibility import controls, tabbed
+from tests.gui.helpers import open_dialog, press, say, shown, spoken, until
 
 
 def click_tab(window: MainWindow, words: str) -> None:
@@ -54,17 +50,6 @@ async def test_the_tabs_are_gone_through_by_mouse_and_keyboard() -> None:
         assert window.inspector.timeline.isVisible()
 
 
-async def test_pages_are_built_when_they_are_looked_at() -> None:
-    async with shown(FakeFactory(), Settings(), everything=False) as window:
-        assert not window.inspector.isVisible() and not window.inspector.timeline.isVisible()
-        window.inspector.tabs.setCurrentIndex(1)
-        assert window.inspector.latency is None and window.inspector.requests is None
-        QTest.keySequence(window, QKeySequence("Ctrl+3"))
-        assert window.inspector.latency is not None and window.inspector.latency.isVisible()
-        assert window.inspector.requests is None
-        assert window.inspector.tabs.count() == 3, "there is no log to show"
-
-
 async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
     async with shown(FakeFactory(), Settings(), everything=False) as window:
         window.resize(1200, 900)
@@ -82,24 +67,6 @@ async def test_the_status_line_opens_it_at_the_page_that_is_meant() -> None:
         assert not window.inspector.isVisible()
 
 
-async def test_every_page_is_named_and_reached_by_tab() -> None:
-    async with shown(FakeFactory(), Settings(), log=some_log()) as window:
-        say(window, *spoken(1, "How long?", "So long."))
-        for words in ("Latency", "Requests", "Log"):
-            click_tab(window, words)
-            page = window.inspector.pages.currentWidget()
-            window.inspector.tabs.setFocus()
-            QTest.keyClick(window.inspector.tabs, Qt.Key.Key_Tab)
-            first = QApplication.focusWidget()
-            assert first is not None and page.isAncestorOf(first), words
-            reached = set(tabbed())
-            buttons = [
-                w for w in controls(window) if page.isAncestorOf(w) and w.focusPolicy() & Qt.FocusPolicy.TabFocus
-            ]
-            assert buttons and all(w.accessibleName() for w in buttons)
-            assert {w for w in buttons if w.isEnabled()} <= reached, words
-
-
 async def test_the_log_is_followed_and_opened_as_a_whole() -> None:
     from app.gui.logs.panel import LogPanel
 
@@ -115,22 +82,6 @@ async def test_the_log_is_followed_and_opened_as_a_whole() -> None:
         click_tab(window, "Log")
         press(window, "Open the whole log")
         assert open_dialog(window, LogPanel).table.rowCount() == 2
-
-
-async def test_the_latency_has_two_columns_where_there_is_room(window: MainWindow) -> None:
-    window.resize(1600, 1000)
-    say(window, *spoken(1, "How long?", "So long."))
-    window.inspector.open_latency()
-    view = window.inspector.latency
-    assert view is not None
-
-    def beside() -> bool:
-        return view.table.mapTo(view.widget(), QPoint()).x() > view.strip.geometry().right()
-
-    await until(beside)
-    window.resize(700, 1000)
-    await until(lambda: not beside())
-    assert view.widget().width() <= view.viewport().width()
 
 
 SMALL, LARGE = ("Embedded", "small"), ("OpenAI", "gpt-4.1")
@@ -208,19 +159,6 @@ async def test_it_is_sorted_by_a_click_and_by_value(window: MainWindow) -> None:
     assert click(0) == ["1", "2", "3", "4"]
 
 
-async def test_the_models_have_their_colours_in_light_and_dark(window: MainWindow) -> None:
-    say(window, *turn_with_four())
-    page = open_requests(window)
-
-    def colours() -> list[QColor]:
-        model = page.view.model()
-        return [model.index(row, 2).data(Qt.ItemDataRole.DecorationRole) for row in range(model.rowCount())]
-
-    assert colours()[0] == model_colour(*SMALL, dark=False) != colours()[2]
-    with dark_theme():
-        assert colours()[0] == model_colour(*SMALL, dark=True)
-
-
 async def test_it_is_copied_as_text(window: MainWindow) -> None:
     say(window, *turn_with_four())
     page = open_requests(window)
@@ -232,16 +170,6 @@ async def test_it_is_copied_as_text(window: MainWindow) -> None:
     page.view.setFocus()
     QTest.keyClick(page.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text().splitlines()[1:] == ["\t".join(lines(page)[1])]
-
-
-async def test_what_is_not_seen_is_not_read(window: MainWindow) -> None:
-    page = open_requests(window)
-    window.inspector.open_at("timeline")
-    say(window, *turn_with_four())
-    await asyncio.sleep(0.4)
-    assert lines(page) == []
-    window.inspector.open_at("requests")
-    assert len(lines(page)) == 4
 
 
 async def test_it_holds_the_conversation_that_is_shown() -> None:
@@ -260,15 +188,6 @@ async def test_it_holds_the_conversation_that_is_shown() -> None:
         say(window, *spoken(1, "And then?", "Another one."))
         await until(lambda: len(lines(page)) == 2)
         assert [line[0] for line in lines(page)] == ["1", "1"], "each session counts from 1"
-
-
-async def test_it_grows_with_the_text(window: MainWindow) -> None:
-    page = open_requests(window)
-    before = page.view.verticalHeader().defaultSectionSize()
-    font = page.font()
-    font.setPointSizeF(font.pointSizeF() * 2)
-    page.setFont(font)
-    assert page.view.verticalHeader().defaultSectionSize() > 1.5 * before
 
 
 SLOW = Answer(1, 2.0, "words", {}, dict.fromkeys(PIECES, 0.4))

@@ -6,18 +6,14 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtGui import QAction, QColor, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.conversation import events as e
-from app.conversation.record.latency import PIECES
-from app.gui.design.look import STATE_COLOURS, Look
+from app.gui.design.look import Look
 from app.gui.inspector.latency import LatencyView
-from app.gui.inspector.latency_charts import BAR_PX, MOST_BARS, PIECE_COLOURS
 from app.gui.inspector.pane import InspectorPane
 from app.gui.shell.status_line import StatusLine
 from app.gui.state.talk_state import TalkState
-from tests.gui.helpers import dark_theme, heard
-from tests.gui.window.test_accessibility import tabbed
 from tests.unit.conversation.test_latency import AFTER, GPT, THINKING, asked, turn_of
 
 
@@ -111,30 +107,6 @@ def test_the_line_tells_the_last_answer_and_the_distribution_once_there_is_one(p
     assert response.text() == "No answer yet"
 
 
-def test_the_line_gives_way_where_there_is_no_room(place: Place) -> None:
-    place.turns(4)
-    place.say(asked(50.0, 9, 5, True), e.OracleCounted(51.0, 9, *GPT, 9000, 40, 0, True, 0.5, 300.0, 9.0, 400.0))
-    whole = "Last answer after 0.76 s · median 0.76 s · 95 % 0.76 s"
-    assert place.status.response.text() == whole
-    place.window.resize(560, 60)
-    assert place.status.response.text() == "Last answer after 0.76 s"
-    assert whole in place.status.response.toolTip()
-    place.window.resize(1180, 60)
-    assert place.status.response.text() == whole
-
-
-def test_the_line_is_a_button_for_mouse_and_keyboard(place: Place) -> None:
-    response, wanted = place.status.response, heard(place.status.latency_wanted)
-    QTest.mouseClick(response, Qt.MouseButton.LeftButton)
-    assert len(wanted) == 1
-    place.window.activateWindow()
-    response.setFocus(Qt.FocusReason.TabFocusReason)
-    ring = colour_at(response, response.width() / 2, 1).name()
-    assert response.hasFocus() and ring == Look.of(response.palette()).accent.name()
-    QTest.keyClick(response, Qt.Key.Key_Space)
-    assert len(wanted) == 2
-
-
 # -- the view
 
 
@@ -166,15 +138,6 @@ def test_every_stage_of_the_last_answer_beside_the_talks_distribution(place: Pla
     times = [(answer.turn, round(answer.response, 2)) for answer in panel.strip.answers]
     assert times == [(1, 0.76), (2, 0.76), (3, 0.76), (4, 0.76), (5, 2.41)] and panel.strip.slow == 1.0
     assert panel.strip.accessibleDescription() == "5 of 5: 2.41 s, slow"
-
-
-def test_the_bar_is_cut_in_proportion_and_in_the_stages_colours(place: Place) -> None:
-    place.say(*turn_of(1, 10.0, noticing=0.5, writing=0.25, backend=1.0, voice=0.25))
-    bar = place.opened().bar
-    for share, piece in ((0.05, "noticing"), (0.3, "writing"), (0.42, "backend"), (0.8, "backend"), (0.92, "voice")):
-        assert colour_at(bar, bar.width() * share, BAR_PX - 4) == PIECE_COLOURS[piece], share  # type: ignore[index]
-    wide = bar.heightForWidth(600)
-    assert bar.heightForWidth(240) > wide and bar.height() >= wide  # the legend breaks, and nothing is cut off
 
 
 def test_an_answer_that_was_thought_of_before_or_began_before_the_end(place: Place) -> None:
@@ -277,17 +240,6 @@ def test_an_earlier_answer_is_picked_by_mouse_and_by_keyboard(place: Place) -> N
     assert strip.turn == 8  # there is no bar
 
 
-def test_only_thirty_bars_are_shown_and_one_that_has_gone_gives_way_to_the_newest(place: Place) -> None:
-    place.turns(10)
-    panel = place.opened()
-    panel.pick(5)
-    place.turns(MOST_BARS, first=11)
-    panel.refresh()
-    assert [answer.turn for answer in panel.strip.answers] == list(range(11, 41))
-    assert panel.strip.turn == 40 and panel.head.text().startswith("The last answer")
-    assert panel.strip.bar_rect(0).left() > 0 and panel.strip.bar_rect(29).right() < panel.strip.width()
-
-
 # -- the gauges
 
 
@@ -345,65 +297,3 @@ def test_it_is_copied_as_text(place: Place) -> None:
         "Frames: KAME processes sound in frames of 80 ms; there were none yet.",
         "Cost: 5 requests",
     ]
-
-
-def test_everything_is_reached_with_tab_and_has_a_name(place: Place, qtbot) -> None:
-    place.turns(5)
-    place.say(e.ContextMeasured(1.0, 1125, 3000), e.LevelMeasured(1.0, -20, -20, 3.0))
-    panel = place.opened()
-    qtbot.waitUntil(panel.isActiveWindow)
-    assert panel.strip.hasFocus()
-    reached = tabbed()
-    assert {panel.table, panel.strip, panel.copy_button} <= set(reached)
-    for widget in (*reached, panel.bar, panel.memory, panel.frames, panel):
-        assert widget is not None and widget.accessibleName()
-    panel.table.setFocus()
-    QTest.keyClick(panel.table, Qt.Key.Key_Down)
-    assert panel.table.currentRow() == 1
-    QTest.keyClick(panel.table, Qt.Key.Key_Tab)
-    assert QApplication.focusWidget() is not panel.table
-
-
-def test_nothing_is_cut_off(place: Place) -> None:
-    place.turns(5)
-    place.say(*turn_of(6, 60.0, noticing=1.64, reason="silence"), THINKING)
-    place.say(
-        *turn_of(7, 70.0, noticing=1.64, reason="silence"),
-        e.ContextMeasured(1.0, 1125, 3000),
-        e.LevelMeasured(1.0, -20, -20, 30.0),
-        e.OracleCounted(34.0, 2, *GPT, 1_200_000, 34_500, 0, True, 12.5, 300.0, 9.0, 400.0),
-        e.OracleCounted(35.0, 2, "Embedded", "small", 100, 3, 0, True, None, 300.0, 9.0, 400.0),
-    )
-    panel = place.opened()
-    assert panel.height() <= 660
-    for label in panel.findChildren(QLabel):
-        if label.isVisible() and label.wordWrap():
-            assert label.height() >= label.heightForWidth(label.width()), label.text()
-        elif label.isVisible():
-            assert label.width() >= label.sizeHint().width(), label.text()
-    table = panel.table
-    for line in range(table.rowCount()):
-        for column in range(5):
-            wide = table.sizeHintForIndex(table.model().index(line, column)).width()
-            assert table.columnWidth(column) >= wide, (line, column)
-    last = table.visualItemRect(table.item(4, 4))
-    assert table.viewport().rect().contains(last)
-    assert panel.bar.height() >= panel.bar.heightForWidth(panel.bar.width())
-
-
-def test_it_follows_a_change_to_dark(place: Place) -> None:
-    place.turns(2)
-    panel = place.opened()
-    ground = colour_at(panel, 3, 3)
-    swatch = panel.table.item(0, 0).data(Qt.ItemDataRole.DecorationRole)
-    assert swatch == STATE_COLOURS["listening"]
-    with dark_theme():
-        assert colour_at(panel, 3, 3).lightnessF() < 0.3 < ground.lightnessF()
-        swatch = panel.table.item(0, 0).data(Qt.ItemDataRole.DecorationRole)
-        assert swatch.lightnessF() > STATE_COLOURS["listening"].lightnessF()
-        bar = colour_at(panel.strip, panel.strip.bar_rect(0).center().x(), panel.strip.height() - 16)
-        assert bar.lightnessF() > 0.5
-
-
-def test_every_piece_has_its_own_colour(place: Place) -> None:
-    assert len({PIECE_COLOURS[piece].name() for piece in PIECES}) == len(PIECES)

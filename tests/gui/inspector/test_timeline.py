@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QColor, QFont, QImage, QKeyEvent
+from PySide6.QtGui import QAccessible, QColor, QImage, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
-from app.gui.design.model_colours import DARK, LIGHT
-from app.gui.design.tokens import tokens_for
 from app.gui.inspector.activity import Activity
-from app.gui.inspector.layout import LATEST_PX, MORE, MOST_WIDTHS, Letters, flow
 from app.gui.inspector.things import Fed, Partial, RequestBar, Thing, UserTurn, Word
 from app.gui.inspector.timeline import TimelineView
 from app.gui.inspector.timeline_page import TimelinePage
-from app.gui.inspector.view_range import LAG_SECONDS, USUAL_SECONDS
+from app.gui.inspector.view_range import USUAL_SECONDS
 from app.research.window import ManualClock
-from tests.gui.design.test_look import contrast
-from tests.gui.helpers import dark_theme, wheel
-from tests.gui.pictures.timeline import CLAUDE, GPT, QWEN, long_talk, talk
+from tests.gui.helpers import wheel
+from tests.gui.pictures.timeline import CLAUDE, GPT, QWEN, talk
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 NO_KEYS = Qt.KeyboardModifier.NoModifier
@@ -115,130 +109,6 @@ def test_each_model_has_its_colour_and_a_swap_is_seen(full: Shown) -> None:
     assert image.pixelColor(flag.x(), flag.y() - 6).name() == after.name()
 
 
-def test_sound_is_loud_where_somebody_spoke(full: Shown) -> None:
-    image, colours = full.image(), full.view.colours
-
-    def loud(lane: str, second: float) -> bool:
-        colour = (colours.user if lane == "you" else colours.assistant).name()
-        point = full.spot(second, lane)
-        return [image.pixelColor(point.x(), point.y() + y).name() for y in range(-8, 9)].count(colour) >= 5
-
-    assert [loud("you", second) for second in (3.0, 10.0, 19.0)] == [True, False, True]
-    assert [loud("kame", second) for second in (3.0, 10.0, 22.0)] == [False, True, True]
-
-
-def test_short_gaps_between_levels_are_bridged_and_long_ones_are_not(empty: Shown) -> None:
-    frames = [n for n in range(100) if not (20 < n < 25 or 50 < n < 80)]
-    empty.say(*(e.LevelMeasured(0.08 * (n + 1), -5, -60) for n in frames))
-    image, user = empty.image(), empty.view.colours.user.name()
-    seen = [image.pixelColor(empty.spot(second, "you")).name() == user for second in (1.0, 1.8, 5.2, 7.0)]
-    assert seen == [True, True, False, True]
-
-
-def test_a_changed_past_is_painted_again(full: Shown) -> None:
-    before = full.image()
-    full.activity.apply(e.OracleSuperseded(full.clock.now + 0.1, 7, 8))
-    full.page.settle()
-    hit = next(hit for hit in full.view.hits if hit.thing is full.bar(7))
-    full.view.timer.stop()
-    after = full.image()
-    x = full.spot(21.5, "backend").x()
-    assert before.pixelColor(x, round(hit.top) + 4) != after.pixelColor(x, round(hit.top) + 4)
-    assert full.about(full.bar(7)).endswith("replaced by 8 at 0:28.1")
-
-
-@pytest.mark.parametrize("height", [80, 120, 180, 300])
-def test_lanes_share_any_height_without_touching(full: Shown, height: int) -> None:
-    full.page.resize(1000, height + full.page.height() - full.view.height())
-    QApplication.processEvents()
-    lanes, bottom = full.view.look.lanes, 0.0
-    assert lanes.axis.bottom == pytest.approx(height, abs=2)
-    for name, strip in lanes.strips.items():
-        assert strip.top >= bottom and strip.height >= 3
-        bottom = lanes.said.bottom if name == "kame" else strip.bottom
-    assert bottom <= lanes.axis.top + 2
-    full.image()
-
-
-def test_while_it_moves_lanes_are_painted_once_a_frame(empty: Shown) -> None:
-    waiting = sorted(long_talk(0.25), key=lambda event: event.at)
-    ticks, painted = int(15 / 0.016), [empty.view.hits]
-    for tick in range(ticks):
-        empty.clock.now = tick * 0.016
-        while waiting and waiting[0].at <= empty.clock.now:
-            event = waiting.pop(0)
-            empty.activity.apply(event)
-            empty.view.edge.update(event.at)
-        empty.view.advance()
-        empty.view.repaint()
-        if painted[-1] is not empty.view.hits:
-            painted.append(empty.view.hits)
-    assert empty.view.edge.at == pytest.approx(15.0 - LAG_SECONDS, abs=0.1)
-    assert 15 / 0.08 - 5 < len(painted) < 15 / 0.08 + 30
-
-
-def test_half_an_hour_costs_no_more_to_look_at_than_a_minute(empty: Shown) -> None:
-    sizes = []
-    for minutes in (1, 31):
-        events = long_talk(minutes)
-        empty.activity.begin()
-        empty.view.begin()
-        for event in events:
-            empty.activity.apply(event)
-        empty.clock.now += 31 * 60
-        empty.view.edge.update(minutes * 60.0)
-        empty.view.advance()
-        empty.image()
-        sizes.append(len(empty.view.hits))
-    assert len(empty.activity.partials) > 500 and sizes[1] < 1.5 * sizes[0]
-
-
-def test_it_follows_the_systems_colours(full: Shown) -> None:
-    light = full.view.colours
-    with dark_theme():
-        dark, image = full.view.colours, full.image()
-        assert dark.ground.name() == tokens_for("dark").surface != light.ground.name()
-        points = ((x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 2))
-        seen = {image.pixelColor(x, y).name() for x, y in points}
-        assert {dark.ground.name(), dark.user.name(), dark.assistant.name()} <= seen
-        assert light.ground.name() not in seen
-    for look in (light, dark):
-        models = [QColor(name) for name in (DARK if look.dark else LIGHT)]
-        assert all(contrast(colour, look.ground) >= 3 for colour in (*models, look.user, look.assistant, look.bad))
-        assert all(contrast(colour, look.ground) >= 4.5 for colour in (look.text, look.dim))
-        assert all(contrast(look.on(colour), colour) >= 4.5 for colour in models)
-        assert contrast(look.warn, look.ground) >= 3
-
-
-def test_no_word_covers_another_and_none_is_far_from_its_sound() -> None:
-    spoken = [Word(n * 0.2, "w" * (1 + n % 9)) for n in range(100)]
-
-    def wide(text: str) -> float:
-        return 7.0 * len(text)
-
-    for rows in (1, 2, 3):
-        placed = flow(spoken, 40.0, wide, rows)
-        for row in range(rows):
-            line = [word for word in placed if word.row == row]
-            assert all(a.x + wide(a.text) <= b.x for a, b in pairwise(line))
-        shown = [word for word in placed if word.text != MORE]
-        assert len(shown) > 10 * rows
-        sounds = {text: [word.at * 40 for word in spoken if word.text == text] for text in {w.text for w in spoken}}
-        assert all(any(0 <= word.x - x <= LATEST_PX for x in sounds[word.text]) for word in shown)
-        for count in range(1, 100, 7):
-            part = flow(spoken[:count], 40.0, wide, rows)
-            assert part == placed[: len(part)], "a word never moves when others follow"
-    short = flow([Word(0, "one"), Word(0.5, "two"), Word(1.0, "three")], 40.0, wide, 1, 60.0)
-    assert [word.text for word in short] == ["one", "two", MORE], "they end where the next turn begins"
-
-
-def test_the_widths_of_a_long_conversations_numbers_are_not_all_kept(qapp: QApplication) -> None:
-    letters = Letters(QFont(), False)
-    for number in range(5_000):
-        letters.width(str(number))
-    assert letters.width.cache_info().currsize <= MOST_WIDTHS  # type: ignore[attr-defined]
-
-
 # -- what is explained
 
 
@@ -309,23 +179,7 @@ def everything(shown: Shown) -> list[Thing]:
     return [thing for things in shown.activity._large + shown.activity._small for thing in things]
 
 
-def test_what_is_under_the_mouse_changes_while_it_moves_on(full: Shown) -> None:
-    assert "dropped" in full.hover(24.7, "trouble")
-    full.silence(2.0)
-    full.page.settle()
-    assert full.view.readout.startswith(("0:26.6", "0:26.7"))
-
-
 # -- how it moves
-
-
-def test_it_moves_on_with_its_clock_between_events(full: Shown) -> None:
-    rights = []
-    for _ in range(30):
-        full.clock.now += 1 / 60
-        full.view.advance()
-        rights.append(full.view.range.right)
-    assert all(0.5 / 60 < b - a < 1.5 / 60 for a, b in pairwise(rights))
 
 
 def test_its_timer_runs_only_while_there_is_something_to_follow_in_view(empty: Shown) -> None:
@@ -347,12 +201,6 @@ def test_its_timer_runs_only_while_there_is_something_to_follow_in_view(empty: S
     assert timer.isActive()
     view.end()
     assert not timer.isActive()
-
-
-def test_the_timer_paints_by_itself(full: Shown, qtbot) -> None:
-    right = full.view.range.right
-    full.clock.now += 0.5
-    qtbot.waitUntil(lambda: full.view.range.right > right + 0.3)
 
 
 def test_reduced_motion_moves_with_the_events_alone(full: Shown, qtbot) -> None:
@@ -478,21 +326,6 @@ def test_the_talk_buttons_key_is_left_to_the_window(full: Shown) -> None:
         event.accept()
         full.view.event(event)
         assert not event.isAccepted()
-
-
-def test_every_control_is_named_and_reached_with_tab_and_focus_is_seen(full: Shown) -> None:
-    page, view = full.page, full.view
-    view.pause()
-    page.activateWindow()
-    assert len({button.accessibleName() for button in page.buttons} - {""}) == len(page.buttons)
-    page.buttons[0].setFocus()
-    without, reached = full.image(), set()
-    for _ in range(8):
-        reached.add(QApplication.focusWidget())
-        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
-    assert {*page.buttons, view} <= reached
-    view.setFocus()
-    assert full.image() != without
 
 
 # -- saving an image

@@ -23,7 +23,6 @@ from app.gui.state.background_tasks import BackgroundTasks
 from app.session.control import UserError
 from tests.gui.helpers import nothing_left, until
 from tests.gui.pictures.window import dark_palette
-from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 NOON = 1_700_000_000.25
 TRACE = 'Traceback (most recent call last):\n  File "x.py", line 3\nValueError: no such card'
@@ -247,31 +246,6 @@ async def test_the_folder_of_the_files_is_shown(tmp_path: Path, monkeypatch: pyt
         works = False
         place.panel.folder_button.click()
         assert str(tmp_path) in place.panel.answer.text()
-
-
-async def test_every_control_is_named_reached_and_whole(tmp_path: Path) -> None:
-    async with opened(2_000, "a line") as place:
-        panel = place.panel
-        place.log.folder = tmp_path
-        panel.open_log()
-        place.choose(0)
-        found = controls(panel)
-        names = [widget.accessibleName() for widget in found]
-        assert all(names) and len(set(names)) == len(names), names
-        panel.level.setFocus()
-        reached = tabbed()
-        assert reached[:4] == [panel.level, panel.search, panel.view, panel.details]
-        reached.append(panel.view.horizontalHeader())  # which only shows something
-        assert [one.accessibleName() for one in found if one.isEnabled() and one not in reached] == []
-        for size in ((620, 380), (860, 560), (1800, 1100)):
-            panel.resize(*size)
-            panel.answer.setText("Copied, without keys, and with what was said. Read it before you pass it on.")
-            await until(lambda: not cut_off(panel))
-            assert (panel.width(), panel.height()) == size
-        QTest.keySequence(panel, QKeySequence(QKeySequence.StandardKey.Find))
-        assert panel.search.hasFocus()
-        QTest.keyClick(panel.search, Qt.Key.Key_Escape)
-        assert not panel.isVisible()
 
 
 async def test_a_fault_opens_the_log_at_its_entry() -> None:

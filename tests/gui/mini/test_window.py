@@ -7,16 +7,13 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
-from app.gui.design.theme import apply_theme
-from app.gui.mini.window import HEIGHT_PX, MOST_LETTERS, WIDTH_PX, LastWords, MiniWindow
+from app.gui.mini.window import HEIGHT_PX, WIDTH_PX, LastWords, MiniWindow
 from app.gui.window.main_window import MainWindow
 from app.settings.declarations import Settings
 from tests.gui.fakes import FakeFactory
-from tests.gui.helpers import control, dark_theme, key, say, shown, spoken, until, window_and_factory
-from tests.gui.window.test_accessibility import controls, tabbed
+from tests.gui.helpers import key, say, shown, spoken, until, window_and_factory
 
 
 async def opened(window: MainWindow) -> MiniWindow:
@@ -176,48 +173,6 @@ async def test_a_place_on_a_screen_that_is_gone_is_not_used(tmp_path: Path) -> N
         assert QGuiApplication.primaryScreen().availableGeometry().contains(mini.geometry())
 
 
-async def test_everything_is_named_and_reached_with_tab(window: MainWindow, mini: MiniWindow) -> None:
-    say(window, *spoken(1, "What?", "This.")[:-1])
-    for widget in controls(mini):
-        assert widget.accessibleName(), widget
-    QTest.keyClick(mini, Qt.Key.Key_Tab)
-    assert {mini.button, mini.mute, mini.silence, mini.back} <= set(tabbed())
-    mini.mute.setFocus()
-    press_key(mini, Qt.Key.Key_Return)
-    assert mini.isVisible() and mini.mute.isChecked(), "Enter presses the button that has the focus"
-
-
-async def test_it_grows_with_the_text_and_follows_the_theme(qapp: QApplication, mini: MiniWindow) -> None:
-    ground = mini.grab().toImage().pixelColor(200, 6)
-    with dark_theme():
-        assert mini.grab().toImage().pixelColor(200, 6).lightnessF() < 0.3 < ground.lightnessF()
-    apply_theme(qapp, "light", 200)
-    qapp.processEvents()
-    assert mini.width() > 1.5 * WIDTH_PX
-    assert mini.screen().availableGeometry().contains(mini.geometry())
-    assert len(mini.words.lines()) >= 1
-    assert mini.words.font().pointSizeF() > mini.model.font().pointSizeF()
-    assert mini.words.height() >= 2 * mini.words.fontMetrics().lineSpacing()
-    assert control(mini, "Back to the window").geometry().right() < mini.width()
-
-
-def test_the_user_then_the_answer_as_it_is_spoken_then_the_user_again() -> None:
-    words = LastWords()
-    words.apply(e.UserStarted(1.0, 1))
-    assert words.text == ""
-    words.apply(e.TranscriptPartial(1.2, 1, "Why do", "leaf", 1.1))
-    assert (words.speaker, words.text) == ("user", "Why do leaf")
-    words.apply(e.TranscriptFinal(2.0, 1, "Why do leaves turn red?", 1.9))
-    words.apply(e.AssistantSaid(3.0, 1, "Because the green", 1))
-    words.apply(e.AssistantSaid(3.2, 1, "goes", 1))
-    words.apply(e.AssistantSaid(3.3, 1, ",", 1, glued=True))
-    assert (words.speaker, words.text) == ("assistant", "Because the green goes,")
-    words.apply(e.TranscriptFinal(4.0, 2, "And then?", 3.9))
-    assert (words.speaker, words.text) == ("user", "And then?")
-    words.apply(e.AssistantSaid(5.0, 2, "They fall.", 2))
-    assert words.text == "They fall."
-
-
 def test_what_is_said_in_passing_gives_way_to_the_answer_and_silence_says_nothing() -> None:
     words = LastWords()
     words.apply(e.AssistantSaid(3.0, 1, "First of all", 1))
@@ -229,10 +184,3 @@ def test_what_is_said_in_passing_gives_way_to_the_answer_and_silence_says_nothin
     words.begin()
     words.apply(e.AssistantSaid(1.0, 1, "Hello.", 1))
     assert words.text == "Hello."
-
-
-def test_only_the_end_of_a_long_answer_is_kept() -> None:
-    words = LastWords()
-    for number in range(300):
-        words.apply(e.AssistantSaid(number, 1, f"word{number}", 1))
-    assert len(words.text) <= MOST_LETTERS and words.text.endswith("word298 word299")

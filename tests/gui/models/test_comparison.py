@@ -21,7 +21,6 @@ from tests.gui.helpers import (
     choose,
     click_model,
     open_dialog,
-    oracle,
     press,
     say,
     shown,
@@ -295,25 +294,6 @@ async def test_a_second_backend_that_failed_is_not_there_in_the_next_talk(window
     await compare(window, factory)
     say(window, e.SecondaryChanged(2, "", ""))
     assert window.manager.wanted.secondary is None
-
-
-async def test_its_revisions_are_marked_calm_and_never_struck_through(window: MainWindow) -> None:
-    view = window.oracle.view
-    say(
-        window,
-        e.OracleRequested(1, 1, 1, *CLAUDE, "what is", False),
-        e.OracleRequested(1, 2, 1, *GPT, "what is", False, True),
-        e.OracleDelta(1.3, 1, "Mine."),
-        e.OracleDelta(1.4, 2, "Its own."),
-        e.OracleRequested(2, 3, 1, *CLAUDE, "what is the time", True),
-        e.OracleSuperseded(2.2, 1, 3),
-        e.OracleEnded(2.2, 2, "superseded", 2),
-    )
-    newest, secondary, old = oracle(window)
-    assert secondary.startswith("2   comparison   earlier   gpt (OpenAI) · on 2 words")
-    assert old.startswith("1   replaced by 3") and newest.startswith("3   asked")
-    assert [card.style for card in view.cards] == ["plain", "beside", "plain"]
-    assert [view.card_formats(place)[0][1].fontStrikeOut() for place in (1, 0)] == [False, True]
 
 
 async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up(window: MainWindow) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from app.conversation import events as e
 from app.gui.models.local_models import LocalModels
 from app.gui.models.models_dialog import ModelsDialog
 from app.gui.state.choice import WindowChoices, backend_choice
@@ -22,7 +21,7 @@ from app.services.model_service import ModelService, ModelView, VoiceView
 from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fakes import CARD, PLAIN, FakeFactory, FakeMachine, FakeSoundService
-from tests.gui.helpers import WELCOMED, open_dialog, open_models, press, say, shown, until
+from tests.gui.helpers import WELCOMED, open_dialog, open_models, press, shown, until
 from tests.gui.window.test_window_session import pick
 from tests.support.hub import Hub
 from tests.support.tiny_kame import make_files
@@ -265,14 +264,6 @@ async def test_it_is_there_for_front_ends_with_weights_and_starts_the_talk_with_
         assert not window.frontend_bar.isVisible()
 
 
-async def test_the_memory_is_shown_as_time() -> None:
-    factory, settings = FakeFactory(), Settings(frontend="kame")
-    async with shown(factory, settings, choices=CHOICES) as window:
-        say(window, e.ContextMeasured(1.0, 750, 3000))
-        memory = window.frontend_bar.memory
-        assert memory.format() == "1:00 of 4:00" and (memory.value(), memory.maximum()) == (750, 3000)
-
-
 async def test_missing_weights_are_downloaded_and_the_talk_begins(hub: Hub, tmp_path: Path) -> None:
     async with refused(hub) as (window, page, factory):
         press(page, "Download the chosen model")
@@ -294,14 +285,6 @@ async def test_a_download_is_stopped_and_continues_later(hub: Hub) -> None:
         assert "stays" in page.said.text() and window.frontend_bar.lacks_weights and not factory.sessions
         press(page, "Download the chosen model")
         await until(lambda: factory.sessions, 20)
-
-
-async def test_a_download_that_fails_says_why(hub: Hub) -> None:
-    hub.refuse = 403
-    async with refused(hub) as (window, page, _):
-        press(page, "Download the chosen model")
-        await until(lambda: "HF_TOKEN" in page.said.text())
-        assert page.get_button.isEnabled() and window.frontend_bar.lacks_weights
 
 
 async def test_closing_the_window_ends_a_download(hub: Hub) -> None:

@@ -17,7 +17,6 @@ from app.services.graphics_service import GraphicsOffer
 from app.session.control import UserError
 from tests.gui.fakes import CARD, FINDINGS, PLAIN, FakeMachine
 from tests.gui.helpers import WELCOMED, heard, open_dialog, press, until
-from tests.gui.window.test_accessibility import controls, cut_off
 
 SENTENCE = (
     "An NVIDIA GeForce RTX 4070 with 12 GB is here. KAME can run on it: what it needs (torch for CUDA 12.8, about "
@@ -226,19 +225,3 @@ async def test_closing_the_window_stops_it(service: FakeGraphics, window: MainWi
     window.close()
     await asyncio.wait_for(window.finish(), 5)
     assert window.graphics is not None and not window.graphics.busy
-
-
-async def test_all_of_it_has_a_name_and_nothing_is_cut_off(service, window, strip: GraphicsStrip) -> None:
-    dialog = open_dialog(window, ModelsDialog)
-
-    async def complete() -> None:
-        await until(lambda: not cut_off(dialog), 2.0)
-        assert [control for control in controls(dialog) if not control.accessibleName()] == []
-
-    await complete()
-    click(strip.get_button)
-    await until(lambda: service.asked)
-    await complete()
-    service.come.set()
-    await until(lambda: visible(strip) == ["Restart KAME"])
-    await complete()

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.models.favourites import MAX_FAVOURITES
-from app.gui.models.model_list import ModelListView, ModelRow, is_local
+from app.gui.models.model_list import ModelRow, is_local
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.services.model_service import ModelView
@@ -140,22 +140,6 @@ async def test_a_model_to_download_is_fetched_and_not_used_yet(window: MainWindo
     assert wanted == ["large"] and window.setup.isVisible() and factory.session.calls == []
 
 
-async def test_all_of_it_is_in_the_window_at_every_size() -> None:
-    choices = WindowChoices(backends=PROVIDERS)
-    async with shown(
-        FakeFactory(), choices=choices, service=FakeBackendService(lists=LISTS), everything=False
-    ) as window:
-        for width, height in ((900, 600), (1366, 768), (1920, 1080)):
-            window.resize(width, height)
-            open_models(window)
-            await asyncio.sleep(0)
-            assert window.rect().contains(window.setup.geometry().adjusted(12, 12, -12, -12))
-            window.setup.shut()
-            window.dock.devices_button.click()
-            assert window.rect().contains(window.devices.geometry().adjusted(12, 12, -12, -12))
-            window.devices.shut()
-
-
 async def test_words_are_asked_again_with_another_model_or_not_at_all(window: MainWindow, factory: FakeFactory) -> None:
     window.transcript.other_model_wanted.emit("How high is it?")
     QTest.keyClick(window.setup.search, Qt.Key.Key_Escape)
@@ -211,20 +195,6 @@ async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
         assert [action.text() for action in window.setup.favourites.picks] == ["Built-in", "gpt-5 (OpenAI)"]
 
 
-def test_a_model_that_is_not_downloaded_is_no_favourite_by_key_either(qtbot) -> None:
-    around = QWidget()
-    qtbot.addWidget(around)
-    view = ModelListView(around)
-    big = ModelRow("download", BackendChoice("embedded", "big"), "Big", "9.9 GB", download="big")
-    view.rows.show([ModelRow("here", GPT_5, "GPT-5"), big])
-    starred: list[BackendChoice] = []
-    view.starred.connect(starred.append)
-    for place in (1, 3):  # each below the heading of its section
-        view.setCurrentIndex(view.rows.index(place, 0))
-        QTest.keyClick(view, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
-    assert starred == [GPT_5]
-
-
 async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is() -> None:
     factory = FakeFactory()
     state = WindowState(favourites=kept_as(GPT_5, GEMMA_4B, BUILT_IN))
@@ -263,16 +233,6 @@ async def test_no_more_than_there_are_keys_for_and_nothing_that_is_not_understoo
         assert favourites.backends == tuple(many[:MAX_FAVOURITES])
         favourites.toggle(GPT_5)
         assert len(favourites.picks) == MAX_FAVOURITES and GPT_5 not in favourites.backends
-
-
-async def test_swaps_leave_no_actions_behind() -> None:
-    state = WindowState(favourites=kept_as(GPT_5, GEMMA_4B))
-    async with shown(FakeFactory(), state=state, choices=CHOICES, service=FakeBackendService()) as window:
-        for keys in ("Alt+1", "Alt+2") * 5:
-            QTest.keySequence(window, QKeySequence(keys))
-            await until(lambda: window.manager.wanted.backend == window.setup.choice)
-        await until(lambda: len(window.setup.favourites.findChildren(QAction)) <= 6)
-        assert len([a for a in window.actions() if a.shortcut().toString().startswith("Alt+")]) == 2
 
 
 async def test_a_backend_that_was_refused_is_tried_again_when_it_is_picked_again(caplog, window, factory) -> None:

@@ -270,32 +270,6 @@ async def test_an_address_that_was_refused_can_be_corrected() -> None:
         assert factory.session.calls[-1] == ("set_backend", THEIRS) and window.messages.sentences() == []
 
 
-async def test_every_provider_shows_the_fields_that_it_has() -> None:
-    async with shown(FakeFactory(), Settings(ollama_model="gemma"), service=FakeBackendService()) as window:
-        window.menu.models_action.trigger()
-        form = form_of(window)
-        places = dialog_of(form).places
-        assert [places.item(number).text() for number in range(places.count())] == [
-            "Ollama",
-            "OpenAI",
-            "Anthropic",
-            "Google",
-            "Another server",
-        ]
-        for provider, (url, key, pull) in {
-            "ollama": (True, False, True),
-            "openai": (False, True, False),
-            "anthropic": (False, True, False),
-            "google": (False, True, False),
-            "compatible": (True, True, False),
-        }.items():
-            turn(form, provider)
-            shown_fields = (form.fields.url.isVisible(), form.key_box.field.isVisible(), form.pull.isVisible())
-            assert shown_fields == (url, key, pull) and form.fields.model.isVisible(), provider
-        turn(form, "ollama")
-        assert form.fields.choice == BackendChoice("ollama", "gemma", OLLAMA.base_url), "the one used last"
-
-
 async def test_suggested_models_are_there_at_once_and_the_servers_own_when_they_arrive(service, window) -> None:
     service.lists = {"openai": ("gpt-9", "gpt-9-mini")}
     service.gate = asyncio.Event()

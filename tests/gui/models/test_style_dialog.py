@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QLocale, Qt
-from PySide6.QtGui import QValidator
+from PySide6.QtCore import QLocale
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
@@ -83,18 +82,6 @@ async def test_it_is_set_live_and_for_this_conversation_alone(tmp_path: Path) ->
     assert json.loads((tmp_path / "settings.json").read_text())["persona"] == ""
 
 
-async def test_a_restart_for_a_voice_keeps_how_the_conversation_is_held() -> None:
-    factory = FakeFactory()
-    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")))
-    async with shown(factory, choices=choices) as window:
-        dialog = opened(window)
-        dialog.lengths["long"].click()
-        press(dialog, "Use for this conversation")
-        pick(window.setup.frontend, "kame")
-        await until(lambda: len(factory.sessions) == 2)
-        assert factory.choices[1].style.length == "long"
-
-
 async def test_it_is_kept_for_new_conversations_when_that_is_wished(tmp_path: Path) -> None:
     factory, path = FakeFactory(), tmp_path / "settings.json"
     async with shown(factory, Settings(path=path)) as window:
@@ -167,16 +154,6 @@ async def test_folders_are_asked_for_without_blocking_and_taken_out(window: Main
     assert tools.choice.folders == () and not tools.remove_button.isEnabled()
 
 
-async def test_the_talk_goes_on_beside_the_dialog(window: MainWindow, factory: FakeFactory) -> None:
-    dialog = opened(window)
-    assert not dialog.isModal()
-    QTest.mousePress(window.dock.button, Qt.MouseButton.LeftButton)
-    assert factory.session.calls == [("press",)]
-    QTest.mouseRelease(window.dock.button, Qt.MouseButton.LeftButton)
-    window.close()
-    assert not dialog.isVisible()
-
-
 @pytest.mark.parametrize("locale", ["en_US", "de_DE", "C"])
 @pytest.mark.parametrize(
     ("typed", "dollars"), [("0,05", 0.05), ("0.05", 0.05), ("12,5", 12.5), ("$0.5", 0.5), ("3", 3.0)]
@@ -193,16 +170,6 @@ async def test_both_marks_are_the_decimal_point_of_the_cap(
     press(dialog, "Use for this conversation")
     await until(lambda: ("set_cap", dollars) in factory.session.calls)
     assert opened(window).cap.value() == dollars
-
-
-async def test_thousands_are_not_marked_in_the_cap(window: MainWindow) -> None:
-    cap = opened(window).cap
-    for locale in ("en_US", "de_DE"):
-        cap.setLocale(QLocale(locale))
-        for text in ("1.000,50", "1,000.50", "1,000", "1.000"):
-            assert cap.validate(text, 0)[0] == QValidator.State.Invalid, (locale, text)
-        cap.setValue(1000.0)
-        assert "000" in cap.text() and cap.text()[2] == "0"
 
 
 async def test_a_conversations_own_voice_is_chosen_among_those_that_speak_the_language() -> None:
@@ -282,13 +249,6 @@ async def test_a_changed_table_takes_effect_while_the_router_drives() -> None:
         assert json.loads(settings.routes)["everyday"]["provider"] == "google"
 
 
-async def test_a_table_is_made_without_the_router_in_force() -> None:
-    async with window_and_factory(Settings(routes="not JSON"), service=FakeBackendService()) as (window, factory):
-        window.menu.routes.emit()
-        press(open_dialog(window, RoutesDialog), "Use this table")
-        assert factory.session.calls == [] and json.loads(window.settings.routes)["stem"]["provider"] == "embedded"
-
-
 async def test_a_card_tells_for_which_kind_it_was_chosen(window: MainWindow) -> None:
     say(
         window,
@@ -308,30 +268,6 @@ async def test_a_card_tells_for_which_kind_it_was_chosen(window: MainWindow) -> 
 
 
 CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
-
-
-async def test_each_router_tells_its_kind_which_goes_with_what_is_handed_over_and_with_nothing_else(window) -> None:
-    say(
-        window,
-        e.BackendRouted(1, 1, "stem", 0.9, *CLAUDE, "a number"),
-        e.OracleRequested(1, 1, 1, *CLAUDE, "how far is", False),
-        e.BackendRouted(1, 1, "creative", 0.6, *GPT, "a tale", True),
-        e.OracleRequested(1, 2, 1, *GPT, "how far is", False, True),
-    )
-    secondary, driver = oracle(window)
-    assert "for creative" in secondary and "for science" not in secondary
-    assert "for science and maths" in driver and "creative" not in driver
-    say(window, e.BackendChanged(2, *GPT, "handed"), e.OracleHandedOver(2, 2), e.SecondaryChanged(2, *CLAUDE))
-    taken = window.oracle.columns[1].view
-    assert "for creative" in taken.card_text(len(taken.cards) - 1)
-    say(
-        window,
-        e.BackendChanged(3, "Ollama", "gemma"),
-        e.OracleRequested(3, 3, 1, "Ollama", "gemma", "how far is it", True),
-        e.OracleRequested(3, 4, 1, *CLAUDE, "how far is it", True, True),
-    )
-    newest = [column.view.card_text(len(column.view.cards) - 1) for column in window.oracle.columns]
-    assert not [text for text in newest if " for " in text]
 
 
 async def test_the_servers_of_the_table_can_be_told_apart() -> None:

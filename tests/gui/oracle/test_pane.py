@@ -1,14 +1,10 @@
 """The oracle as one sees it: where the voice is in a text, what was struck, the large card, and two models' columns."""
 
-import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.conversation import events as e
 from app.gui.cards.view import CardView
-from app.gui.design.motion import reduce_motion
 from app.gui.oracle.pane import OraclePane
 from tests.gui.helpers import heard
 
@@ -154,15 +150,6 @@ def test_a_card_tells_on_which_words_it_was_asked(qtbot: QtBot) -> None:
     assert "wondering" not in texts(pane.view)[0]
 
 
-def test_a_word_that_is_heard_writes_its_own_card_alone(qtbot: QtBot) -> None:
-    pane = made(qtbot, 700, *(asked(number, turn=number) for number in range(1, 201)))
-    say(pane, e.OracleDelta(2, 200, ANSWER), e.AssistantStarted(2, 200, 200))
-    edits = pane.view.edits
-    say(pane, e.AssistantSaid(3, 200, "The", 200))
-    say(pane, e.AssistantSaid(3, 200, ",", 200, True), e.LevelMeasured(3, -20, -20))
-    assert pane.view.edits == edits + 1
-
-
 # -- the large card
 
 
@@ -201,19 +188,6 @@ def test_figures_are_shown_on_demand(qtbot: QtBot) -> None:
     assert told == [False]
 
 
-@pytest.mark.parametrize("reduced", [False, True])
-def test_another_thought_fades_in_and_one_that_grows_does_not(qtbot: QtBot, reduced: bool) -> None:
-    reduce_motion(reduced)
-    pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."))
-    pane.set_earlier(False)
-    before = pane.thought._before
-    say(pane, e.OracleDelta(2, 1, " Sharp."))
-    assert not before.isVisible()
-    say(pane, asked(2), e.OracleDelta(3, 2, "One."))
-    assert before.isVisible() != reduced
-    qtbot.waitUntil(lambda: not before.isVisible(), timeout=2000)
-
-
 def test_the_large_text_is_large_and_tells_how_long_is_waited(qtbot: QtBot) -> None:
     pane = made(qtbot, 400)
     pane.set_earlier(False)
@@ -231,20 +205,6 @@ def test_the_large_text_is_large_and_tells_how_long_is_waited(qtbot: QtBot) -> N
     pane.set_earlier(True)
     ((_, usual),) = [piece for piece in pane.view.card_formats(0) if piece[0].endswith("Noon.")]
     assert form.fontPointSize() > 1.3 * usual.fontPointSize()
-
-
-def test_the_buttons_are_reached_by_the_keyboard(qtbot: QtBot) -> None:
-    pane = made(qtbot)
-    pane.activateWindow()
-    qtbot.waitUntil(pane.isActiveWindow)
-    header = pane.header
-    header.earlier.setFocus()
-    QTest.keyClick(header.earlier, Qt.Key.Key_Space)
-    assert not pane.earlier
-    QTest.keyClick(header.earlier, Qt.Key.Key_Tab)
-    assert QApplication.focusWidget() is header.details
-    QTest.keyClick(header.details, Qt.Key.Key_Tab)
-    assert QApplication.focusWidget() is header.switch
 
 
 def test_a_long_talk_behind_the_large_card_is_all_there_afterwards(qtbot: QtBot) -> None:
@@ -317,31 +277,6 @@ def test_one_click_switches_to_the_comparison_and_the_models_keep_their_columns(
     assert left.mark.isVisible() and numbers(left.view) == ["5", "4", "2", "1"]
 
 
-def test_the_focus_follows_the_switch_button_to_the_other_column(qtbot: QtBot) -> None:
-    pane = pair(qtbot)
-    pane.activateWindow()
-    qtbot.waitUntil(pane.isActiveWindow)
-    left, right = pane.columns
-    right.hand_button.setFocus()
-    QTest.keyClick(right.hand_button, Qt.Key.Key_Space)
-    say(pane, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE))
-    assert QApplication.focusWidget() is left.hand_button
-
-
-def test_tab_reaches_both_columns_and_the_button_between_them(qtbot: QtBot) -> None:
-    pane = pair(qtbot)
-    pane.activateWindow()
-    qtbot.waitUntil(pane.isActiveWindow)
-    left, right = pane.columns
-    pane.header.switch.setFocus()
-    seen = []
-    for _ in range(4):
-        seen.append(QApplication.focusWidget())
-        QTest.keyClick(seen[-1], Qt.Key.Key_Tab)
-    assert seen == [pane.header.switch, left.view, right.hand_button, right.view]
-    assert set(pane.views) == {left.view, right.view, pane.thought.view}
-
-
 def test_without_a_comparison_everything_is_in_one_column_in_its_order(qtbot: QtBot) -> None:
     pane = pair(qtbot)
     say(pane, e.BackendChanged(3, *GPT, "handed"), e.SecondaryChanged(3, *CLAUDE), e.SecondaryChanged(4, "", ""))
@@ -354,18 +289,6 @@ def test_without_a_comparison_everything_is_in_one_column_in_its_order(qtbot: Qt
     assert numbers(left.view) == ["4", "3", "2", "1"] and numbers(right.view) == []
     say(pane, e.SecondaryChanged(6, "", ""), e.SecondaryChanged(7, *CLAUDE))
     assert (numbers(left.view), numbers(right.view)) == (["4", "3"], ["2", "1"]), "each model's own"
-
-
-def test_another_backend_that_is_chosen_to_drive_takes_the_drivers_column(qtbot: QtBot) -> None:
-    pane = pair(qtbot)
-    say(pane, e.BackendChanged(3, *LOCAL), asked(4, LOCAL, turn=3))
-    left, right = pane.columns
-    assert (left.backend.text(), left.mark.isVisible(), right.backend.text()) == (
-        "small (Embedded)",
-        True,
-        "gpt (OpenAI)",
-    )
-    assert numbers(left.view) == ["4", "2", "1"]
 
 
 def test_a_narrow_pane_shows_one_column_and_names_both_models(qtbot: QtBot) -> None:
@@ -388,32 +311,3 @@ def test_a_new_talk_begins_with_one_column(qtbot: QtBot) -> None:
     assert pane.header.switch.accessibleName() == "Compare"
     say(pane, e.SessionStarted(0, "c", "w", *LOCAL, "thinking"), asked(1, LOCAL))
     assert numbers(pane.view) == ["1", "3", "2", "1"]
-
-
-def test_two_columns_go_before_the_large_card(qtbot: QtBot) -> None:
-    pane = pair(qtbot)
-    pane.set_earlier(False)
-    assert all(column.isVisible() for column in pane.columns) and not pane.thought.isVisible()
-    assert not pane.header.earlier.isEnabled()
-    pane.begin()
-    assert pane.thought.isVisible() and pane.header.earlier.isEnabled()
-
-
-def test_without_a_talk_nothing_is_switched(qtbot: QtBot) -> None:
-    pane = pair(qtbot)
-    pane.header.set_running(False)
-    assert not pane.columns[1].hand_button.isEnabled()
-    pane.header.set_running(True)
-    assert pane.columns[1].hand_button.isEnabled()
-
-
-@pytest.mark.parametrize("width", [300, 420, 700])
-def test_nothing_is_wider_than_the_pane(qtbot: QtBot, width: int) -> None:
-    pane = pair(qtbot, width)
-    pane.resize(width, 600)
-    qtbot.wait(1)
-    assert pane.minimumSizeHint().width() <= 300
-    views = [column.view for column in pane.columns if column.isVisible()]
-    assert len(views) == (1 if width < 420 else 2)
-    for view in views:
-        assert view.document().size().width() <= view.viewport().width()

@@ -7,13 +7,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
-from app.gui.design.theme import apply_theme
 from app.gui.palette.command import Command
-from app.gui.palette.delegate import COMMAND_ROLE, caps_of
+from app.gui.palette.delegate import COMMAND_ROLE
 from app.gui.palette.palette import CommandPalette
-from app.gui.palette.ranking import MOST, MOST_RECENT, match, ranked, with_newest
+from app.gui.palette.ranking import match, ranked
 from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView
@@ -176,17 +174,6 @@ async def test_nothing_found_is_said_and_enter_does_nothing(palette: CommandPale
     assert palette.isVisible() and palette.nothing.isVisible() and not palette.list.isVisible()
 
 
-@pytest.mark.parametrize("percent", [100, 200])
-async def test_it_stays_inside_of_a_small_window(qapp: QApplication, percent: int) -> None:
-    apply_theme(qapp, "light", percent)
-    async with palette_over() as (window, palette):
-        window.resize(window.minimumSize())
-        QApplication.processEvents()
-        assert window.rect().contains(palette.geometry())
-        assert palette.rect().contains(palette.list.geometry())
-        assert palette.list.height() >= palette.list.sizeHintForRow(0)
-
-
 def command(title: str, kind: str = "command", place: str = "") -> Command:
     return Command(title, "", lambda: None, kind, place)  # type: ignore[arg-type]
 
@@ -234,35 +221,3 @@ def test_the_name_of_a_page_finds_what_is_on_it_after_all_titles() -> None:
     assert titles("gen", *commands) == ["General remarks", "Theme"]
     assert titles("theme general", *commands) == ["Theme"]
     assert titles("neral", *commands) == ["General remarks"]  # inside of a place's word is no match
-
-
-def test_nothing_typed_shows_the_recent_ones_and_then_the_menus() -> None:
-    theme, talk = command("Theme", "setting"), command("A talk", "conversation")
-    commands = command("New"), command("Stop"), theme, talk
-    assert titles("", *commands) == ["New", "Stop"]
-    assert titles("", *commands, recent=(talk.id, "command::Stop")) == ["A talk", "Stop", "New"]
-
-
-def test_a_recent_one_goes_before_others_that_fit_as_well() -> None:
-    commands = command("Keep one"), command("Keep two"), command("Last keep")
-    assert titles("keep", *commands, recent=("command::Keep two", "command::Last keep")) == [
-        "Keep two",
-        "Keep one",
-        "Last keep",
-    ]
-
-
-def test_recent_ones_are_few_and_each_once_and_the_list_is_bounded() -> None:
-    recent: list[str] = []
-    for number in range(40):
-        recent = with_newest(recent, f"command::{number % 20}")
-    assert recent == [f"command::{number}" for number in range(19, 19 - MOST_RECENT, -1)]
-    assert len(ranked("a", [command(f"a{number}") for number in range(500)], [])) == MOST
-
-
-@pytest.mark.parametrize(
-    ("keys", "caps"),
-    [("Ctrl+Shift+N", ["Ctrl", "Shift", "N"]), ("Ctrl++", ["Ctrl", "+"]), ("F1", ["F1"]), ("+", ["+"]), ("", [])],
-)
-def test_each_key_of_a_combination_has_a_cap(keys: str, caps: list[str]) -> None:
-    assert caps_of(keys) == caps

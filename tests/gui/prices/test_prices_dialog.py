@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QHeaderView, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.conversation import events as e
 from app.gui.design.look import Look
@@ -18,10 +18,8 @@ from app.settings.declarations import Settings
 from tests.gui.fakes import FakeBackendService, FakeFactory, FakePrices
 from tests.gui.helpers import open_dialog, press, shown, until
 from tests.gui.models.test_style_dialog import opened
-from tests.gui.window.test_accessibility import controls, cut_off, tabbed
 
 GPT, MINI, OPUS, QWEN = range(4)
-LONG = "an-organisation-with-a-name/A-Model-Whose-Name-Tells-All-Of-Its-Parameters-235B-A22B-Instruct-2507-FP8"
 
 
 @pytest.fixture
@@ -193,40 +191,6 @@ def test_cancel_keeps_nothing_and_the_next_time_it_is_read_again(dialog: PricesD
     assert service.kept == [] and dialog.table.rowCount() == 1 and texts(dialog, GPT)[1:] == ["2.00", "0.50", "1.00"]
 
 
-def test_it_can_be_typed_in_at_once_each_time_it_is_opened(dialog: PricesDialog) -> None:
-    for typed in ("3", "4"):
-        place = dialog.view.currentIndex()
-        assert (place.row(), place.column()) == (GPT, READ)
-        QTest.keyClicks(dialog.view, typed)
-        assert editor(dialog).text() == typed
-        QTest.keyClick(editor(dialog), Qt.Key.Key_Escape)
-        dialog.view.setCurrentIndex(dialog.table.index(OPUS, MODEL))
-        press(dialog, "Cancel")
-        dialog.open_with()
-        QApplication.processEvents()
-
-
-def test_the_row_that_is_wrong_stays_in_full_view(dialog: PricesDialog, service: FakePrices, qtbot) -> None:
-    dialog.close()
-    service.rows = tuple(PriceRow(f"model-{number:02}", Price(1.0, 1.0, 2.0)) for number in range(40))
-    dialog.open_with()
-    qtbot.waitUntil(dialog.isActiveWindow)
-    view = dialog.view
-    for height in range(400, 424, 3):  # wherever the last row is cut
-        dialog.resize(dialog.width(), height)
-        QApplication.processEvents()
-        view.scrollToTop()
-        row = max(row for row in range(40) if _whole(dialog, row))
-        enter(dialog, row, WRITTEN, "cheap")
-        assert dialog.answer.isVisible() and _whole(dialog, row), (height, row)
-        enter(dialog, row, WRITTEN, "2")
-        assert not dialog.answer.isVisible()
-
-
-def _whole(dialog: PricesDialog, row: int) -> bool:
-    return dialog.view.viewport().rect().contains(dialog.view.visualRect(dialog.table.index(row, WRITTEN)))
-
-
 def test_a_model_without_a_price_has_its_row_at_once(dialog: PricesDialog, service: FakePrices) -> None:
     for _ in range(2):
         dialog.show_model("Qwen3-235B")
@@ -236,14 +200,6 @@ def test_a_model_without_a_price_has_its_row_at_once(dialog: PricesDialog, servi
     assert dialog.view.currentIndex().row() == GPT and not dialog.answer.isVisible()
     press(dialog, "Save")
     assert len(service.kept[0]) == 4, "nothing was entered for it"
-
-
-def test_add_proposes_the_model_of_the_talk(dialog: PricesDialog) -> None:
-    dialog.open_with("mine")
-    QTest.keyClick(dialog.view, Qt.Key.Key_Delete)
-    assert dialog.table.place("mine") < 0
-    press(dialog, "Add a model")
-    assert dialog.table.place("mine") == 4 and editor(dialog).accessibleName() == "mine: Input"
 
 
 def test_a_broken_table_is_told(dialog: PricesDialog, service: FakePrices) -> None:
@@ -265,28 +221,6 @@ def test_a_table_that_can_not_be_saved_stays_open_as_typed(dialog: PricesDialog,
     service.refusal = None
     press(dialog, "Save")
     assert not dialog.isVisible() and service.kept[0][GPT].price.tokens_in == 3.0
-
-
-@pytest.mark.parametrize("long", [False, True])
-def test_every_control_is_named_whole_and_reached_by_tab(dialog: PricesDialog, service: FakePrices, long: bool) -> None:
-    if long:
-        dialog.close()
-        service.problem = "A sentence that is long enough to need two lines. " * 3
-        service.rows = (PriceRow(LONG.lower(), Price(123456.125, 0.0000001, 75.0)),) * 30
-        dialog.open_with(LONG)
-        dialog.resize(dialog.minimumSize())
-    QApplication.processEvents()
-    found = [widget for widget in controls(dialog) if not isinstance(widget, QHeaderView)]
-    names = [widget.accessibleName() for widget in found]
-    assert all(names) and len(set(names)) == len(names) == 6, names
-    reached = set(tabbed())
-    assert [w.accessibleName() for w in found if w.isEnabled() and w not in reached] == []
-    assert cut_off(dialog) == []
-    assert not dialog.view.horizontalScrollBar().isVisible()
-    if long:
-        assert LONG.lower() in dialog.table.index(0, MODEL).data(Qt.ItemDataRole.ToolTipRole)
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    assert not dialog.isVisible()
 
 
 @pytest.mark.parametrize(
@@ -353,19 +287,6 @@ async def test_it_is_opened_beside_the_cap_and_counts_for_the_backend_that_drive
         conversation.prices_button.click()
         window.close()
         assert not conversation.isVisible() and not dialog.isVisible()
-
-
-async def test_the_words_beside_the_cap_follow_the_backend() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(cap_dollars=0.5), service=FakeBackendService(prices=FakePrices())) as window:
-        conversation = opened(window)
-        assert not conversation.cost_words.isVisible(), "what runs here costs nothing"
-        for model, known in (("gpt-99", False), ("gpt-4.1", True)):
-            window.manager.want(backend=BackendChoice("openai", model))
-            await until(lambda model=model: window.setup.choice.model == model)
-            assert conversation.cost_words.isVisible() is not known
-        conversation.prices_button.click()
-        assert window.dialogs.prices is not None and open_dialog(window, PricesDialog).table.rowCount() == 4
 
 
 async def test_without_a_table_there_is_nothing_to_open() -> None:

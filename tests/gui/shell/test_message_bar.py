@@ -4,16 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
-from PySide6.QtGui import QAccessible, QColor, QEnterEvent, QKeySequence, QPalette
+from PySide6.QtGui import QAccessible, QEnterEvent, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.shell.message_bar import MOST, MessageBar
-from app.gui.shell.message_row import LONGEST, MessageRow, breakable, reading_ms
-from app.session.control import BackendChoice
-from tests.gui.design.test_look import contrast
-from tests.gui.pictures.window import dark_palette
-from tests.gui.window.test_accessibility import controls, cut_off, tabbed
+from app.gui.shell.message_row import MessageRow, breakable, reading_ms
 
 PATH = "/home/ann/.config/kame-desktop/a-folder-with-a-very-long-name-indeed/and_another_one/settings.json.broken" * 2
 
@@ -69,31 +65,6 @@ def test_a_repeated_message_is_counted_and_not_shown_twice(bar: MessageBar) -> N
     assert row.accessibleDescription() == "Error, 3 times"
     bar.say("Ollama did not answer. Start it.", secondary=True)
     assert len(bar.rows) == 2, "that was the one at the side"
-
-
-def test_levels_differ_in_icon_word_and_colour(bar: MessageBar, qtbot) -> None:
-    bar.say("It broke.")
-    bar.say("It limps.", level="warning")
-    bar.say("It moved.", level="notice")
-    assert [row.accessibleDescription() for row in bar.rows] == ["Error", "Warning", "Notice"]
-    pictures = {row.icon.pixmap().toImage().cacheKey() for row in bar.rows}
-    assert len(pictures) == 3
-    images = [row.icon.pixmap().toImage() for row in bar.rows]
-    assert images[0] != images[1] != images[2] != images[0]
-    qtbot.waitUntil(lambda: bar.rows[-1].width() > 300)
-    grounds = {row.grab().toImage().pixelColor(row.width() // 2, 3).name() for row in bar.rows}
-    assert len(grounds) == 3
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_text_is_readable_on_every_background(bar: MessageBar, dark: bool, qtbot) -> None:
-    bar.window().setPalette(dark_palette() if dark else QPalette(QColor("#efefef")))
-    for level in ("error", "warning", "notice"):
-        bar.say(level, level=level)
-    qtbot.waitUntil(lambda: bar.rows[-1].width() > 300)
-    for row in bar.rows:
-        ground = row.grab().toImage().pixelColor(row.width() // 2, 3)
-        assert contrast(row.label.palette().color(QPalette.ColorRole.WindowText), ground) >= 4.5, row.level
 
 
 def test_a_notice_goes_when_it_may_have_been_read(bar: MessageBar, qtbot) -> None:
@@ -194,44 +165,6 @@ def test_escape_closes_the_message_with_the_keyboard_and_gives_it_back(bar: Mess
     place.above.setFocus()
     QTest.mouseClick(bar.rows[0].close_button, Qt.MouseButton.LeftButton)
     assert bar.rows == [] and place.above.hasFocus()
-
-
-def test_tab_follows_the_messages_on_screen(bar: MessageBar, place: Place) -> None:
-    bar.with_service = True
-    bar.say("First.")
-    bar.say("Second.", True, BackendChoice("openai"), offer=("Do that", lambda: None), fault=True)
-    first, second = bar.rows
-    place.above.setFocus()
-    assert tabbed() == [
-        place.above,
-        first.close_button,
-        second.retry_button,
-        second.backend_button,
-        second.offer_button,
-        second.log_button,
-        second.close_button,
-        place.below,
-    ]
-    assert all(widget.accessibleName() for widget in controls(place))
-
-
-@pytest.mark.parametrize("sentence", [f"The file {PATH} is damaged.", "A sentence of many words. " * 12, "word" * 200])
-def test_long_sentences_wrap_and_do_not_widen_the_window(bar: MessageBar, place: Place, qtbot, sentence: str) -> None:
-    bar.with_service = True
-    least = place.minimumSizeHint().width()
-    for number in range(MOST):
-        bar.say(f"{number} {sentence}", True, BackendChoice("openai"), offer=("Use the talk button", int), fault=True)
-    qtbot.waitUntil(lambda: place.width() == 900 and bar.rows[-1].label.height() > 20 and not cut_off(place))
-    assert place.width() == 900 and place.minimumSizeHint().width() <= max(least, 820)
-    for row in bar.rows:
-        document_width = (
-            row.label.fontMetrics()
-            .boundingRect(0, 0, row.label.width(), 10_000, Qt.TextFlag.TextWordWrap, QLabel.text(row.label))
-            .width()
-        )
-        assert document_width <= row.label.width()
-        assert len(row.label.text()) <= LONGEST + 2
-        assert (row.label.toolTip() == row.sentence) == (len(row.sentence) > LONGEST)
 
 
 def test_a_path_is_copied_as_it_is(bar: MessageBar) -> None:

@@ -122,18 +122,6 @@ async def test_sizes_place_and_panes_are_found_again(tmp_path: Path) -> None:
         await until(lambda: window.oracle.isVisible() and window.oracle.width() >= 260)
 
 
-async def test_panes_that_were_not_chosen_follow_the_next_window_as_well(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    async with shown(FakeFactory(), Settings(path=path), everything=False) as window:
-        window.resize(700, 600)
-        await until(lambda: seen(window) == [False, False, False])
-    async with shown(FakeFactory(), Settings(path=path), everything=False) as window:
-        assert seen(window) == [False, False, False] and not window.panes.chosen
-        window.resize(1280, 860)
-        await until(lambda: seen(window) == [True, False, False])
-        assert window.conversations.width() >= 180
-
-
 @pytest.mark.parametrize(
     "damaged",
     [

@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QKeySequenceEdit, QLineEdit, QPushButton, QRadioButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from app.conversation.events import Processing, SoundMeasured
 from app.gui.sound.dialog import SoundDialog
@@ -20,9 +19,9 @@ from app.platform import single_instance
 from app.services.sound_service import SoundTestService
 from app.session.control import UserError
 from app.settings.declarations import Settings
-from tests.gui.fakes import GOOD, FakeSoundService
+from tests.gui.fakes import FakeSoundService
 from tests.gui.helpers import nothing_left, until
-from tests.gui.window.test_accessibility import controls, cut_off, tabbed
+from tests.gui.window.test_accessibility import cut_off
 from tests.unit.services.test_sound_service import Place as ServiceParts
 from tests.unit.services.test_sound_service import spoken
 
@@ -114,29 +113,6 @@ async def test_a_microphone_test_shows_levels_words_and_verdict(settings: Settin
     place.service.report(-1.0, True)  # comes late, from nowhere
     assert tests.microphone.level_db == -21.0
     assert tests.say_button.text() == "Say &something" and tests.back_button.isEnabled()
-
-
-@pytest.mark.parametrize(
-    ("verdict", "words", "speech", "said", "advice"),
-    [
-        ("silent", "", None, "", "Nothing at all came from “Desk microphone”. Check that it is not muted"),
-        ("quiet", "What?", -55.0, "Understood: “What?”", "Too quiet: move closer, or raise the microphone's level"),
-        ("clipped", "What?", -5.0, "Understood: “What?”", "Too loud, so that the sound is cut off: move away"),
-        ("noisy", "", -30.0, "You were heard, but no words were understood.", "Noise almost drowns out your voice"),
-        ("no speech", "", None, "", "“Desk microphone” works, but nobody spoke."),
-    ],
-)
-async def test_every_verdict_comes_with_advice(
-    settings: Settings, verdict: Any, words: str, speech: float | None, said: str, advice: str, place: Place
-) -> None:
-    place.service.found = replace(GOOD, verdict=verdict, words=words, speech_dbfs=speech)
-    await place.run(place.tests.say_button)
-    await place.end()
-    assert place.answer[0].startswith(said) and bool(place.answer[0]) == bool(said)
-    assert place.answer[1].startswith(advice)
-    assert ("speech" in place.answer[1].rpartition("(")[2]) == (speech is not None)
-    assert place.tests.answer.state.isVisible() == bool(said) and place.tests.answer.verdict.isVisible()
-    assert not cut_off(place.dialog)
 
 
 async def test_the_recording_is_played_back_and_the_loudspeaker_is_tested(settings: Settings, place: Place) -> None:
@@ -266,30 +242,6 @@ async def test_measurements_are_described_in_words(settings: Settings, place: Pl
     assert "no conversation is running" in described(None)[0]
 
 
-async def test_changing_measurements_keep_the_users_size_and_selection(settings: Settings, place: Place) -> None:
-    dialog = place.dialog
-    await until(dialog.isActiveWindow)
-    dialog.show_health(WELL)
-    fitting = dialog.height()
-    dialog.windowHandle().resize(dialog.width(), fitting + 200)  # by its frame
-    await until(lambda: dialog.height() == fitting + 200)
-    dialog.measurements.losses.setSelection(0, 4)
-    for db in (33.0, 12.0, 35.0):
-        dialog.show_health(replace(WELL, erle_db=db))
-    assert dialog.height() == fitting + 200 and dialog.measurements.losses.selectedText() == "None"
-    dialog.show_health(ILL)
-    dialog.show_hotkey_trouble("The desktop grants no keys.")
-    dialog.show_hotkey_trouble("")
-    assert dialog.height() >= fitting + 200 and not cut_off(dialog)
-    dialog.show_health(WELL)
-    dialog.windowHandle().resize(dialog.width(), fitting)
-    await until(lambda: dialog.height() == fitting)
-    dialog.show_hotkey_trouble("The desktop grants no keys.")
-    assert dialog.height() > fitting and not cut_off(dialog)
-    dialog.show_hotkey_trouble("")
-    assert dialog.height() == fitting
-
-
 async def test_the_talk_button_is_held_or_pressed_once(settings: Settings) -> None:
     settings.talk_mode = "toggle"
     async with opened(settings) as place:
@@ -391,32 +343,6 @@ async def test_the_keys_that_the_desktop_uses_are_shown(settings: Settings, plac
     for name in ("talk", "mute"):
         dialog.show_granted(name, "")
     assert not dialog.talk_button.granted.isVisible()
-
-
-async def test_every_control_is_named_reached_by_tab_and_whole(settings: Settings) -> None:
-    settings.microphone = "A microphone with a name that nobody could ever want to read to its end, front left"
-    async with opened(settings) as place:
-        dialog = place.dialog
-        await until(dialog.isActiveWindow)
-        assert QApplication.focusWidget() is place.tests.say_button
-        await place.run(place.tests.say_button)
-        await place.end()
-        dialog.show_health(ILL)
-        dialog.show_hotkey_trouble("The desktop grants no keys to programs, so the keys work in this window only.")
-        press(dialog.talk_button.talk_keys, Qt.Key.Key_A)
-        place.dialog.show_level(0.0, -3.0, 1.0, True)
-        edits = dialog.findChildren(QKeySequenceEdit)
-        found = [*controls(dialog), *edits]
-        names = [widget.accessibleName() for widget in found]
-        assert len(found) == 15 and all(names) and len(set(names)) == len(names), names
-        place.tests.say_button.setFocus()
-        reached = set(tabbed())
-        missing = [w.accessibleName() for w in found if w not in reached and not isinstance(w, QRadioButton)]
-        assert [name for name in missing if "level" not in name] == []
-        assert dialog.talk_button.hold in reached
-        await until(lambda: not cut_off(dialog))
-        assert dialog.height() < 960 and dialog.width() <= 600
-        assert place.tests.microphone_name.toolTip() == settings.microphone
 
 
 class FakeTranscriber:

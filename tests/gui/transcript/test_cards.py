@@ -50,11 +50,6 @@ def test_how_often_the_thought_was_revised_stands_in_the_head() -> None:
     assert head(4) == ["KAME", "   tiny", "   ", "revised 3×"]
 
 
-def test_an_answer_that_goes_on_is_plain() -> None:
-    card = answered(*requested(1, "It is Paris."), *said(1, "It is Paris."))
-    assert card.body == (("It is Paris.", "text"),)
-
-
 def test_an_answer_without_words_waits_or_was_interrupted() -> None:
     assert answered(e.AssistantStarted(1.0, 1, 1)).body == (("…", "text"),)
     cut = answered(e.AssistantStarted(1.0, 1, 1), e.AssistantEnded(1.2, 1, True))

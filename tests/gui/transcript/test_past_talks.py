@@ -108,19 +108,6 @@ def test_a_word_without_an_end_is_cut_where_it_is_shown_and_copied_whole(qtbot: 
     assert word in pane.text()
 
 
-@pytest.mark.slow
-def test_of_an_answer_that_grows_without_an_end_the_newest_words_are_shown(qtbot: QtBot) -> None:
-    pane = pane_with(qtbot)
-    pane.begin()
-    for number in range(4_000):
-        pane.apply(e.AssistantSaid(number * 0.4, 1, f"word{number}", 1))
-        if number % 40 == 39:
-            pane.settle()
-            shown = pane.view.card_text(0)
-            assert shown.endswith(f" word{number}") and len(shown) < LONGEST_BODY + 100
-    assert "…" in shown
-
-
 def test_of_an_endless_conversation_the_newest_turns_are_shown(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(past_talk_module, "MOST_LETTERS", 70_000)
     long = "word " * 100_000  # of which 20,000 letters are shown

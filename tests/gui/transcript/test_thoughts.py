@@ -130,16 +130,6 @@ async def test_an_opened_talk_has_its_thoughts_too() -> None:
         await until(lambda: cursor().position() > first and in_view(window, "Thought 10."))
 
 
-async def test_the_links_of_all_answers_share_a_format(window: MainWindow) -> None:
-    """A document never forgets a format, and one that no other answer has would be kept for each."""
-    formats = window.transcript.view.document().allFormats
-    say(window, *revised(1))
-    before = len(formats())
-    for turn in range(2, 8):
-        say(window, *revised(turn))
-    assert len(formats()) == before
-
-
 async def test_thoughts_that_are_no_longer_kept_are_not_promised(window: MainWindow) -> None:
     window.oracle.log.limit = 4
     for turn in (1, 2, 3):

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from app.audio.devices import active_device, list_process, manager, portaudio_library, pulse, slot, watch
-from app.audio.devices.listing import Device
+from app.audio.devices import active_device, manager, portaudio_library, pulse, watch
 from app.audio.devices.manager import DeviceManager
 from app.audio.devices.microphone import Microphone
 from app.audio.devices.pulse import PulseServer
@@ -201,23 +200,6 @@ def test_device_can_be_chosen_during_a_device_test(rig: AudioRig) -> None:
         assert sum(stream.kind == "output" for stream in rig.fake.streams) == 1
 
 
-def test_leaving_does_not_wait_for_the_child_process(rig: AudioRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped: list[bool] = []
-    asked: list[bool] = []
-
-    def child() -> SimpleNamespace:
-        asked.append(True)
-        return SimpleNamespace(poll=lambda: None, stop=lambda: stopped.append(True))
-
-    monkeypatch.setattr(list_process, "ListProcess", child)
-    with session() as devices:
-        rig.plug(*rig.rows, CALL, default=rig.default)
-        notices_during(devices, 0.5)
-        assert asked == [True]  # one for both devices
-        begun = time.monotonic()
-    assert time.monotonic() - begun < 0.5 and stopped == [True]
-
-
 def test_refused_device_is_tried_again_when_chosen_again(rig: AudioRig) -> None:
     with session() as devices:
         rig.refuse("Built-in", portaudio_library.UNAVAILABLE)
@@ -240,31 +222,6 @@ def test_part_of_the_name_of_the_device_in_use_changes_nothing(rig: AudioRig) ->
         streams = len(rig.fake.streams)
         devices.choose("headse", "")  # in use already
         assert not notices_during(devices, 0.6) and len(rig.fake.streams) == streams
-
-
-def test_portaudio_is_locked_between_finding_and_opening(rig: AudioRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    find, held = slot.DeviceSlot.find, []
-
-    def free() -> None:
-        if portaudio_library.LOCK.acquire(blocking=False):
-            portaudio_library.LOCK.release()
-            held.append(False)
-        else:
-            held.append(True)
-
-    def spied(self: slot.DeviceSlot, name: str | None, state: None) -> Device:
-        found = find(self, name, state)
-        other = threading.Thread(target=free)
-        other.start()
-        other.join()
-        return found
-
-    monkeypatch.setattr(slot.DeviceSlot, "find", spied)
-    with session("Headset") as devices:
-        rig.plug(BUILT_IN, SPEAKER, default=(0, 1))
-        rig.lose("input")
-        notices_of(devices, 1)
-    assert len(held) > 3 and all(held)
 
 
 def test_com_is_never_uninitialised(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from app.audio.devices.drift import DriftCompensatingSink, FineResampler
+from app.audio.devices.drift import DriftCompensatingSink
 from app.audio.io.clock_loop import ClockLoop
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
 from app.research.benches.room import BLOCK, FADE, Room
@@ -44,16 +44,6 @@ def test_loop_measures_the_drift_despite_whole_blocks_and_late_threads(ppm: int,
     # The queue's level stays within 20 ms while the drift is measured, 12 ms afterwards.
     assert np.ptp(offsets) <= 0.025 * SAMPLE_RATE
     assert np.ptp(offsets[15 * minute :]) <= 0.015 * SAMPLE_RATE
-
-
-def test_resampling_adds_no_noise() -> None:
-    resampler = FineResampler()
-    tone = np.sin(2 * np.pi * 1000 * np.arange(20 * SAMPLE_RATE) / SAMPLE_RATE).astype(np.float32)
-    out = []
-    for n in range(0, len(tone), FRAME_SAMPLES):
-        resampler.set_rate(300 * math.sin(n / 1e4))
-        out.append(resampler.push(tone[n : n + FRAME_SAMPLES]))
-    assert _roughness(np.concatenate(out)[1000:], 1000) < -60
 
 
 def _roughness(tone: np.ndarray, hertz: float) -> float:

@@ -1,8 +1,5 @@
 """The ring under every interleaving: order is kept, and every sample is counted once."""
 
-import threading
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -106,55 +103,3 @@ def test_discard_during_a_read_takes_effect_at_the_next_one() -> None:
     rest = np.zeros(4, np.float32)
     assert ring.read_into(rest) == 2
     assert rest[:2].tolist() == [10, 11]
-
-
-def test_reads_into_one_channel_of_a_block() -> None:
-    ring = Ring(8)
-    ring.write(ramp(1, 3))
-    block = np.zeros((3, 2), np.float32)
-    assert ring.read_into(block[:, 0]) == 3
-    assert block.tolist() == [[1, 0], [2, 0], [3, 0]]
-
-
-def test_capacity_of_zero() -> None:
-    with pytest.raises(ValueError, match="room"):
-        Ring(0)
-
-
-def test_two_threads_keep_the_order_and_the_sum() -> None:
-    ring = Ring(2_000)
-    done = threading.Event()
-    wrong: list[str] = []
-
-    def write() -> None:
-        position, step = 0, 0
-        deadline = time.perf_counter() + 0.4
-        while position < 2**23 and time.perf_counter() < deadline:
-            count = (7, 480, 1_920, 3_000, 1)[step % 5]
-            ring.write(ramp(position, count))
-            position += count
-            step += 1
-            if step % 11 == 0:
-                ring.discard()
-            if step % 3 == 0:
-                time.sleep(0.0001)
-        done.set()
-
-    writer = threading.Thread(target=write, name="ring-writer")
-    writer.start()
-    out = np.empty(700, np.float32)
-    last = -1.0
-    while not done.is_set() or ring.queued:
-        got = ring.read_into(out)
-        if got:
-            if out[0] <= last or (np.diff(out[:got]) < 1).any():
-                wrong.append(f"{last} then {out[:got]}")
-            last = float(out[got - 1])
-        counts = ring.counts()
-        if counts.written != counts.taken + counts.queued + counts.flushed + counts.lost:
-            wrong.append(str(counts))
-        if min(counts) < 0:
-            wrong.append(str(counts))
-    writer.join()
-    assert not wrong
-    assert ring.counts().queued == 0

@@ -109,16 +109,6 @@ def test_stream_is_found_by_its_tag_or_number() -> None:
     assert place(*plain) == 2 and place(*plain, number=1) == 1 and place(plain[1], number=1) == 2
 
 
-def test_stopped_list_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    popen, waiting = list_process.subprocess.Popen, [sys.executable, "-c", "import time; time.sleep(60)"]
-    monkeypatch.setattr(list_process.subprocess, "Popen", lambda command, **how: popen(waiting, **how))
-    child = ListProcess()
-    assert child.poll() is None
-    begun = time.monotonic()
-    child.stop()
-    assert time.monotonic() - begun < 5 and child._process.returncode is not None
-
-
 def test_pipe_held_open_by_another_process_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         held = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]})).recv(1)"

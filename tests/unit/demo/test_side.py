@@ -3,7 +3,7 @@
 import pytest
 
 from app.conversation import events as e
-from app.demo.side import RunningTime, SideState, Thought
+from app.demo.side import RunningTime, SideState
 
 
 def thinks(number: int, at: float, text: str, *, ended: bool = True, before: int = 0) -> list[e.Event]:
@@ -29,17 +29,6 @@ def following(*events: e.Event, start: float = 1.0, seconds: float = 2.0) -> Sid
 
 def level(at: float) -> e.LevelMeasured:
     return e.LevelMeasured(at, -90.0, -90.0)
-
-
-def test_the_stopwatch_runs_from_the_questions_end_until_the_answer_is_heard() -> None:
-    state = following(e.UserStarted(1.0, 1), level(2.5))
-    assert state.clock(2.5) is None and state.hears, "the question is not over"
-    assert state.clock(3.4) == pytest.approx(0.4) and state.heard is None
-    state.apply(e.UserEnded(3.2, 1, 2.9, "words"))
-    state.apply(e.AssistantStarted(3.7, 1, 1))
-    assert state.heard == pytest.approx(0.7), "the question's own end counts, and not the one that was noticed"
-    assert state.clock(9.0) == pytest.approx(0.7), "it has stopped"
-    assert state.speaks and not state.hears
 
 
 def test_who_speaks_before_the_question_is_over_is_heard_at_once() -> None:
@@ -69,30 +58,6 @@ def test_a_turn_that_was_ended_too_soon_is_asked_about_as_a_whole() -> None:
         e.AssistantSaid(3.4, 2, "Yes", 2),
     )
     assert state.heard == pytest.approx(0.3) and state.text == "Yes"
-
-
-def test_thoughts_are_rewritten_and_the_old_ones_are_marked() -> None:
-    state = following(e.UserStarted(1.0, 1), *thinks(1, 1.5, "Which cake?"))
-    assert state.thoughts == (Thought(1, "Which cake?"),) and state.hears and state.thinks
-    for event in thinks(2, 2.5, "The Sahara  desert", before=1):
-        state.apply(event)
-    assert state.thoughts == (Thought(1, "Which cake?", gone=True), Thought(2, "The Sahara desert"))
-    for event in (
-        e.UserEnded(3.1, 1, 2.9, "words"),
-        e.AssistantStarted(3.3, 1, 2),
-        e.AssistantSaid(3.5, 1, "The", 2),
-        e.AssistantSaid(3.7, 1, "Sahara", 2),
-        e.AssistantSaid(3.7, 1, ",", 2, glued=True),
-    ):
-        state.apply(event)
-    assert state.thoughts[-1].said == 2 and state.text == "The Sahara,"
-    assert not state.thinks, "the answer is whole, and being spoken"
-
-
-def test_thoughts_of_the_question_before_are_forgotten() -> None:
-    state = following(e.UserStarted(1.0, 1), *thinks(1, 1.5, "Old"))
-    state.ask(5.0, 1.0)
-    assert state.thoughts == () and not state.thinks
 
 
 def test_it_thinks_from_the_questions_end_until_it_is_heard() -> None:

@@ -1,7 +1,6 @@
 """Tests the log: its limits, threads, redaction, files, and uncaught errors."""
 
 import asyncio
-import gc
 import io
 import logging
 import os
@@ -109,18 +108,6 @@ def test_no_line_of_many_threads_is_lost_or_kept_twice(hide: Redactor) -> None:
         assert {entry.thread for entry in kept.entries()} == {f"chat {name}" for name in range(8)}
 
 
-def test_logging_is_put_back_as_it_was() -> None:
-    root = logging.getLogger()
-    before = root.level, list(root.handlers)
-    with start_logging(level=logging.DEBUG) as kept:
-        assert root.level == logging.DEBUG
-        log.debug("seen")
-    assert (root.level, root.handlers) == before
-    assert messages(kept) == ["seen"], "what waited was kept"
-    assert not [thread for thread in threading.enumerate() if "(_monitor)" in thread.name]
-    kept.close()
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -201,26 +188,6 @@ def test_no_text_takes_long_to_look_through(hide: Redactor) -> None:
     """With quadratic time or worse this would take hours."""
     for part in ("a-", "x_", "://", "http://a:", "key=", "api_key_", 'password="', "eyJ", "sk-", "bearer ", "token: 1"):
         hide(part * (100_000 // len(part)))
-
-
-def test_a_thread_that_logs_neither_waits_nor_is_held_by_its_errors(kept: Log) -> None:
-    class Big:
-        pass
-
-    def fail() -> None:
-        big = Big()
-        raise ValueError(type(big).__name__)
-
-    with alone():
-        try:
-            fail()
-        except ValueError:
-            log.exception("failed")
-    assert kept.flush(5)
-    gc.collect()
-    assert not [one for one in gc.get_objects() if type(one) is Big], "the frames have gone"
-    (entry,) = kept.entries()
-    assert "ValueError: Big" in entry.details and "raise ValueError(type(big).__name__)" in entry.details
 
 
 def test_a_line_that_cannot_be_worded_is_told_of(kept: Log) -> None:
@@ -369,44 +336,6 @@ def test_an_unrenamable_file_is_gone_on_with(tmp_path: Path, monkeypatch: pytest
     written = (tmp_path / "kame.log").read_text("utf-8")
     assert all(f"line {number} is here" in written for number in range(50))
     assert [path.name for path in tmp_path.iterdir()] == ["kame.log"]
-
-
-def test_a_refused_file_takes_its_turn_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hide: Redactor) -> None:
-    monkeypatch.setattr(logs, "FILE_BYTES", 1_000)
-    monkeypatch.setattr(logs, "REFUSED_SECONDS", -1.0)
-    (tmp_path / "kame.log.1").write_text("older")
-    refused: list[str] = []
-    replace = os.replace
-
-    def busy(source: str, target: str) -> None:
-        if len(refused) < 3:
-            refused.append(source)
-            raise PermissionError(13, "used by another process")
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", busy)
-    with start_logging(tmp_path, hide=hide) as kept:
-        for number in range(30):
-            log.warning("line %d is here", number)
-        assert kept.flush(5)
-    assert len(refused) == 3 and "line 0 is here" in (tmp_path / "kame.log.1").read_text("utf-8")
-    assert "older" in [path.read_text("utf-8") for path in tmp_path.iterdir()]
-    assert not (tmp_path / "kame.log.full").exists()
-
-
-def test_it_works_without_a_terminal(monkeypatch: pytest.MonkeyPatch, hide: Redactor) -> None:
-    monkeypatch.setattr(sys, "stderr", None)  # as Windows starts an app with a window
-    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
-    with start_logging(stream=sys.stderr, hide=hide) as kept:
-        undo = watch_exceptions()
-        try:
-            raise ValueError("seen")
-        except ValueError as error:
-            sys.excepthook(type(error), error, error.__traceback__)
-        undo()
-        with alone():
-            log.warning("%d", "wrong")
-        assert len(messages(kept)) == 2
 
 
 def test_what_was_said_is_taken_out_of_other_words() -> None:

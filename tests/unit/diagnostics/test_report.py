@@ -227,20 +227,6 @@ def test_a_log_with_marks_of_its_own_stays_in_one_block() -> None:
     assert text.rstrip().endswith("`````") and text.count("`````") == 2
 
 
-def test_the_newest_talk_is_told_and_the_failures_of_all() -> None:
-    notes = talk()
-    notes.apply(e.SessionStarted(0.0, "kame", "whisper", "OpenAI", "gpt", "after"))
-    notes.apply(e.FrontEndChanged(1.0, "cascade"))
-    notes.apply(e.AnswerModeChanged(1.0, "thinking"))
-    notes.apply(e.SecondaryChanged(2.0, "Ollama", "gemma"))
-    text = diagnostics(MACHINE, Settings(), notes, [], hide=Redactor())
-    assert section(text, "Talk") == (
-        "- Front-end: cascade; - Speech recognition: whisper; - Back-end: OpenAI / gpt; - Answer mode: thinking; "
-        "- Comparison: Ollama / gemma; - Seconds: 2"
-    ).split("; ")
-    assert len(section(text, "Failures")) == 1 and "- TranscriptFinal: 1" not in text
-
-
 async def test_it_looks_at_this_machine_off_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings()
     monkeypatch.setattr(report, "probe_card", lambda: Card("A card", 24 * 10**9))
@@ -282,10 +268,6 @@ def listing(*models: dict[str, Any]) -> Act:
         telling(json.dumps({"models": models}).encode())(request)
 
     return act
-
-
-def no_key(names: Sequence[str]) -> tuple[str, str]:
-    return "", "none"
 
 
 @pytest.mark.parametrize(
@@ -369,20 +351,3 @@ def test_what_hangs_or_fails_is_told_and_holds_nothing_up(monkeypatch: pytest.Mo
 
     found = asyncio.run(go())
     assert (found.card, found.ollama, found.keys, found.sound) == (None, None, None, Sound(trouble=NO_SOUND))
-
-
-def test_probes_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    release = threading.Event()
-    monkeypatch.setattr(machine, "probe_card", lambda: release.wait(20) and None)
-    monkeypatch.setattr(machine, "probe_sound", Sound)
-
-    async def go() -> None:
-        task = asyncio.create_task(probe_machine(NOBODY, no_key))
-        await asyncio.sleep(0.05)
-        assert not task.done()
-        task.cancel()
-        await asyncio.wait([task], timeout=1)
-        assert task.cancelled()
-        release.set()
-
-    asyncio.run(go())

@@ -32,13 +32,6 @@ voice.__exit__(None, None, None)
 """
 """Speech recognition and voice, in processes of their own that end with their standard input."""
 
-WITHOUT = """
-import sys
-import onnxruntime
-print("loaded", flush=True)
-sys.stdin.read()
-"""
-"""The library alone, with its reports on."""
 
 REPORTED_AFTER_SECONDS = 12.0
 """It contacts its server 9 s after its import."""
@@ -103,13 +96,6 @@ def _run(script: str, home: Path, proxy: Proxy, seconds: float) -> bool:
 def test_what_the_app_loads_reports_nothing(tmp_path: Path, proxy: Proxy) -> None:
     assert not _run(LOADED, tmp_path, proxy, REPORTED_AFTER_SECONDS)
     assert list(tmp_path.rglob("*")) == []
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere onnxruntime leaves its reports to the system")
-def test_the_library_would_report_if_it_were_let(tmp_path: Path, proxy: Proxy) -> None:
-    assert _run(WITHOUT, tmp_path, proxy, 60.0)
-    assert list(tmp_path.rglob("onnxruntime.db"))
 
 
 @pytest.mark.parametrize("before", ["0", ""])

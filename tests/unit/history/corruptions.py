@@ -1,21 +1,13 @@
-"""Damages a file of conversations at random, and says what is left of it in the app and in SQLite's own recovery.
+"""Damages a file of conversations at random, and says what is left of it in the app and for SQLite."""
 
-`python -m tests.unit.history.corruptions --count 500` prints the figures.
-"""
-
-import argparse
 import asyncio
 import contextlib
 import json
 import random
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
-import time
 import zlib
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +16,6 @@ from app.history.base import Setup
 from app.history.store import HistoryStore
 from tests.support.history import MOON, TEA, talk
 
-CLOSE_SECONDS = 3.0
 SIZES = (1, 1, 2, 1, 3, 1, 6)
 """Questions in a talk: from a piece of a page to many pages."""
 PAGE = 4096
@@ -36,16 +27,10 @@ UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 class Report:
     """What came of some corruptions. `lost`: talks that SQLite could read and the app didn't keep."""
 
-    count: int = 0
-    written: int = 0
     readable: int = 0
-    recovered: int = 0
     kept: int = 0
     lost: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    told: Counter[str] = field(default_factory=Counter)
-    slowest_opening: float = 0.0
-    slowest_closing: float = 0.0
 
 
 async def make(path: Path) -> dict[str, list[str]]:
@@ -131,20 +116,6 @@ def readable(path: Path, said: dict[str, list[str]]) -> dict[str, set[str]]:
     return found
 
 
-def recovered(path: Path, said: dict[str, list[str]]) -> dict[str, set[str]] | None:
-    """Returns the same after `sqlite3 FILE .recover`; None where that command can't be had."""
-    command = shutil.which("sqlite3")
-    if command is None:
-        return None
-    script = subprocess.run([command, str(path), ".recover"], capture_output=True, timeout=60, check=False).stdout
-    found: dict[str, set[str]] = {}
-    for line in script.split(b"\n"):
-        for piece in line.split(b"X'" if b"X'" in line else b"x'")[1:]:
-            with contextlib.suppress(ValueError):
-                _note(found, bytes.fromhex(piece.split(b"'")[0].decode()), said)
-    return found
-
-
 def _note(found: dict[str, set[str]], packed: object, said: dict[str, list[str]]) -> None:
     if not isinstance(packed, bytes):
         return
@@ -164,7 +135,6 @@ async def check(count: int, seed: int) -> Report:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         whole = Path(folder) / "whole.sqlite3"
         said = await make(whole)
-        report.written = len(said)
         for number in range(count):
             place = Path(folder) / str(number)
             place.mkdir()
@@ -177,19 +147,14 @@ async def check(count: int, seed: int) -> Report:
 
 
 async def _judge(report: Report, name: str, path: Path, said: dict[str, list[str]]) -> None:
-    report.count += 1
     by_sqlite: dict[str, set[str]] = {}
     with contextlib.suppress(*UNREADABLE):
         by_sqlite = readable(path, said)
-    by_command = recovered(path, said) or {}
     report.readable += len(by_sqlite)
-    report.recovered += len(by_command)
     damaged = path.read_bytes()
-    began = time.perf_counter()
     history = HistoryStore(path, None)
     try:
         kept = await asyncio.wait_for(_all_words(history), 60)
-        report.slowest_opening = max(report.slowest_opening, time.perf_counter() - began)
         history.begin("new", Setup()).put(e.TranscriptFinal(0.1, 1, "A new talk begins.", 0.1))
         if "new" not in [view.key for view in await history.conversations("begins")]:
             report.wrong.append(f"{name}: a new talk is not kept")
@@ -197,7 +162,6 @@ async def _judge(report: Report, name: str, path: Path, said: dict[str, list[str
         report.wrong.append(f"{name}: {type(error).__name__}: {error}")
         kept = ""
     other = next(iter(path.parent.glob("*.version-*")), None)
-    report.told["taken for another version's"] += other is not None
     if other is not None and (other.read_bytes() != damaged or str(other) not in history.notice):
         report.wrong.append(f"{name}: another version's file was changed, or a sentence is missing: {history.notice}")
     if history.trouble:
@@ -207,16 +171,12 @@ async def _judge(report: Report, name: str, path: Path, said: dict[str, list[str
         report.wrong.append(f"{name}: a sentence is missing or wrong: {history.notice}")
     if aside.exists() and "version" not in name and aside.stat().st_size != len(damaged):
         report.wrong.append(f"{name}: the damaged file was changed")
-    if other is None:
-        report.told["set aside and rescued" if history.notice else "read as it is"] += 1
-    began = time.perf_counter()
     await history.close()
-    report.slowest_closing = max(report.slowest_closing, time.perf_counter() - began)
     if "could not be closed" in history.trouble:
         report.wrong.append(f"{name}: {history.trouble}")
     report.kept += sum(all(text.strip() in kept for text in said[mark]) for mark in said)
-    for mark in () if other else by_sqlite.keys() | by_command.keys():
-        missing = [text for text in by_sqlite.get(mark, set()) | by_command.get(mark, set()) if text not in kept]
+    for mark in () if other else by_sqlite:
+        missing = [text for text in by_sqlite[mark] if text not in kept]
         if missing:
             report.lost.append(f"{name}: {mark} ({len(missing)} turns)")
 
@@ -228,25 +188,3 @@ async def _all_words(history: HistoryStore) -> str:
             words += [event.text for event in one.events if isinstance(event, e.TranscriptFinal | e.AssistantSaid)]
             words += [event.text for event in one.events if isinstance(event, e.OracleDelta)]
     return "\n".join(words)
-
-
-def main() -> int:
-    """Prints the figures; returns 1 if something was lost or wrong, or if closing took longer than `CLOSE_SECONDS`."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    report = asyncio.run(check(args.count, args.seed))
-    recovery = report.recovered or "not to be had here"
-    print(
-        f"{report.count} corruptions of a history of {report.written} talks: {dict(report.told)}; talks that SQLite's "
-        f"queries read: {report.readable}, sqlite3 .recover: {recovery}, the app: {report.kept}; slowest "
-        f"opening {report.slowest_opening:.2f} s, closing {report.slowest_closing:.2f} s"
-    )
-    for line in [*report.lost, *report.wrong]:
-        print(line)
-    return int(bool(report.lost or report.wrong) or report.slowest_closing > CLOSE_SECONDS)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

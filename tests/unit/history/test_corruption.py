@@ -197,22 +197,6 @@ async def test_the_words_of_a_talk_are_kept_where_its_row_is_gone(tmp_path: Path
         assert [event.text for event in told.events if hasattr(event, "text")] == [*TEA]
 
 
-async def test_a_job_on_a_damaged_file_is_done_on_the_rescued_one(tmp_path: Path) -> None:
-    path = tmp_path / "history.sqlite3"
-    await _two(path)
-    async with kept(tmp_path) as history:
-        await history.conversations()
-        await history._do(lambda file: file.connection.execute("PRAGMA writable_schema = ON"))
-        await history._do(
-            lambda file: file.connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'packed', 'x')")
-        )
-        await history._do(lambda file: file.connection.execute("PRAGMA schema_version = 900"))
-        log = history.begin("b", Setup())
-        log.put(e.TranscriptFinal(0.2, 1, "And sugar?", 0.2))
-        assert {view.key for view in await history.conversations()} == {"a", "b"}
-        assert len(await history.talks("b")) == 2 and "damaged" in history.notice
-
-
 @pytest.mark.parametrize("error", [sqlite3.OperationalError("Could not decode"), TypeError("odd"), MemoryError()])
 async def test_a_thread_that_can_not_open_anything_answers_all_the_same(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,7 +1,6 @@
 """Errors and damage while the file of conversations is in use: what was said is kept, and no sound file is replaced."""
 
 import contextlib
-import io
 import os
 import re
 import sqlite3
@@ -176,22 +175,6 @@ async def test_a_text_that_a_job_can_not_read_is_no_damage_by_itself(tmp_path: P
         assert history.notice == "" and {view.key for view in await history.conversations()} == {"a"}
 
 
-@pytest.mark.parametrize("fault", [b"", OSError(5, "Input/output error")], ids=["cut off meanwhile", "unreadable"])
-def test_an_unread_page_costs_no_other(fault: bytes | OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Failing(io.BytesIO):
-        def read(self, count: int | None = -1) -> bytes:
-            if self.tell() != pages.PAGE:
-                return super().read(count)
-            if isinstance(fault, OSError):
-                raise fault
-            return fault
-
-    monkeypatch.setattr(pages, "open_regular", lambda path: Failing(b"1" * 4096 + b"2" * 4096 + b"3" * 100))
-    assert pages._copy(tmp_path / "file", tmp_path / "copy") == 8292
-    data = (tmp_path / "copy").read_bytes()
-    assert data == b"1" * 4096 + bytes(4096) + b"3" * 100 + bytes(3996)
-
-
 TEXTS = {"t": re.compile("tn*")}
 
 
@@ -272,37 +255,6 @@ async def test_the_words_of_a_talk_that_the_rescue_did_not_keep_are_written_agai
         assert await _words(history, "a") == ["Said before.", "Answered before.", "Said after."]
         assert "damaged" in history.notice and await _words(history, "b")
     assert path.with_name("history.sqlite3.broken").exists()
-
-
-@pytest.mark.parametrize("cut", [0.3, 0.9])
-async def test_of_a_damaged_talk_whatever_holds_more_words_is_shown(cut: float, tmp_path: Path) -> None:
-    """The events before the damage where they hold all words, or else the turns."""
-    path = tmp_path / "history.sqlite3"
-    async with kept(tmp_path) as history:
-        hold(history, "a", MOON)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
-        (packed,) = file.execute("SELECT packed FROM talks").fetchone()
-        file.execute("UPDATE talks SET packed = ?", (packed[: round(len(packed) * cut)],))
-        if cut > 0.5:
-            file.execute("DELETE FROM turns WHERE speaker = 'assistant'")
-    async with kept(tmp_path) as history:
-        (told,) = await history.talks("a")
-    said = [event for event in told.events if isinstance(event, e.TranscriptFinal | e.AssistantSaid)]
-    assert said[0].text == MOON[0]
-    assert (len(said) > 2) is (cut > 0.5), "single words of the answer are in the events only"
-
-
-async def test_a_long_talk_is_kept_and_not_loaded_each_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries, "_MOST_PACKED", 2000)
-    read = []
-    monkeypatch.setattr(queries, "unpack_lines", lambda packed: read.append(1) or ([], True))
-    async with kept(tmp_path) as history:
-        events = hold(history, "a", MOON, TEA)
-    async with kept(tmp_path) as history:
-        await history.conversations()
-        assert read == []
-        (told,) = await history.talks("a")
-        assert told.events == tuple(events)
 
 
 async def test_an_event_that_can_not_be_stored_holds_up_no_other(tmp_path: Path) -> None:

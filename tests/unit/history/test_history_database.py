@@ -16,10 +16,9 @@ from app.conversation import events as e
 from app.conversation.prompt import Document
 from app.history import erasing, schema
 from app.history.base import Setup
-from app.history.database import history_path, open_database
+from app.history.database import open_database
 from app.history.store import HistoryStore
 from app.session.control import UserError
-from app.settings.paths import APP_NAME
 from tests.support.history import MOON, TEA, asked_and_answered, everywhere, hold, kept, talk
 from tests.support.raising import raising
 
@@ -29,10 +28,6 @@ SAID = e.TranscriptFinal(0.2, 1, "The quick brown fox.", 0.2)
 async def _said(path: Path) -> None:
     async with kept(path.parent) as history:
         history.begin("a", Setup()).put(SAID)
-
-
-def test_it_lies_in_the_users_data() -> None:
-    assert history_path().name == "history.sqlite3" and APP_NAME in str(history_path())
 
 
 @pytest.mark.parametrize("version", [1, schema.VERSION - 1, schema.VERSION + 1])

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from app.conversation import events as e
 from app.conversation.frame import end_of_frame
 from app.gui.inspector.activity import LONGEST_PARTIAL, MOST_REQUESTS, Activity
-from app.gui.inspector.things import Answer, Fed, Swap, Word, between, by_start
-from tests.gui.pictures.timeline import GPT, QWEN, long_talk, talk
+from app.gui.inspector.things import Word, between
+from tests.gui.pictures.timeline import GPT, QWEN, long_talk
 
 
 def fold(*events: e.Event, kept: float = 1800.0) -> Activity:
@@ -57,62 +55,12 @@ def test_words_stay_where_they_were_first_heard() -> None:
     ]
 
 
-def test_a_backchannel_needs_no_turn_before_it() -> None:
-    turn = fold(e.UserBackchannel(4, 3, "Mhm.")).turns[-1]
-    assert (turn.backchannel, turn.text, turn.start, turn.end) == (True, "Mhm.", 4, 4)
-
-
-def test_a_transcript_without_a_start_has_a_turn_all_the_same() -> None:
-    turn = fold(e.TranscriptFinal(4, 3, "Hello.", 3.5)).turns[-1]
-    assert (turn.text, turn.end) == ("Hello.", 4)
-
-
 def test_long_partials_keep_their_end() -> None:
     made = fold(e.UserStarted(1, 1), e.TranscriptPartial(2, 1, "so " * 400 + "end", "", 2.0))
     assert made.partials[-1].stable.endswith("end") and len(made.partials[-1].stable) == LONGEST_PARTIAL + 1
 
 
 # -- the back-ends
-
-
-def test_a_revision_from_request_to_end() -> None:
-    made = fold(
-        asked(1),
-        e.OracleDelta(1.3, 1, "Mont Blanc"),
-        e.OracleDelta(1.4, 1, "is high"),
-        e.OracleFed(1.5, 1, 2, 30.0),
-        e.OraclePromoted(1.6, 1),
-        e.OracleFed(1.7, 1, 2, 35.0),
-        e.OracleEnded(1.6, 1, "complete", 4),
-    )
-    request = made.bars[-1]
-    revision = request.request
-    assert (request.start, request.first, request.end, revision.end_reason) == (1, 1.3, 1.6, "complete")
-    assert (revision.asked_words, revision.words, revision.final, request.past) == (3, 4, True, False)
-    assert request.fed_until == 1.7
-    assert [(fed.words, fed.waited_ms, fed.backend) for fed in made.fed] == [(2, 30.0, QWEN), (2, 35.0, QWEN)]
-
-
-def test_superseded_given_up_failed() -> None:
-    made = fold(
-        asked(1),
-        asked(2, 2),
-        e.OracleSuperseded(2.5, 1, 2),
-        asked(3, 3),
-        e.OracleEnded(3, 2, "superseded", 0),
-        e.OracleEnded(4, 3, "failed", 0),
-    )
-    one, two, three = made.bars
-    assert (one.past, one.request.by, one.request.superseded_at) == (True, 2, 2.5)
-    assert (two.past, two.request.by, two.end) == (True, 0, 3)
-    assert (three.past, three.request.end_reason) == (False, "failed")
-
-
-def test_each_has_a_row_to_itself_while_it_runs_and_they_descend_like_stairs() -> None:
-    made = fold(*(asked(n, n) for n in range(1, 4)), e.OracleEnded(3.5, 2, "complete", 1), asked(4, 4))
-    assert [bar.rows[3] for bar in made.bars] == [0, 1, 2, 1]
-    assert [bar.rows[2] for bar in made.bars][:2] == [0, 1]
-    assert all(bar.rows[1] == 0 for bar in made.bars)
 
 
 def test_the_secondary_has_rows_of_its_own_and_a_new_model_is_named() -> None:
@@ -139,38 +87,10 @@ def test_a_revision_that_is_handed_over_goes_on_in_the_drivers_lane() -> None:
     assert rest.named and rest.request is secondary.request
 
 
-def test_what_was_complete_when_it_was_handed_over_is_a_moment_in_the_drivers_lane() -> None:
-    made = fold(
-        asked(1, 1, GPT, secondary=True),
-        e.OracleDelta(2, 1, "Its own"),
-        e.OracleEnded(2.5, 1, "complete", 2),
-        e.OracleHandedOver(3, 1),
-    )
-    secondary, rest = made.bars
-    assert (secondary.end, rest.start, rest.first, rest.end) == (2.5, 3, 3, 3)
-
-
 def test_a_routed_turn_knows_its_kind() -> None:
     routed = e.BackendRouted(1, 1, "stem", 0.9, *GPT, "why")
     assert fold(routed, asked(1, 1, GPT)).bars[-1].request.kind == "stem"
     assert fold(routed, e.BackendChanged(1, *QWEN), asked(1, 1)).bars[-1].request.kind == ""
-
-
-def test_tokens_are_counted_by_frame() -> None:
-    made = fold(asked(1), e.OracleTaken(2, 1, 1, 5), e.OracleTaken(2.08, 1, 3, 3), e.OracleTaken(2.16, 2, 1, 0))
-    assert [(t.tokens, t.taken, t.waiting) for t in made.taken] == [(1, 1, 5), (2, 3, 3), (1, 1, 0)]
-
-
-def test_swaps() -> None:
-    made = fold(
-        e.SessionStarted(0, "kame", "w", *QWEN, "thinking"),
-        e.BackendChanged(3, *GPT, "fallback"),
-        e.FrontEndChanged(4, "cascade"),
-    )
-    assert [(s.start, s.what, s.name, s.backend) for s in made.swaps] == [
-        (3, "fallback", "gpt-4.1", GPT),
-        (4, "frontend", "cascade", None),
-    ]
 
 
 # -- the assistant
@@ -210,24 +130,6 @@ def test_a_new_answer_ends_the_one_before_it_and_late_words_belong_to_their_own(
 
 
 # -- trouble
-
-
-def test_trouble() -> None:
-    made = fold(
-        e.FramesDropped(1, 6),
-        e.Underrun(2, 1),
-        e.RecognitionSkipped(3, 4),
-        e.Failure(4, "backend", "No model."),
-        e.LevelMeasured(4.08, -20, -20, 80.0),
-        e.LevelMeasured(4.16, -20, -20, 103.0),
-    )
-    assert [(t.what, t.amount, t.sentence) for t in made.troubles] == [
-        ("dropped", 6, ""),
-        ("underrun", 1, ""),
-        ("skipped", 4, ""),
-        ("failure", 0, "No model."),
-        ("late", 23.0, ""),
-    ]
 
 
 def test_a_sound_card_that_runs_slow_makes_no_frame_late() -> None:
@@ -270,16 +172,6 @@ def test_the_oldest_levels_are_forgotten_and_frames_out_of_order_do_no_harm() ->
     times, levels = made.levels.between(0, 100)
     assert (len(times), times[0]) == (100, pytest.approx(150.5 * 0.08))
     assert levels[0, 0] == pytest.approx(-30.0) and np.all(np.diff(levels[0]) < 0)
-
-
-def test_a_gap_does_not_show_the_sound_of_half_an_hour_ago() -> None:
-    made = Activity(kept_seconds=8.0)
-    for frame in [*range(100), 120]:
-        made.apply(e.LevelMeasured(end_of_frame(frame), -20, -20))
-    known = [
-        len(made.levels.between(at, at)[0]) for at in (end_of_frame(frame) - 0.04 for frame in (99, 105, 119, 120))
-    ]
-    assert known == [1, 0, 0, 1]
 
 
 @pytest.mark.slow
@@ -325,33 +217,3 @@ def test_a_past_session_adds_its_requests_alone() -> None:
 
 
 # -- what is in view, and what comes next
-
-moments = st.integers(0, 60).map(float)
-lengths = st.one_of(st.none(), moments)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(moments, lengths), max_size=40), moments, moments)
-def test_a_window_holds_what_looking_at_everything_would_find(made, one, other) -> None:
-    earliest, latest = sorted((one, other))
-    answers = sorted((Answer(1, at, None if long is None else at + long) for at, long in made), key=by_start)
-    swaps = sorted((Swap(at, "chosen", "m") for at, _ in made), key=by_start)
-    for things in (answers, swaps):
-        expected = [t for t in things if t.start <= latest and (t.end is None or t.end >= earliest)]
-        assert between(things, earliest, latest) == expected
-
-
-def test_stepping_meets_everything_once_in_order() -> None:
-    made = fold(*talk())
-    everything = [thing for things in made._large + made._small for thing in things]
-    walked, thing = [], made.step(None, forward=True, small=True)
-    while thing is not None:
-        walked.append(thing)
-        thing = made.step(thing, forward=False, small=True)
-    while (thing := made.step(walked[0], forward=True, small=True)) is not None:
-        walked.insert(0, thing)
-    assert sorted(map(id, walked)) == sorted(map(id, everything))
-    assert [thing.start for thing in walked] == sorted((thing.start for thing in everything), reverse=True)
-    large = made.step(made.fed[0], forward=True, small=False)
-    assert not isinstance(large, Fed) and large.start >= made.fed[0].start
-    assert Activity().step(None, forward=True, small=True) is None

@@ -199,25 +199,6 @@ def test_each_step_takes_one_token_in_order(dtype: torch.dtype, guidance: dict[s
     assert equal(a, b)
 
 
-def test_nothing_survives_a_reset_or_the_end_of_a_stream() -> None:
-    model = make()
-    user = torch.randint(0, 32, (1, 3, 12))
-    gen = KameGen(model, use_sampling=False)
-    with gen.streaming(1):
-        fresh = run(gen, user)
-    with gen.streaming(1):
-        gen.push_oracle([5, 6, 7, 8, 9], reset=True)
-        told = run(gen, user)
-        gen.push_oracle([10, 11], reset=True)
-        gen.reset_streaming()
-        assert gen.oracle.rest == []
-        again = run(gen, user)
-        gen.push_oracle([10, 11], reset=True)
-    with gen.streaming(1):
-        after = run(gen, user)
-    assert equal(fresh, again) and equal(fresh, after) and not equal(fresh, told)
-
-
 def test_a_token_outside_of_the_vocabulary_is_refused_whole() -> None:
     gen = KameGen(make(), use_sampling=False)
     with gen.streaming(1):
@@ -225,18 +206,6 @@ def test_a_token_outside_of_the_vocabulary_is_refused_whole() -> None:
             with pytest.raises(ValueError, match="not in the vocabulary"):
                 gen.push_oracle(wrong, reset=True)
         assert gen.oracle.rest == []
-
-
-def test_a_long_talk_keeps_no_token_that_was_taken() -> None:
-    gen = KameGen(make(), use_sampling=False)
-    user = torch.randint(0, 32, (1, 3, 1))
-    with gen.streaming(1):
-        gen.push_oracle([1], reset=True)
-        for _ in range(300):
-            gen.step(user)
-            gen.push_oracle([5], reset=False)
-        assert len(gen.oracle._tokens) <= 3 and len(gen.oracle._ids) <= 3
-        assert gen.oracle.taken == 300
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
@@ -261,13 +230,3 @@ def test_attending_to_what_is_filled_changes_no_token(dtype: torch.dtype) -> Non
         state.kv_cache.complete = spy  # type: ignore[method-assign]
         assert equal(run(short, user, lambda step: short.attend_to(16 * (step // 16 + 1))), wanted)
     assert seen == [16 * (step // 16 + 1) for step in range(60)]
-
-
-def test_parameters_come_in_the_references_order_and_type() -> None:
-    model = make(torch.bfloat16)
-    names = list(model.state_dict())
-    assert names[names.index("text_emb.weight") + 1] == "oracle_emb.weight"
-    assert model.oracle_emb.weight.dtype == torch.bfloat16
-    assert model.oracle_emb.weight.shape == model.text_emb.weight.shape
-    assert 0.9 < model.oracle_emb.weight.float().std() * 32**0.5 < 1.1  # 1 / sqrt(dim)
-    assert make(torch.float32, demux_second_text_stream=True).oracle_emb.demux_second_stream

@@ -98,13 +98,6 @@ def test_replayed_columns_leave_the_stream_as_if_they_had_been_said(files: Path)
     assert first.step(sounds()[0]).column == steps[0].column
 
 
-def test_tokens_are_drawn_from_the_likeliest(files: Path) -> None:
-    engine = nano_engine(files, Sampling(temp=1.0, top_k=3, temp_text=1.0, top_k_text=2))
-    logits = np.array([0.0, 1.0, 5.0, 1.5, -3.0])
-    assert {engine._draw(logits, 1.0, 2) for _ in range(200)} == {2, 3}
-    assert {engine._draw(logits, 0.01, 4) for _ in range(50)} == {2}
-
-
 def test_weights_for_a_card_are_refused_with_a_sentence(files: Path, tmp_path: Path) -> None:
     weights = read_weights(files / "model.safetensors")
     with pytest.raises(ModelError, match="graphics card"):

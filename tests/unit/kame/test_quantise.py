@@ -138,12 +138,6 @@ def test_a_kernel_is_loaded_with_its_context_and_a_failed_load_is_tried_again(
     assert len(done) == 6
 
 
-def test_the_grid_covers_all_rows_as_the_kernels_count_them() -> None:
-    source = KERNELS.read_text("utf-8")
-    rows, warps = (int(source.split(f"#define {name} ")[1].split()[0]) for name in ("ROWS", "WARPS"))
-    assert rows * warps == q.ROWS_A_BLOCK and 32 * warps == q.THREADS_A_BLOCK
-
-
 def test_what_is_packed_comes_back_as_near_as_its_bits_allow() -> None:
     torch.manual_seed(0)
     weight = torch.randn(64, 512) * 0.02

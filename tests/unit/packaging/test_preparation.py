@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from installation import card, locks, preparation, problems, stamp
+from installation import card, preparation, problems, stamp
 from installation.places import Places
 from installation.steps import Setup, Steps
-from tests.unit.packaging.fakes import LOCKS, names_in, posix_only, prepare, ready
+from tests.unit.packaging.fakes import LOCKS, posix_only, prepare, ready
 
 
 @posix_only
@@ -70,19 +70,6 @@ def test_on_windows_the_command_finds_its_place_itself(tmp_path, monkeypatch):
     line = places.launcher.read_bytes().decode("ascii")
     assert line.startswith('@"%~dp0python.exe" -P -c "import') and line.endswith('" %*\r\n')
     assert line.count('"') == 4 and "%" not in line.partition("-c")[2].rpartition("%*")[0]
-
-
-@posix_only
-def test_the_app_starts_at_once_after_a_test_run(machine):
-    prepare(machine, "test --all")
-    assert machine.installs()[1:] == ["dev.txt", "gpu.txt", "models.txt", "models-dev.txt"]
-    done = len(machine.calls())
-    for later in ("test", "run"):
-        prepare(machine, later)
-        assert len(machine.calls()) == done
-    (machine.locks / "models.txt").write_text("models==2.0\n")
-    prepare(machine, "run")
-    assert machine.installs()[done:] == ["app.txt", "models.txt"]
 
 
 @posix_only
@@ -178,12 +165,6 @@ def test_a_card_that_is_too_old_is_reported_and_gets_nothing(machine, monkeypatc
     assert "gpu.txt" not in machine.installs()
     assert "The card is too old. The app starts on the built-in voice." in capsys.readouterr().out
     assert ready(machine), "it isn't looked for at each start"
-
-
-def test_windows_gets_all_of_the_gpu_lock_but_torch():
-    rest, torch = locks.split_torch((LOCKS / "gpu.txt").read_text())
-    assert re.fullmatch(r"torch==[\d.]+", torch)
-    assert names_in(rest) == names_in((LOCKS / "gpu.txt").read_text()) - {"torch"}
 
 
 @posix_only

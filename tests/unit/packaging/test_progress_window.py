@@ -91,10 +91,6 @@ def test_missing_libraries_are_named_where_the_app_could_not_start(started, monk
     assert "sudo apt-get install libegl1" in view.asked[0] and "Make room" not in view.asked[0]
 
 
-def test_the_launchers_own_failure_is_passed_on(started):
-    assert started("sys.exit(130)", SeenView()) == 130
-
-
 @pytest.mark.parametrize(
     ("report", "told"),
     [({"bytes": 310_000_000, "of": 1_240_000_000}, "310 of 1,240 MB"), ({"bytes": 5, "of": 0}, ""), ({}, "")],

@@ -58,15 +58,6 @@ def test_a_failed_download_is_reported_and_the_next_try_continues(installed):
     assert is_ready(installed.places) and not installed.places.cache.exists()
 
 
-def test_a_partly_removed_cache_is_removed_by_the_next_start(installed, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(shutil, "rmtree", lambda *_args, **_options: None)
-        installed.ensure()
-    assert not installed.places.cache.exists() and installed.places.discarded.exists()
-    installed.ensure()
-    assert not installed.places.discarded.exists()
-
-
 def test_a_failed_upgrade_leaves_the_old_environment_in_place(installed):
     installed.ensure()
     installed.set_locks("one==2.0", "model==1.0")
@@ -181,14 +172,6 @@ def test_an_interrupted_replacement_is_repaired(installed, state):
     assert (places.venv / "is-new").exists() == (state == "old and finished new")
 
 
-def test_the_rest_of_a_killed_set_up_is_ignored(installed):
-    installed.places.new.venv.mkdir(parents=True)
-    (installed.places.new.venv / "half").touch()
-    (installed.places.cache / ".tmp1").mkdir(parents=True)
-    installed.ensure()
-    assert is_ready(installed.places) and not (installed.places.venv / "half").exists()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", ["deleted", "changed", "list deleted", "package deleted"])
 def test_repair_finds_and_repairs_damage(installed, damage):
@@ -214,14 +197,6 @@ def test_repair_of_a_whole_installation_changes_nothing(installed):
     installed.ensure(repair=True)
     assert installed.calls() == before
     assert "All files are as they should be.\n" in installed.said
-
-
-@pytest.mark.slow
-def test_repair_makes_an_environment_again_whose_python_is_gone(installed):
-    installed.ensure()
-    installed.places.python.unlink()
-    installed.ensure(repair=True)
-    assert is_ready(installed.places)
 
 
 def test_damage_of_the_program_itself_needs_the_installer(installed):

@@ -116,15 +116,6 @@ def test_an_upgrade_takes_the_place_of_the_old_program_and_keeps_data(installer,
     assert sorted(path.name for path in user.program.parent.iterdir()) == ["history.sqlite3", "program"]
 
 
-@pytest.mark.slow
-def test_another_folder_is_kept_to_by_later_upgrades(installer, user):
-    target = user.home / "my programs" / "kame"
-    user.run("sh", installer, "--target", "my programs/kame")
-    assert (target / "installed.json").is_file() and not user.program.exists()
-    user.run("sh", installer)
-    assert (target / "installed.json").is_file() and not user.program.exists()
-
-
 def test_a_folder_with_other_things_in_it_is_left_alone(installer, user):
     (user.home / "music").mkdir()
     (user.home / "music" / "song").touch()

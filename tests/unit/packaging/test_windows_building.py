@@ -19,8 +19,8 @@ import pytest
 from building.signing import signed, with_certificate, with_command
 from building.source import BuildError, File, Source
 from building.wheels import Target, requirements_for
-from building.windows_installer import made, script_of
-from building.windows_programs import COMPILER, CONSOLE, FOLDER, ICON_SIZES, compiled, icon, numbers
+from building.windows_installer import made
+from building.windows_programs import COMPILER, CONSOLE, FOLDER, ICON_SIZES, compiled
 from building.windows_python import python_files
 from installation.locks import FOR_CARD, digest, normal_name
 from installation.places import InstalledPlaces
@@ -116,40 +116,6 @@ def test_an_archive_is_taken_by_its_digest_only(tmp_path):
 def test_a_folder_without_a_windows_python_is_refused(tmp_path):
     with pytest.raises(BuildError, match="does not hold a Python for Windows"):
         python_files(tmp_path, None)
-
-
-def test_the_icon_contains_all_sizes():
-    files = tuple(
-        File(f"resources/icons/kame-{size}.png", (ROOT / "resources" / "icons" / f"kame-{size}.png").read_bytes())
-        for size in ICON_SIZES
-    )
-    data = icon(Source("", "", 0, files))
-    assert struct.unpack_from("<HHH", data) == (0, 1, len(ICON_SIZES))
-    for index, size in enumerate(ICON_SIZES):
-        width, height, *_, length, at = struct.unpack_from("<BBBBHHII", data, 6 + 16 * index)
-        assert (width or 256, height or 256) == (size, size)
-        picture = data[at : at + length]
-        assert struct.unpack_from(">II", picture, 16) == (size, size), "as the PNG says itself"
-
-
-def test_versions_have_four_numbers():
-    assert [numbers(text) for text in ("0.1.0", "1.2", "1.2.3.4")] == ["0.1.0.0", "1.2.0.0", "1.2.3.4"]
-
-
-def test_files_are_listed_in_order_and_wheels_are_stored():
-    files = [File("wheels/a.whl", b""), File("b", b""), File("app/z.py", b""), File("app/a.py", b"")]
-    assert script_of(files).splitlines() == [
-        'SetOutPath "${NEW}\\app"',
-        'File "${SOURCE}/files/app/a.py"',
-        'File "${SOURCE}/files/app/z.py"',
-        'SetOutPath "${NEW}"',
-        'File "${SOURCE}/files/b"',
-        'SetOutPath "${NEW}\\wheels"',
-        "SetCompress off",
-        'File "${SOURCE}/files/wheels/a.whl"',
-        "SetCompress auto",
-    ]
-    assert script_of(reversed(files)) == script_of(files)
 
 
 def test_requirements_of_a_lock_by_system():

@@ -21,13 +21,6 @@ def test_it_is_written_with_its_folder_and_read_back(tmp_path: Path) -> None:
     assert os.listdir(path.parent) == ["file.json"]
 
 
-def test_the_file_of_before_goes_aside(tmp_path: Path) -> None:
-    path, backup = tmp_path / "file.json", tmp_path / "file.json.broken"
-    path.write_text("{")
-    write_json(path, {}, backup=backup)
-    assert (path.read_text(), backup.read_text()) == ("{}\n", "{")
-
-
 class Busy:
     """Makes moving and deleting fail for the first `times`, as if another process had the file open."""
 

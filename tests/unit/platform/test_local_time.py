@@ -4,12 +4,11 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from app.gui.conversations.list_model import ConversationList, Days
+from app.gui.conversations.list_model import Days
 from app.platform import local_time
 from app.platform.local_time import local_date, local_datetime
 
 DAY = 86400.0
-NOW = datetime(2026, 3, 10, 12, 0).timestamp()
 
 
 class _OfWindows(datetime):
@@ -48,28 +47,6 @@ def test_a_zone_counts_on_both_sides_of_1970() -> None:
     east = timezone(timedelta(hours=2))
     assert local_datetime(0.0, east) == datetime(1970, 1, 1, 2, 0, tzinfo=east)
     assert local_datetime(-DAY, east) == datetime(1969, 12, 31, 2, 0, tzinfo=east)
-
-
-def test_the_list_of_conversations_begins_without_a_clock() -> None:
-    assert ConversationList().rows == []
-
-
-@pytest.mark.parametrize(
-    ("moment", "section"),
-    [
-        (NOW + 40 * DAY, "today"),
-        (NOW, "today"),
-        (NOW - DAY, "yesterday"),
-        (NOW - 7 * DAY, "week"),
-        (NOW - 30 * DAY, "month"),
-        (NOW - 31 * DAY, "earlier"),
-        (0.0, "earlier"),
-        (-1e12, "earlier"),
-        (1e12, "today"),
-    ],
-)
-def test_each_moment_has_its_section(moment: float, section: str) -> None:
-    assert Days(NOW).section(moment) == section
 
 
 @pytest.mark.parametrize("now", [-DAY, 0.0, DAY])

@@ -90,12 +90,6 @@ def test_the_folder_with_the_runtime_is_added(tmp_path: Path, monkeypatch: pytes
     assert added == [str(tmp_path / "second" / "shiboken6")]
 
 
-def test_nothing_is_done_where_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert add_cpp_runtime() is None
-
-
 @pytest.mark.skipif(sys.platform != "win32", reason="only Windows lacks its C++ runtime")
 def test_pyside6_brings_all_that_is_needed() -> None:
     from shiboken6 import Shiboken

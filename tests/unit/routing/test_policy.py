@@ -132,19 +132,6 @@ def test_an_undecided_longer_turn_stays_and_a_decided_one_leaves() -> None:
     assert talk.hear("and how do rockets fly", humanities=0.1, stem=0.8).kind == "stem"
 
 
-def test_silence_at_the_beginning_of_a_turn_keeps_the_kind() -> None:
-    talk = _Talk()
-    talk.hear(stem=0.9)
-    assert talk.policy.decide(2, "") == Route("stem", 0.0, "nothing heard yet: stays with stem")
-
-
-def test_an_undecided_first_turn_leaves_no_kind_behind() -> None:
-    talk = _Talk()
-    talk.hear(stem=0.5, reasoning=0.5)
-    talk.next_turn()
-    assert talk.hear("how do rockets fly", stem=0.9).kind == "stem"
-
-
 def test_with_the_real_classifier_a_talk_goes_from_kind_to_kind() -> None:
     policy = RoutePolicy(KindClassifier().scores)
     turns = [

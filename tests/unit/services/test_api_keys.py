@@ -11,7 +11,6 @@ import keyring
 import pytest
 from keyring.backends import chainer, fail, null
 
-from app.services import api_keys
 from app.services.api_keys import Forgotten, KeyRefused, KeyStore, clean_key, system_keyring
 from tests.support.leaks import SECRET, all_logs, places_with, texts_of
 
@@ -318,28 +317,3 @@ def test_windows_is_not_given_more_than_it_takes() -> None:
     keys = store(ring)
     assert keys.keep("A", "k" * 1280) == "keyring"
     assert keys.keep("A", "k" * 1281) == "memory" and "1,280 characters" in keys.trouble
-
-
-@pytest.mark.slow
-def test_many_threads_at_once() -> None:
-    keys = store(Ring())
-    wrong: list[object] = []
-
-    def work(number: int) -> None:
-        for turn in range(20):
-            name, key = f"N{number}", f"key-{number}-{turn}"
-            if keys.keep(name, key) != "keyring" or keys.find([name]) != (key, "keyring"):
-                wrong.append((number, turn))
-
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert wrong == []
-
-
-def test_one_store_serves_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api_keys, "_store", store(Ring(HF_TOKEN="hf"), {"OPENAI_API_KEY": "sk"}))
-    assert api_keys.api_key("HF_TOKEN") == "hf" and api_keys.api_key(("X", "OPENAI_API_KEY")) == "sk"
-    assert api_keys.api_key("") == "" and api_keys.key_store().find(["X"]) == ("", "none")

@@ -140,7 +140,7 @@ def test_a_voice_that_breaks_off_often_is_reported() -> None:
 def test_a_clock_that_is_behind_the_frames_follows_them_and_reports_it(faults: Faults) -> None:
     timeline = Timeline(lambda: 100.0)
     frames = [timeline.follow(silence()) for _ in range(10)]
-    assert timeline() == frames[-1].at or frames[-1].at - timeline() <= FRAME_SECONDS
+    assert timeline() >= frames[-1].at - FRAME_SECONDS - 0.001
     assert faults.found
     faults.found.clear()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.settings import user_pauses
-from app.settings.declarations import Settings, declaration, declarations, page_of
+from app.settings.declarations import Settings, declarations, page_of
 from app.settings.window_state import WindowState, strings
 from app.untrusted.limits import SETTINGS
 from tests.support.raising import raising
@@ -220,27 +220,6 @@ def test_every_setting_is_declared_whole() -> None:
     used = [declared.section for declared in declarations()]
     assert list(dict.fromkeys(used)) == sections
     assert used == sorted(used, key=sections.index)
-
-
-def test_each_kind_of_setting_is_known_for_what_it_is() -> None:
-    kinds = {
-        "duplex": "switch",
-        "theme": "choice",
-        "microphone": "device",
-        "accent": "colour",
-        "voice": "model",
-        "font_scale": "number",
-        "speech_rate": "slider",
-        "cap_dollars": "number",
-        "ollama_url": "line",
-        "persona": "lines",
-        "weights_folder": "folder",
-        "tool_folders": "folders",
-        "mute_hotkey": "keys",
-    }
-    assert {key: declaration(key).kind for key in kinds} == kinds
-    assert declaration("theme").choices == ("system", "light", "dark", "contrast")
-    assert declaration("persona").choices == ()
 
 
 def test_what_else_is_in_the_file_stays_there(tmp_path: Path) -> None:

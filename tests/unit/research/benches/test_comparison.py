@@ -92,13 +92,6 @@ def _rivals(first: float, wrong: int, asked: int = 3) -> dict[str, Any]:
     return RivalsResult("m", [Measured("tandem", "this app", outcomes)]).document()
 
 
-def test_counts_of_different_sets_of_questions_are_not_judged(tmp_path: Path) -> None:
-    a, b = written(tmp_path, "a", _rivals(1.0, 1)), written(tmp_path, "b", _rivals(1.0, 1, asked=6))
-    found = compare(a, b)
-    assert found.ok and "rivals[tandem].synthetic.asked 3 and 6" in found.sentence
-    assert {row.figure: row.verdict for row in found.rows}["rivals[tandem].synthetic.wrong"] == "changed"
-
-
 def _duplex(pauses: bool, latency: float, behaviour: Literal["respond", "resume"]) -> dict[str, Any]:
     overlap = OverlapFigures(True, behaviour, 0.1, 0.5)
     scored = [

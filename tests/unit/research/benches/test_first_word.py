@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,11 +16,9 @@ from app.research.benches.first_word.asking import (
     Measured,
     Span,
     Talk,
-    calibrated,
     find,
     measure,
     measured_talk,
-    release_at,
     sound_spans,
     words_said,
 )
@@ -77,12 +72,6 @@ def test_after_an_opening_the_answer_begins_where_it_sounds() -> None:
     assert found.first_word == pytest.approx(13.15 - END, abs=ROUND_S) and found.first_new_word == found.first_word
 
 
-def test_a_new_word_behind_a_pause_begins_where_the_pause_ends() -> None:
-    found = measured([(12.0, 12.5), (12.7, 13.3)], said(("Norway,", 12.52), ("Oslo", 13.3)))
-    assert found.first_word == pytest.approx(0.5, abs=ROUND_S)
-    assert found.first_new_word == pytest.approx(12.7 - END, abs=ROUND_S)
-
-
 def test_a_voice_over_the_users_pause_is_counted_and_what_comes_after_the_end_is_measured() -> None:
     found = measured([(10.8, 10.95), (12.1, 12.9)], said(("The", 10.94), ("Oslo", 12.9)))
     assert found.over_user == pytest.approx(0.15, abs=ROUND_S) and not found.too_early
@@ -96,23 +85,6 @@ def test_a_voice_that_goes_on_over_the_end_is_too_early_and_not_timed() -> None:
     assert found.first_sound is None and found.first_word is None and found.first_new_word is None
 
 
-def test_silence_and_an_opening_alone_are_no_answer() -> None:
-    nothing = measured([], [])
-    assert nothing.first_sound is None and nothing.first_word is None and not nothing.opening
-    opening = measured([(12.0, 12.5)], said(("Well,", 12.5), opening=1))
-    assert opening.first_sound is not None and opening.first_word is None and not opening.opening
-
-
-def test_an_answer_that_only_repeats_the_question_has_no_new_word() -> None:
-    found = measured([(12.0, 13.0)], said(("The", 12.3), ("capital?", 13.0)))
-    assert found.first_word is not None and found.first_new_word is None
-
-
-def test_spans_join_what_belongs_to_a_word_and_leave_clicks_out() -> None:
-    spans = sound_spans(sound([(1.0, 1.2), (1.24, 1.5), (2.0, 2.01), (3.0, 3.4)], 4.0))
-    assert np.allclose(spans, [(1.0, 1.5), (3.0, 3.4)], atol=ROUND_S)
-
-
 def test_a_question_is_found_in_the_recording_to_the_sample() -> None:
     chance = np.random.default_rng(3)
     question = np.convolve(chance.standard_normal(SAMPLE_RATE), np.ones(8) / 8, "same").astype(np.float32)
@@ -122,13 +94,6 @@ def test_a_question_is_found_in_the_recording_to_the_sample() -> None:
     assert place == 12_345 and alike > 0.999
     recording[20_000:26_000] = 0  # a gap in the playback
     assert find(question, recording)[1] < 0.95
-
-
-def test_words_are_calibrated_by_the_ends_of_the_sound() -> None:
-    events = said(("one", 2.04), ("two", 2.34), ("three", 5.06), ("four", 9.05))
-    late = calibrated(words_said(events, 0.1), [(1.5, 2.39), (4.0, 5.1), (8.0, 9.1)])
-    assert late == pytest.approx(-0.05, abs=1e-6)
-    assert [word.end for word in words_said(events, 0.1 + late)][-1] == pytest.approx(9.1)
 
 
 class FakeRecording:
@@ -186,28 +151,6 @@ def test_a_question_that_was_not_played_as_it_is_ends_the_talk() -> None:
         )
 
 
-def test_a_button_that_would_be_released_late_ends_the_talk() -> None:
-    """Else the app would wait for the button, and the wait would count as the app's."""
-    released: list[float] = []
-    window = SimpleNamespace(release=lambda: released.append(time.monotonic()))
-    due = time.monotonic() + 0.1
-    release_at(due, window)  # type: ignore[arg-type]
-    assert released[0] >= due
-    with pytest.raises(UserError, match=r"2\.0 s late"):
-        release_at(time.monotonic() - 2.0, window)  # type: ignore[arg-type]
-    assert len(released) == 1
-
-
-def test_pauses_are_put_into_synthetic_questions() -> None:
-    questions = run.synthetic_questions()
-    assert len(questions) == run.QUESTIONS + 2
-    for number, (cut, seconds) in run.CUTS.items():
-        question = questions[number - 1]
-        silent = question.samples[round(cut * SAMPLE_RATE) : round((cut + seconds) * SAMPLE_RATE)]
-        assert not silent.any() and 0.5 < cut < question.end - seconds
-        assert np.abs(question.samples[round((question.end - 0.2) * SAMPLE_RATE) :]).max() > 0.01
-
-
 def one(who: str, way: str, name: str, *, first: bool = False, sound: float | None = 0.5) -> Measured:
     words = (None, None, None) if sound is None else (sound + 0.5, sound + 0.7, sound + 1.0)
     return Measured(who, way, name, "q", "q", "a", first, sound is not None, 0.0, False, sound, *words)
@@ -255,27 +198,6 @@ def test_a_run_that_stops_continues_where_it_was(tmp_path: Path) -> None:
     assert "load before a talk" in table and table.count("It failed.") == 1
 
 
-def test_unanswered_questions_are_counted_and_not_timed() -> None:
-    figures = run.figures([one("people", "hands-free", "1"), one("people", "hands-free", "2", sound=None)])
-    assert figures["unanswered"] == 1 and figures["first_word_p50"] == 1.0
-    nothing = run.figures([one("people", "hands-free", "2", sound=None)])
-    assert nothing["first_sound_p50"] is None
-
-
-def test_people_need_their_folder(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--people FOLDER"):
-        run.run_first_word(busy=True, ask=FakeAsker())
-    (tmp_path / "manifest.jsonl").write_text("")
-    with pytest.raises(UserError, match="WUWII00206_008"):
-        run.run_first_word(people=tmp_path, busy=True, ask=FakeAsker())
-
-
-def test_results_of_another_kind_are_not_continued(tmp_path: Path) -> None:
-    (tmp_path / "results.json").write_text('{"answers": [{"who": "people"}], "talks": []}')
-    with pytest.raises(UserError, match="Give another folder to --out"):
-        run.run_first_word(out=tmp_path, busy=True, ask=FakeAsker())
-
-
 def test_a_busy_machine_is_refused_after_a_wait() -> None:
     waits: list[float] = []
     loads = iter([2.0, 1.1, 0.6])
@@ -283,32 +205,3 @@ def test_a_busy_machine_is_refused_after_a_wait() -> None:
     assert len(waits) == 2
     with pytest.raises(UserError, match=r"busy \(load 1\.5\).*--busy"):
         stage.wait_until_idle(patience=20, read_load=lambda: 1.5, sleep=waits.append)
-
-
-def test_own_work_is_not_counted_as_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half a second of this process's own time counts for the machine and for itself."""
-    machine = stage.psutil.cpu_times()
-    times = [(machine, 100.0), (machine._replace(user=machine.user + 5.0), 103.0)]
-    clock = iter([0.0, 4.0])
-
-    class Process:
-        def children(self, recursive: bool) -> list[Process]:
-            return []
-
-        def cpu_times(self) -> tuple[float, ...]:
-            return (times.pop(0)[1], 0.0, 0.0, 0.0, 0.0)
-
-    monkeypatch.setattr(stage.psutil, "cpu_times", lambda: times[0][0])
-    monkeypatch.setattr(stage.psutil, "Process", Process)
-    monkeypatch.setattr(stage.time, "monotonic", lambda: next(clock))
-    assert stage.OtherWork().cores() == 0.5  # 5 s of the machine's, 3 of them its own, in 4 s
-
-
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(stage.shutil, "which", lambda name: None if name in ("Xvfb", "parec", "pacat") else name)
-    with pytest.raises(UserError, match=r"lacks Xvfb, pacat, parec .*apt install xvfb pulseaudio-utils\)"):
-        stage.check_programs()
-    monkeypatch.setattr(sys, "platform", "win32")
-    with pytest.raises(UserError, match="needs Linux"):
-        stage.check_programs()

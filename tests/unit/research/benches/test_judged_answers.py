@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 from app.conversation import events as e
-from app.platform.installation import resource
 from app.research.benches.answers import OWN_VOICE, AnswersResult, Fact, FactsResult, JudgedAnswer, figures, judge
 from app.research.benches.recordings import Recording, Turn
 
@@ -58,9 +55,3 @@ def test_an_opening_counts_for_the_first_sound_and_not_for_the_first_word() -> N
     group = ("hands-free", OWN_VOICE)
     table = AnswersResult({group: [found]}, {group: (1, 8)}).table()
     assert "| 1 | 0 | 0 | 1 | 1 | 1 | 0.42 | 0.42 | 1.40 | 1.40 | 12.5 |" in table
-
-
-def test_there_are_sixty_questions_each_asked_once_with_a_right_answer() -> None:
-    entries = json.loads(resource("bench", "answers.json").read_text("utf-8"))
-    assert len({entry["question"] for entry in entries}) == len(entries) == 60
-    assert all(entry["answers"] and all(entry["answers"]) for entry in entries)

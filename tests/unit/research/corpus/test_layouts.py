@@ -10,7 +10,7 @@ import pytest
 import soundfile
 
 from app.models.catalogue import ModelError
-from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent, Word, exchanges, utterances
+from app.research.corpus.dialogue import CorpusFolder, Dialogue, OracleEvent, Word, utterances
 from app.research.corpus.layouts import read_kame, read_moshi, write_kame, write_moshi
 
 pytestmark = pytest.mark.slow
@@ -77,12 +77,6 @@ def test_words_out_of_order_are_sorted_and_older_events_choose_by_their_share(tm
     assert [word.text for word in found.words] == ["How", "are", "you?", "fine"]
     assert [(event.text, event.true) for event in found.events] == [("what", False), ("fine", True)]
     assert [utterance.speaker for utterance in utterances(found.words)] == ["user", "model"]
-
-
-def test_a_pause_ends_no_utterance(tmp_path: Path) -> None:
-    words = [Word("what", 0, 0.3, "user"), Word("time", 3.0, 3.3, "user"), Word("ten", 4, 4.2, "model")]
-    question, answer = next(exchanges(words))
-    assert question.text == "what time" and answer.text == "ten"
 
 
 @pytest.mark.parametrize("content", ["", "[1, 2", '{"alignments": [["a", 1]]}'])

@@ -11,7 +11,6 @@ import pytest
 import soundfile
 
 from app.backend.base import BackendError, ChatRequest
-from app.backend.prices import Price
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.cli.parser import main
 from app.research.corpus.dialogue import CorpusFolder, exchanges
@@ -23,9 +22,7 @@ from app.research.corpus.make import (
     make_speech,
     make_tokens,
     oracle_prompts,
-    price_of,
     read_scripts,
-    script_prompts,
 )
 from app.research.corpus.oracle import check_dialogues
 from app.research.corpus.scripts import Item, SpeakingOptions, fault_of, script_of, speak_script
@@ -155,16 +152,6 @@ def test_items_are_spoken_as_they_are_and_a_model_that_writes_no_script_is_no_su
     assert "No script could be made" in capsys.readouterr().err
 
 
-async def test_another_language_is_asked_for_in_every_prompt(tmp_path: Path) -> None:
-    backend = ScriptedBackend(reply)
-    corpus = await made(tmp_path, backend)
-    assert not any("German" in prompt.text for prompt in script_prompts(ITEMS))
-    assert all("in German" in prompt.text for prompt in script_prompts(ITEMS, "de"))
-    for dialogue in corpus:
-        prompts = [prompt for prompt, _ in oracle_prompts(dialogue, 0, "de") if prompt is not None]
-        assert prompts and all("in German" in prompt.text for prompt in prompts)
-
-
 def test_speech_in_a_language_that_nothing_here_recognises_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,12 +163,6 @@ def test_speech_in_a_language_that_nothing_here_recognises_is_refused(
     options = ["--as-they-are", "--steps", "scripts,speech", "--language", "it"]
     assert main(["corpus", "make", str(tmp_path / "corpus"), "--items", str(items), *options]) == 2
     assert "language (it)" in capsys.readouterr().err
-
-
-def test_the_price_is_known_before() -> None:
-    prompts = [Prompt("word " * 100, words=50)] * 1000
-    assert price_of(prompts, Price(1.0, 0.5, 10.0)) == pytest.approx(0.125 + 0.7, rel=0.01)
-    assert price_of(prompts, None) is None
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,12 @@ from app.research.corpus.dialogue import Dialogue, OracleEvent, Utterance, Word,
 from app.research.corpus.oracle import (
     EARS,
     HintRequest,
-    arrivals,
     check_dialogues,
     cleaned,
     fault_of,
     level_of,
     prompt_of,
     request_times,
-    with_arrivals,
 )
 
 pytestmark = pytest.mark.slow
@@ -48,15 +46,6 @@ def test_no_request_knows_a_word_before_it_was_spoken(seed: int) -> None:
     assert [heard for *_, heard in times] == sorted({heard for *_, heard in times}), "one for each new word only"
     assert times[-1][1] == 1.0 and times[-1][0] > asked.end
     assert all(share < 1 for _, share, _ in times[:-1])
-
-
-def test_words_arrive_after_their_request_and_in_order() -> None:
-    draw = random.Random(3)
-    events = [OracleEvent(1.0 + n, ANSWER, 0.5) for n in range(20)]
-    for event, revision in zip(events, arrivals(with_arrivals(events, draw), draw), strict=False):
-        frames = [word.frame for word in revision.words]
-        assert frames == sorted(frames) and frames[0] * 0.08 > event.at
-        assert revision.text == ANSWER
 
 
 @pytest.mark.parametrize(("share", "level"), [(0.0, 0), (0.49, 0), (0.5, 1), (0.65, 2), (0.8, 3), (0.95, 4), (1.0, 5)])

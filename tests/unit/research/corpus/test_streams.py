@@ -57,32 +57,6 @@ def test_the_oracle_is_what_the_sessions_queue_gives(pieces) -> None:
         assert oracle_row(revisions, pieces, VOCABULARY, 120).tokens.tolist() == expected
 
 
-def test_a_shorter_newer_revision_leaves_nothing_of_the_longer_one(pieces) -> None:
-    row = oracle_row(
-        [
-            revision("The capital of France is Paris, and it lies on the river Seine.", 0, 3),
-            revision("Yes, it does.", 8),
-        ],
-        pieces,
-        VOCABULARY,
-        60,
-    )
-    tokens = row.tokens.tolist()
-    start = tokens.index(VOCABULARY.start, 1)
-    told = [token for token in tokens[start + 1 :] if token != VOCABULARY.padding]
-    assert told == pieces.encode("Yes, it does.")
-    assert row.fed[0][-1] == -1 and row.fed[1][-1] >= 8
-
-
-def test_each_word_is_spoken_from_its_frame_on_and_crowded_words_wait(pieces) -> None:
-    words = [TimedWord(4, "The"), TimedWord(5, "Fitzwilliam"), TimedWord(6, "Museum"), TimedWord(40, "opens.")]
-    row = text_row(words, pieces, VOCABULARY, 60)
-    groups = word_tokens("The Fitzwilliam Museum opens.", pieces)
-    spoken = [token for token in row.tolist() if token != 3]
-    assert spoken == [token for group in groups for token in group]
-    assert row[4] == groups[0][0] and row[40] == groups[3][0] and (row[30:40] == 3).all()
-
-
 def test_with_its_end_a_word_is_spread_over_its_frames_by_its_letters(pieces) -> None:
     words = [TimedWord(4, "The"), TimedWord(8, "Fitzwilliam"), TimedWord(20, "Museum")]
     ends = [8, 20, 21]  # the last one has less room than it has pieces

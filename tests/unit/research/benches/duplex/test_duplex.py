@@ -12,9 +12,7 @@ import soundfile
 
 from app.conversation import events as e
 from app.research.benches.duplex.run import (
-    backchannels,
     behaviour,
-    divergence,
     overlap_figures,
     run_duplex,
     score,
@@ -91,22 +89,6 @@ def test_a_takeover_is_more_than_a_short_word() -> None:
     assert takes_over(words("Well,", "so", each=0.6))
     assert turn_latency(words("So", begin=3.0), 2.5) == pytest.approx(0.5)
     assert turn_latency(words("So", begin=2.0), 2.5) == 0.0 and turn_latency([], 2.5) is None
-
-
-def test_stretches_are_backchannels_or_takeovers() -> None:
-    short, long = backchannels([(1.0, 1.5)], words("Mhm.", begin=1.0)), backchannels([(1.0, 4.5)], [])
-    assert short.times == (1.0,) and not short.takeover and short.rate(10.0) == 0.1
-    assert long.takeover and not long.times
-    assert backchannels([(1.0, 2.5)], words("one", "two", "three", "four", begin=1.0)).takeover
-    between = backchannels([(1.0, 2.5)], words("one", "two", "three", begin=1.0))
-    assert not between.takeover and not between.times
-
-
-def test_the_divergence_from_people_is_between_none_and_all() -> None:
-    assert divergence([0.25, 0.45], [0.0, 0.5, 0.5]) == pytest.approx(0.0)
-    assert divergence([0.05], [0.0, 0.5, 0.5]) == pytest.approx(1.0)
-    assert divergence([], [0.0, 1.0]) == 1.0
-    assert 0.0 < divergence([0.25], [0.0, 0.5, 0.5]) < 1.0
 
 
 def test_after_an_event_it_goes_on_or_answers_or_is_silent() -> None:

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,9 @@ from app.research.benches.mtbench.asking import (
     content_words,
     has_fact,
     known_facts,
-    relevance_gap,
 )
 from app.research.benches.mtbench.judge import UNJUDGED, Calibration, Judgement, judge_request, score_in, template_of
 from app.research.benches.mtbench.plan import (
-    CATEGORIES,
-    Lines,
     Plan,
     Spending,
     System,
@@ -32,8 +28,6 @@ from app.research.benches.mtbench.plan import (
     check_systems,
     estimate,
     load_questions,
-    once_for_all,
-    with_delays,
     write_down,
 )
 from app.research.benches.mtbench.run import run_mtbench
@@ -41,19 +35,10 @@ from app.research.benches.mtbench.scores import best_routes, summarise
 from app.research.commands.bench_mtbench import question_numbers, systems
 from app.services.backends import parse_routes
 from app.session.control import BackendChoice, UserError
-from app.untrusted.records import build
 
 pytestmark = pytest.mark.slow
 
 QUESTIONS = load_questions()
-
-
-def test_the_thirty_questions_are_those_of_the_paper() -> None:
-    assert [q.number for q in QUESTIONS] == [*range(101, 111), *range(141, 161)]
-    assert {q.category for q in QUESTIONS} == set(CATEGORIES) and all(len(q.turns) == 2 for q in QUESTIONS)
-    assert [q.number for q in QUESTIONS if q.references] == list(range(101, 111))
-    with pytest.raises(UserError, match="no question 7"):
-        load_questions([7])
 
 
 def test_systems_as_they_are_written() -> None:
@@ -66,14 +51,6 @@ def test_systems_as_they_are_written() -> None:
         with pytest.raises(argparse.ArgumentTypeError):
             systems(wrong)
     assert question_numbers("101-103,141") == [101, 102, 103, 141]
-
-
-def test_delays_are_forced_on_models_that_speak() -> None:
-    made = with_delays([System("kame"), System("cascade")], [0.0, 0.5])
-    assert [(one.kind, one.delay) for one in made] == [("kame", 0.0), ("kame", 0.5), ("cascade", 0.0)]
-    assert made[1].choice().model.delay == 6 and made[1].name.endswith("+0.5s")
-    with pytest.raises(UserError, match="kame, moshi and nano"):
-        with_delays([System("cascade")], [1.0])
 
 
 @pytest.mark.parametrize(
@@ -99,12 +76,6 @@ def test_key_facts(question: int, turn: int, right: str, wrong: str) -> None:
     assert has_fact(question, turn, right) is True and has_fact(question, turn, wrong) is False
 
 
-def test_to_repeat_a_question_is_no_right_answer() -> None:
-    assert [
-        key for key in known_facts() for q in QUESTIONS if q.number == key[0] and has_fact(*key, q.turns[key[1] - 1])
-    ] == []
-
-
 def test_the_references_have_the_key_facts_but_for_those_that_are_wrong() -> None:
     checked = [(q.number, t) for q in QUESTIONS for t in (1, 2) if q.references and (q.number, t) in known_facts()]
     missing = {
@@ -128,16 +99,6 @@ def test_what_of_the_oracle_was_said_and_how_late() -> None:
     assert share == pytest.approx(0.75) and late == pytest.approx(1.2)
     assert adoption("", events, 3) == (None, None)
     assert content_words("What is the capital of Sweden?") == ["capital", "sweden"]
-
-
-def test_relevance_is_the_overlap_beyond_that_with_other_questions() -> None:
-    questions = ["What is the capital of Sweden?", "How do bridges carry weight?"]
-    answers = ["The capital of Sweden is Stockholm.", "Bridges carry weight by arches."]
-    answered = [(101, questions[0], answers[0]), (102, questions[1], answers[1])]
-    assert relevance_gap(answered) == 1.0
-    assert relevance_gap([(n, asked, "It depends.") for n, asked, _ in answered]) == 0.0
-    # Two runs of one question are not two questions.
-    assert relevance_gap([answered[0], answered[0]]) is None and relevance_gap([*answered, answered[0]]) == 1.0
 
 
 def test_the_judge_is_asked_as_fastchats_is() -> None:
@@ -177,37 +138,6 @@ def test_scores_are_plain_means_of_the_categories_with_an_interval() -> None:
     assert one.scores["reasoning"].mean == 6.0 and one.scores["stem"].mean == 6.0 and one.scores["average"].mean == 6.0
     assert one.scores_without_long == pytest.approx(4.5) and one.unjudged == 1
     assert one.scores["reasoning"].low == 3.0 and one.scores["reasoning"].high == 9.0
-
-
-def test_latencies_are_told_raw_and_clamped() -> None:
-    answers = [
-        Answer("kame=x", 0, 101, 1, "", "It is.", first_sound=-0.4, first_content=0.2),
-        Answer("kame=x", 0, 101, 2, "", "It is.", first_sound=0.6, first_content=0.8),
-    ]
-    (one,) = summarise([("kame=x", "kame=x", 0.0)], QUESTIONS, answers, [])
-    assert one.latency(clamped=False) == 0.1 and one.latency() == 0.3 and one.latency(content=True) == 0.5
-    assert one.document()["first_sound_raw_median"] == 0.1 and one.facts == (0, 2)
-
-
-def test_a_file_of_results_survives_a_kill_in_the_middle_of_a_line(tmp_path: Path) -> None:
-    file = tmp_path / "answers.jsonl"
-    lines = Lines(file, partial(build, Answer), Answer.document)
-    answers = [Answer("typed", 0, 101, turn, "", "Ünd so.") for turn in (1, 2)]
-    lines.add(*answers)
-    whole = file.read_bytes()
-    file.write_bytes(whole + b'{"system": "typed", "ru')
-    again = Lines(file, partial(build, Answer), Answer.document)
-    assert again.records == answers and file.read_bytes() == whole
-    file.write_bytes(b"nonsense\n" + whole)
-    with pytest.raises(UserError, match="Line 1"):
-        Lines(file, partial(build, Answer), Answer.document)
-
-
-def test_results_of_other_questions_are_not_mixed(tmp_path: Path) -> None:
-    once_for_all(tmp_path / "run.json", {"questions": [101]})
-    once_for_all(tmp_path / "run.json", {"questions": [101]})
-    with pytest.raises(UserError, match="another --out"):
-        once_for_all(tmp_path / "run.json", {"questions": [102]})
 
 
 def test_what_a_run_costs_is_told_before() -> None:
@@ -265,17 +195,6 @@ class _Broken:
             yield self.answer
 
         yield items()
-
-
-def test_a_question_that_failed_counts_nowhere_and_is_asked_again(tmp_path: Path) -> None:
-    backend = _Broken()
-    plan = Plan([System("typed")], load_questions([102]), 1, None, tmp_path)
-    tools = Tools(None, lambda choice: backend, lambda backend, usage: None, None)  # type: ignore[arg-type]
-    first = run_mtbench(plan, tools, lambda text: None)
-    assert first.summaries[0].turns == 0 and "The server is full." in first.notes[0]
-    backend.recovered = True
-    again = run_mtbench(plan, tools, lambda text: None)
-    assert again.summaries[0].turns == 2 and again.summaries[0].facts == (1, 2) and not again.notes
 
 
 def test_the_routes_of_a_run_are_written(tmp_path: Path) -> None:

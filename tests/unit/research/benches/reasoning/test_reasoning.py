@@ -16,7 +16,6 @@ from app.session.control import UserError
 pytestmark = pytest.mark.slow
 
 ITEMS = generate(400, seed=3)
-NUMBERS = {word: n for n, word in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 
 
 def of(form: str) -> list:
@@ -29,28 +28,6 @@ def test_the_same_seed_makes_the_same_questions_and_answers_are_balanced() -> No
     for form in FORMS[1:]:
         shares = [item.answer in ("yes", "valid") for item in of(form)]
         assert 0.3 < sum(shares) / len(shares) < 0.7, form
-
-
-def test_paths_lead_where_the_answer_says() -> None:
-    ways = {"forward": (0, 1), "backward": (0, -1), "left": (-1, 0), "right": (1, 0)}
-    for item in of("navigation"):
-        x = y = 0
-        for many, way in re.findall(r"take (\w+) steps? (\w+)", item.text.lower()):
-            count = NUMBERS.get(many) or int(many)
-            x, y = x + ways[way][0] * count, y + ways[way][1] * count
-        assert ((x, y) == (0, 0)) == (item.answer == "yes"), item
-
-
-def test_liars_are_followed_to_the_last() -> None:
-    for item in of("web of lies"):
-        honest: dict[str, bool] = {}
-        for sentence in re.findall(r"[^.?]+[.?]", item.text):
-            if found := re.match(r" ?(\w+) says that (\w+) (tells the truth|lies)\.", sentence):
-                honest[found[1]] = honest[found[2]] == (found[3] == "tells the truth")
-            elif found := re.match(r" ?(\w+) (tells the truth|lies)\.", sentence):
-                honest[found[1]] = found[2] == "tells the truth"
-            elif found := re.match(r" ?Does (\w+) tell", sentence):
-                assert honest[found[1]] == (item.answer == "yes"), item
 
 
 def test_arguments_are_valid_in_every_small_world_or_refuted_in_one() -> None:
@@ -77,23 +54,6 @@ def test_arguments_are_valid_in_every_small_world_or_refuted_in_one() -> None:
             if all(holds(sentence, sets) for sentence in sentences)
         )
         assert follows == (item.answer == "valid"), item
-
-
-def test_things_are_counted() -> None:
-    kinds = {
-        "fruits": "apple banana peach plum lemon pear",
-        "animals": "horse rabbit goat duck mouse mice frog",
-        "instruments": "violin drum flute trumpet piano guitar",
-        "vegetables": "carrot onion potato cabbage leek turnip",
-    }
-    for item in of("object counting"):
-        asked = re.search(r"How many (\w+) do", item.text)[1]
-        total = sum(
-            NUMBERS[many]
-            for many, thing in re.findall(r"(\w+) (\w+)(?=,| and |\.)", item.text.partition(" How")[0])
-            if many in NUMBERS and any(thing in (one, f"{one}s", f"{one}es") for one in kinds[asked].split())
-        )
-        assert str(total) == item.answer, item
 
 
 @pytest.mark.parametrize(
@@ -138,15 +98,6 @@ def test_big_bench_audio_is_read(tmp_path: Path, as_csv: bool) -> None:
     items = load_big_bench_audio(_set(tmp_path, as_csv=as_csv))
     assert [(item.form, item.answer) for item in items] == [("web of lies", "yes"), ("object counting", "7")]
     assert len(items[0].samples) == 24_000 and len(load_big_bench_audio(tmp_path, 1)) == 1
-
-
-def test_a_part_of_big_bench_audio_has_all_categories(tmp_path: Path) -> None:
-    soundfile.write(tmp_path / "0.wav", np.full(16_000, 0.1), 16_000)
-    rows = [
-        {"category": kind, "official_answer": "yes", "file_name": "0.wav"} for kind in ("a", "b", "c") for _ in range(5)
-    ]
-    (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert [item.form for item in load_big_bench_audio(tmp_path, 4)] == ["a", "b", "c", "a"]
 
 
 def test_a_set_that_is_none_is_told(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from app.conversation.frame import SAMPLE_RATE
 from app.platform.installation import resource
 from app.research.benches.recordings import Recording
 from app.research.benches.rivals import run as run_module
-from app.research.benches.rivals.process import ASSISTANTS, Assistant, AssistantProcess, RecordingLoudspeaker, chosen
-from app.research.benches.rivals.run import Measured, Outcome, RivalsResult, ask, figures, run_rivals
+from app.research.benches.rivals.process import ASSISTANTS, Assistant, AssistantProcess, chosen
+from app.research.benches.rivals.run import ask, run_rivals
 from app.session.control import UserError
 
 pytestmark = pytest.mark.slow
@@ -81,20 +81,6 @@ def test_a_process_that_does_not_start_is_told(tmp_path: Path) -> None:
     assert "no such voice" in (tmp_path / "log").read_text()
 
 
-def test_what_is_flushed_was_not_played() -> None:
-    now = [10.0]
-    speaker = RecordingLoudspeaker(lambda: now[0])
-    speaker.play(12_000, np.full(12_000, 16_000, np.int16))
-    speaker.play(24_000, np.full(24_000, 16_000, np.int16))
-    assert speaker.quiet_for == pytest.approx(-2.0)
-    now[0] = 10.5
-    speaker.flush()
-    played = np.abs(speaker.played(10.0, 13.0)) > 0.01
-    assert played.sum() / SAMPLE_RATE == pytest.approx(0.5, abs=0.01) and speaker.quiet_for == 0.0
-    speaker.play(24_000, np.full(2_400, 16_000, np.int16))
-    assert speaker.played(10.5, 10.6).all()
-
-
 def test_all_are_asked_and_one_that_fails_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "FIRST_SECONDS", 0.1)
     monkeypatch.setattr("app.research.benches.rivals.run.SETTLE_SECONDS", 0.7)
@@ -114,32 +100,6 @@ def test_all_are_asked_and_one_that_fails_is_told_of(tmp_path: Path, monkeypatch
     written = json.loads((tmp_path / "results.json").read_text())
     assert written["bench"] == "rivals" and written["rivals"][0]["synthetic"]["asked"] == 1
     assert "repeats" in (tmp_path / "results.md").read_text() and "a-key" not in (tmp_path / "results.md").read_text()
-
-
-def test_the_figures_of_several_outcomes() -> None:
-    outcomes = [
-        Outcome("a", "people", 0.5, False, 0.0, "", 1, 10),
-        Outcome("b", "people", 1.5, True, 0.3, "", 0, 10),
-        Outcome("c", "people", None, True, 0.1, "", 10, 10),
-        Outcome("d", "people", None, False, 0.0, "", 0, 10),
-    ]
-    found = figures(outcomes)
-    assert found["first_sound_p50"] == 0.5 and found["early"] == 2 and found["talked_over"] == 1
-    assert found["unanswered"] == 1 and (found["wrong"], found["words"]) == (11, 40)
-    silent = RivalsResult("tiny", [Measured("mute", "says nothing", outcomes[-1:])])
-    assert "| mute | people | 1 | – |" in silent.table()
-    assert json.loads(json.dumps(silent.document(), allow_nan=False))["rivals"][0]["people"]["first_sound_p50"] is None
-
-
-def test_a_stopped_bench_asks_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_module, "_command", lambda one, progress: [sys.executable, "-c", "raise SystemExit(1)"])
-
-    def stopped(text: str) -> None:
-        raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        run_rivals([Assistant("parrot", "")], [item()], {"url": "", "key": "", "model": ""}, 0, tmp_path, stopped)
-    assert not (tmp_path / "results.json").exists()
 
 
 def test_who_takes_part() -> None:

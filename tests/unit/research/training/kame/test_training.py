@@ -18,7 +18,7 @@ from app.frontend.kame.generator import KameGen
 from app.models.catalogue import ModelError
 from app.models.layout import read_layout
 from app.research.corpus.tokens import Corpus, Layout, open_corpus
-from app.research.training.kame.report import SHOWN, cost_of, figure, mean_losses, read_curves
+from app.research.training.kame.report import mean_losses, read_curves
 from app.research.training.kame.run import (
     LossFunction,
     LossWeights,
@@ -27,7 +27,7 @@ from app.research.training.kame.run import (
     fuse_adapters,
     inputs_of,
 )
-from app.research.training.kame.trainer import CURVES, Batches, Trainer, checkpoints, joined_processes, rate_at
+from app.research.training.kame.trainer import CURVES, Batches, Trainer, checkpoints
 from tests.support.closed_network import run_closed, why_not
 from tests.support.tiny_kame import LM, make_checkpoint
 
@@ -139,31 +139,6 @@ def test_every_weight_is_trained_in_bf16_too_where_its_own_codes_are_given() -> 
     assert [name for name, value in lm.named_parameters() if value.grad is None] == []
 
 
-def test_its_gradient_is_that_of_finite_differences() -> None:
-    lm, tokens = model(), random_tokens()
-    losses = LossFunction(lm, LossWeights(first_book=1.0))  # so that no slope is lost in rounding
-    losses(tokens).total.backward()
-    draw = torch.Generator().manual_seed(1)
-    for name in (
-        "oracle_emb.weight",
-        "transformer.layers.0.gating.linear_in.weight",
-        "linears.3.weight",
-        "emb.12.weight",
-    ):
-        value = lm.get_parameter(name)
-        assert value.grad is not None
-        direction = torch.nn.functional.normalize(torch.randn(value.shape, generator=draw), dim=None) + value.grad
-        direction /= direction.norm()
-        slope, step, around = float((value.grad * direction).sum()), 1e-2, []
-        with torch.no_grad():
-            before = value.clone()
-            for sign in (1, -1):
-                value.copy_(before + sign * step * direction)
-                around.append(float(losses(tokens).total))
-            value.copy_(before)
-        assert slope > 0 and (around[0] - around[1]) / (2 * step) == pytest.approx(slope, rel=0.01), name
-
-
 @torch.no_grad()
 def test_a_session_gives_the_logits_that_were_trained() -> None:
     lm = model().eval()
@@ -196,14 +171,6 @@ def test_a_session_gives_the_logits_that_were_trained() -> None:
                 generator.push_oracle(tokens[0, -1, 7:20].tolist(), reset=True)
             generator.step(tokens[:, 9:17, max(0, step - 1)][..., None])
     assert (torch.stack(seen) - trained[0, 0]).abs().max() < 1e-4
-
-
-def test_a_step_is_given_what_a_session_gives() -> None:
-    lm = model()
-    tokens = torch.arange(18 * 5).view(1, 18, 5) % 50
-    inputs = inputs_of(lm, tokens)
-    assert inputs.given[0, 0].tolist() == [lm.text_initial_token_id, *tokens[0, 0, :4].tolist()]
-    assert inputs.oracle[0, 0].tolist() == [lm.text_padding_token_id, *tokens[0, -1, :4].tolist()]
 
 
 @pytest.mark.parametrize("adapters", [0, 4])
@@ -267,37 +234,6 @@ def test_damaged_shards_and_missing_corpora_are_named(tmp_path: Path) -> None:
         Batches([corpus], 1, 0)
     with pytest.raises(ModelError, match="no corpus"):
         open_corpus(tmp_path)
-
-
-def test_the_rate_warms_up_and_ends_where_it_should() -> None:
-    settings = TrainSettings(steps=100, rate=1.0, warm_up=10, final_rate=0.2)
-    assert rate_at(0, settings) == pytest.approx(0.1) and rate_at(9, settings) == pytest.approx(1.0)
-    assert rate_at(100, settings) == pytest.approx(0.2) and rate_at(55, settings) == pytest.approx(0.6)
-    assert (
-        rate_at(50, TrainSettings(rate=3e-5))
-        < rate_at(99, TrainSettings(rate=3e-5))
-        == rate_at(900, TrainSettings(rate=3e-5))
-    )
-
-
-def test_a_figure_shows_every_curve(tmp_path: Path) -> None:
-    import xml.etree.ElementTree as ET
-
-    lines = [
-        {"step": n, "words": 3 / n, "padding": 0.5, "first_book": 2.0, "other_books": 4.0, "loss": 1.0}
-        for n in range(1, 900)
-    ]
-    assert figure(lines, tmp_path / "curves.svg")
-    drawn = ET.parse(tmp_path / "curves.svg")
-    curves = [group for group in drawn.iter("{http://www.w3.org/2000/svg}g") if group.get("id") in SHOWN]
-    assert len(curves) == 4 and all(len(group.findall("{*}path")) == 1 for group in curves)
-    assert figure([], tmp_path / "none.svg") and ET.parse(tmp_path / "none.svg")
-
-
-def test_the_cost_grows_with_what_is_trained() -> None:
-    whole, adapted = (cost_of(model(rank), SETTINGS, 100) for rank in (0, 4))
-    assert whole.trained == whole.weights and adapted.trained < adapted.weights and adapted.memory < whole.memory
-    assert "GB of memory" in whole.sentence()
 
 
 def run_app(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -389,10 +325,3 @@ def _run_apart(command: list[str]) -> None:
         return
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
     assert done.returncode == 0, done.stderr[-2000:]
-
-
-def test_training_leaves_the_number_of_threads_as_it_was() -> None:
-    before = torch.get_num_threads()
-    with joined_processes("cpu"):
-        assert torch.get_num_threads() == os.cpu_count()
-    assert torch.get_num_threads() == before
