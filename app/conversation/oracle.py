@@ -170,6 +170,8 @@ _WEIGHT = 0.3
 COLD_SECONDS = 300.0
 """After such a time without a request, a model may have been unloaded, so that its next answer starts later."""
 KEPT_SAMPLES = 9
+ENOUGH_SAMPLES = 3
+"""How many answers count more than an earlier measurement."""
 Start = Literal["warm", "cold", "superseded"]
 """How a request met the model: as usual, as the first one after a pause, or so that it was superseded before it had an
 answer. The last is a lower bound."""
@@ -218,10 +220,11 @@ class Pace:
 
         Those of a model that had to be loaded count only if there are no others.
         """
-        for start in ("warm", "cold"):
-            if known := sorted(self.first_words[start]):
-                return known[len(known) // 2]
-        return self._expected
+        warm, cold = sorted(self.first_words["warm"]), sorted(self.first_words["cold"])
+        if self._expected is not None and len(warm) < ENOUGH_SAMPLES:
+            return self._expected
+        known = warm or cold
+        return known[len(known) // 2] if known else None
 
     @property
     def first_clause(self) -> float:
