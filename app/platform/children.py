@@ -224,7 +224,7 @@ class ChildWorker:
             _log.warning("A child is started again: %s.", cause)
             self.start()
         try:
-            result = self._ask(exchange, seconds)
+            result = self._ask(exchange, 2 * seconds)  # the first request to a new process is slower
         except _BROKEN:
             cause = self.ending()
             self.kill()  # it may be alive but out of step

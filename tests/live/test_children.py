@@ -146,7 +146,7 @@ async def test_an_embedded_model_that_is_killed_is_started_again_and_asked_again
 def test_a_judge_of_the_words_that_dies_or_hangs_is_started_again(
     sign: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_endpointing.TextEndpointing, "ASK_SECONDS", 3.0)
+    monkeypatch.setattr(text_endpointing.TextEndpointing, "ASK_SECONDS", 5.0)
     judge = text_endpointing.load()
     assert judge is not None
     before = judge.odds("What is the capital of")
