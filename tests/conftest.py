@@ -226,7 +226,7 @@ class Faults(logging.Handler):
         "app.conversation.frame",
         "app.session.clock",
         "app.session.frame_loop",
-        "app.session.session",
+        "app.session.frame_thread",
         "app.session.recorder",
     )
 

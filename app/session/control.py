@@ -67,6 +67,11 @@ class ModelChoice:
     delay: int = 0
     lead: int = 0
 
+    @property
+    def dials(self) -> tuple[int, int]:
+        """`delay` and `lead`."""
+        return self.delay, self.lead
+
 
 @dataclass(frozen=True, slots=True)
 class SpeechChoice:

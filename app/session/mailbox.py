@@ -6,11 +6,13 @@ Messages stay in order and none is lost. Safe between one draining thread and ma
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from app.frontend.base import FrontEnd, FrontEndInput
+from app.frontend.base import FrontEnd, FrontEndInput, SetAnswerMode, SetDials, SetOpenings
+from app.session.control import SessionChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +111,17 @@ class Mailbox:
         while self._messages:
             out.append(self._messages.popleft())
         return out
+
+
+def changed_settings(before: SessionChoice, choice: SessionChoice) -> Iterator[Message]:
+    """Yields the messages that bring the frame loop and the front-end from one choice to another."""
+    if choice.duplex != before.duplex:
+        yield SetDuplex(choice.duplex)
+    if choice.patience != before.patience:
+        yield SetPatience(choice.patience)
+    if choice.openings != before.openings:
+        yield SetOpenings(choice.openings)
+    if choice.answer_mode != before.answer_mode:
+        yield SetAnswerMode(choice.answer_mode)
+    if choice.model.dials != before.model.dials:
+        yield SetDials(*choice.model.dials)

@@ -15,6 +15,7 @@ from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame, silence
 from app.conversation.speaking.what_to_say import Said
 from app.conversation.turns.tracker import TurnTracker
 from app.conversation.turns.voice import VoiceRun, VoiceSettings, VoiceWindow
+from app.session.control import SessionChoice
 from app.stt.base import VoiceActivity
 
 FEW_SAMPLES = 240
@@ -308,3 +309,13 @@ class EdgeEvents:
                 self._echo_told_at = at
                 events.append(e.Failure(at, "audio", ECHO_REMAINS, about="echo"))
         return events
+
+
+def change_devices(edge: DuplexAudio, before: SessionChoice, choice: SessionChoice) -> None:
+    """Brings the sound devices from one choice to another."""
+    if choice.muted != before.muted:
+        edge.muted = choice.muted
+    if (choice.microphone, choice.loudspeaker) != (before.microphone, before.loudspeaker):
+        edge.choose(choice.microphone, choice.loudspeaker)
+    if choice.processing != before.processing:
+        edge.set_processing(choice.processing)

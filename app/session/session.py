@@ -10,7 +10,6 @@ import asyncio
 import itertools
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
@@ -20,25 +19,25 @@ from app.audio.io.base import AudioError
 from app.conversation import events as e
 from app.conversation.turns.floor import Interrupt, TurnEvent
 from app.conversation.turns.tracker import TurnSettings, TurnTracker
-from app.frontend.base import FrontEndError, SetAnswerMode, SetDials, SetOpenings
+from app.frontend.base import FrontEndError
 from app.session.backend_controller import BackendController
 from app.session.clock import Timeline
 from app.session.control import Part, SessionChoice, SessionState, Speaker
 from app.session.frame_loop import FrameStepper, StepMessage
-from app.session.frame_thread import STILL_RUNS, FrameReader, FrameThread, Overload
+from app.session.frame_thread import STILL_RUNS, FrameDriver, FrameThread, StepHandlers
 from app.session.mailbox import (
     AskAloud,
     FinishedHint,
     Mailbox,
-    SetDuplex,
-    SetPatience,
     SilenceAnswer,
     SwapFrontEnd,
     TalkButton,
     TypedTurn,
     WordsHint,
+    changed_settings,
 )
 from app.session.parts import Loader, SessionConfig, SessionParts
+from app.session.playback import change_devices
 from app.session.recorder import EventsOut, SoundMemory
 from app.session.speech_controller import SpeechController, SwappableTranscriber
 from app.stt.base import TranscriptUpdate
@@ -57,14 +56,6 @@ SOUNDING_DBFS = -60.0
 ECHO_SECONDS = 0.5
 """How long after it was played a frame may still reach the microphone: the devices' buffers, and the room."""
 
-BROKEN_PART = (
-    "Something in the app broke. The conversation continues, but part of what was said may be missing. If it happens "
-    "again, start the conversation again and report this"
-)
-
-QUIET_SECONDS = 0.4
-"""A session on a file ends when all has been silent for this long after the file's end."""
-
 
 class Session:
     """One session. `async with Session(parts, config) as session: await session.ended()`.
@@ -79,36 +70,27 @@ class Session:
         self.mailbox = Mailbox()
         frame, seconds = parts.frontend.frame_samples, config.remember_seconds
         self.sound = SoundMemory(seconds, frame) if seconds else None
-        self.frames = 0
         self._events = EventsOut(parts.recorder)
         self._emit = self._events.emit
         self.transcript = self._events.transcript
         self._loader = Loader(parts, simulated=config.pace == "simulated")
-        self._done = asyncio.Event()
         self._main: asyncio.Task[None] | None = None
-        self._thread: FrameThread | None = None
-        self._input_over_at: float | None = None
-        self._last_activity = 0.0
         self._silent_since = 0.0  # from when on the microphone hears nothing of what was played
-        self._shed = 0
-        self._lost: Counter[str] = Counter()  # frames lost since the last one that wasn't, by cause
         self._numbers = itertools.count(1).__next__  # of the user's turns, spoken or typed
         self._newest_turn = 0
         self._silenced_turn = 0  # the last one whose answer the user has dropped
-        self._overload = Overload()
         self._replacing: asyncio.Task[None] | None = None
-        self._broken: set[str] = set()  # parts whose faults the user knows
-        self._handlers: tuple[tuple[e.Source, Callable[[StepMessage], None]], ...] = (
-            ("audio", self._count_lost),
-            ("frontend", self._follow_speech),
-            ("audio", self._remember),
-            ("recorder", self._record),
-            ("stt", self._recognise),
-            ("stt", self._on_turns),
-            ("frontend", self._pass_on_events),
-            ("audio", self._measure),
+        self._steps = StepHandlers(
+            parts,
+            self.sound,
+            self._emit,
+            (
+                ("frontend", self._follow_speech),
+                ("stt", self._recognise),
+                ("stt", self._on_turns),
+                ("frontend", self._pass_on_events),
+            ),
         )
-        """They handle each message of the frame loop, in this order. One that raises doesn't affect the others."""
         self.backends = BackendController(
             parts, config.choice, self.transcript, post=self.mailbox.post, emit=self._emit, now=self._now
         )
@@ -156,6 +138,16 @@ class Session:
             edge=parts.edge,
             source=parts.source,
         )
+        self._driver = FrameDriver(
+            self._stepper,
+            parts.source,
+            self.clock,
+            config.pace,
+            self._on_step,
+            quiet=lambda: self.quiet,
+            busy=self._is_busy,
+            max_answer_seconds=config.max_answer_seconds if config.end_with_input else None,
+        )
         self._started = asyncio.Event()
         self._main = asyncio.create_task(self._run(), name="session")
         await self._started.wait()
@@ -173,8 +165,8 @@ class Session:
 
     async def stop(self) -> None:
         """End the session and wait until all of it has ended; safe to call twice."""
-        self._done.set()
         if self._main is not None:
+            self._driver.done.set()
             await asyncio.wait([self._main])
             if not self._main.cancelled() and (error := self._main.exception()) is not None:
                 self._main = None
@@ -202,7 +194,7 @@ class Session:
                 self.speech.begin()
                 self._started.set()
                 try:
-                    await (self._follow_sound() if self.config.pace == "real" else self._drive())
+                    await self._driver.run()
                 except AudioError as error:
                     self._on_sound_lost(str(error))
                 await self.backends.stop()
@@ -210,9 +202,8 @@ class Session:
                     await asyncio.wait([self._replacing])
         finally:
             self._started.set()
-            stepping = None
-            if self._thread is not None and not await asyncio.to_thread(self._thread.stop):
-                stepping = self._thread
+            stepping = await self._driver.stop()
+            if stepping is not None:
                 self._emit(e.Failure(self.clock(), "frontend", STILL_RUNS))
             await self._close_parts(ended=True, stepping=stepping)
 
@@ -230,92 +221,26 @@ class Session:
     def _now(self) -> float:
         return self.clock()
 
-    # -- the fast clock ----------------------------------------------------------------------------
-
-    async def _follow_sound(self) -> None:
-        """Real time: the frame thread steps, and its messages arrive here."""
-        loop = asyncio.get_running_loop()
-        self._thread = FrameThread(
-            self._stepper,
-            FrameReader(self.parts.source, self.clock, lambda: loop.call_soon_threadsafe(self.input_over)),
-            lambda message: loop.call_soon_threadsafe(self._on_step, message),
-            lambda sentence: loop.call_soon_threadsafe(self._on_sound_lost, sentence),
-            now=time.perf_counter,
-        )
-        self._thread.start()
-        await self._done.wait()
-        await asyncio.to_thread(self._thread.stop)
-        await asyncio.sleep(0)  # the thread's last messages
-
-    async def _drive(self) -> None:
-        """Simulated or fast: frames are stepped one by one on the loop."""
-        reader = FrameReader(self.parts.source, self.clock, self.input_over)
-        while not self._done.is_set():
-            for frame in reader.read(self.clock.frame_seconds):  # time that passes in the source alone
-                self._on_step(self._stepper.step(frame))
-                if self.config.pace == "fast":
-                    await self._wait_for_parts()
-            if self.config.pace == "simulated" and not reader.backlog:
-                await asyncio.sleep(reader.block_seconds)
-
-    async def _wait_for_parts(self) -> None:
-        """Fast: wait for what a frame started, as if recogniser and voice took no time at all.
-
-        While the user talks the back-end is not waited for (a newer request would follow anyway); once the turn is
-        being answered, it is.
-        """
-        await asyncio.sleep(0)
-        while (
-            self.parts.transcriber.busy
-            or self.parts.frontend.busy
-            or self._replaces
-            or (self.backends.busy and not self._stepper.tracker.user_holds_floor)
-        ) and not self._done.is_set():
-            await asyncio.sleep(0.002)
-
-    def input_over(self) -> None:
-        """The source has given its last frame: the session ends when both sides have finished."""
-        if self._input_over_at is None:
-            self._input_over_at = self.clock()
-            self._last_activity = self.clock()
+    @property
+    def frames(self) -> int:
+        """How many frames have passed."""
+        return self._steps.frames
 
     def _on_sound_lost(self, sentence: str) -> None:
         self._emit(e.Failure(self.clock(), "audio", sentence, fatal=True))
-        self._done.set()
+        self._driver.done.set()
 
     def _on_step(self, message: StepMessage) -> None:
         """Handle one message of the frame loop, on the event loop's thread."""
         if self._main is None or self._main.done():
             return
-        if message.frame.index != self.frames:
-            _log.error("Frame %d follows frame %d", message.frame.index, self.frames - 1)
-        self.frames = message.frame.index + 1
-        for part, handle in self._handlers:
-            try:
-                handle(message)
-            except Exception as error:
-                self._on_broken_part(part, error)
-
-    def _on_broken_part(self, part: e.Source, error: Exception) -> None:
-        """Logs a fault of the app in the handling of a frame, and tells the user once. The session continues."""
-        _log.error("The %s part broke at frame %d", part, self.frames - 1, exc_info=error)
-        if part not in self._broken:
-            self._broken.add(part)
-            self._emit(e.Failure(self.clock(), part, f"{BROKEN_PART} ({type(error).__name__}: {error})"))
+        self._steps.handle(message)
 
     def _follow_speech(self, message: StepMessage) -> None:
         if message.voices:
             self.speech.taken(message.voices)
         if message.lost:
             self._replace_frontend(message.lost)
-
-    def _remember(self, message: StepMessage) -> None:
-        if self.sound is not None:
-            self.sound.add(message.frame.index, message.frame.samples, message.samples, message.flushed)
-
-    def _record(self, message: StepMessage) -> None:
-        if self.parts.recorder is not None:
-            self.parts.recorder.sound(message.frame.samples, message.samples, message.flushed)
 
     def _recognise(self, message: StepMessage) -> None:
         if message.assistant_dbfs > SOUNDING_DBFS:
@@ -325,9 +250,7 @@ class Session:
     def _pass_on_events(self, message: StepMessage) -> None:
         for event in message.events:
             self._emit(event)
-            if isinstance(event, e.Underrun):
-                self._tell(self._overload.underrun(event.at, event.count))
-            elif isinstance(event, e.AssistantStarted):
+            if isinstance(event, e.AssistantStarted):
                 self.backends.reopened(event.turn)
             elif isinstance(event, e.AssistantEnded):
                 self.backends.answered(event.turn, interrupted=event.interrupted)
@@ -335,40 +258,18 @@ class Session:
             self._silenced_turn = message.silenced
             self.backends.abandon(message.silenced)
 
-    def _measure(self, message: StepMessage) -> None:
-        at, transcriber = message.frame.at, self.parts.transcriber
-        if transcriber.shed > self._shed:
-            self._emit(e.RecognitionSkipped(at, transcriber.shed - self._shed))
-            self._shed = transcriber.shed
-        self._emit(e.LevelMeasured(at, message.user_dbfs, message.assistant_dbfs, message.late_ms, message.clipped))
-        self._end_with_input(at)
+    def _is_busy(self) -> bool:
+        """Whether something that a frame has started is under way.
 
-    def _count_lost(self, message: StepMessage) -> None:
-        """Counts lost frames, and emits how many there were once the next frame is there."""
-        frame = message.frame
-        if frame.lost:
-            self._lost[frame.lost] += 1
-            return
-        late, device = self._lost["late"], self._lost["device"]
-        self._lost.clear()
-        if late:
-            self._emit(e.FramesDropped(frame.at, late))
-            self._tell(self._overload.skipped(frame.at, late * frame.seconds))
-        if device:
-            self._emit(e.SoundLost(frame.at, device))
-
-    def _tell(self, failure: e.Failure | None) -> None:
-        if failure is not None:
-            self._emit(failure)
-
-    def _end_with_input(self, at: float) -> None:
-        """End a session on a file when its sound is over and neither side has anything left to say."""
-        if self._input_over_at is None or not self.config.end_with_input:
-            return
-        if not self.quiet:
-            self._last_activity = at
-        if at - self._last_activity >= QUIET_SECONDS or at - self._input_over_at > self.config.max_answer_seconds:
-            self._done.set()
+        While the user talks the back-end is not waited for (a newer request would follow anyway); once the turn is
+        being answered, it is.
+        """
+        return (
+            self.parts.transcriber.busy
+            or self.parts.frontend.busy
+            or self._replaces
+            or (self.backends.busy and not self._stepper.tracker.user_holds_floor)
+        )
 
     @property
     def quiet(self) -> bool:
@@ -391,7 +292,7 @@ class Session:
         """The front-end is lost: tell the user, and load the fallback while the session goes on."""
         if self.parts.fallback is None:
             self._emit(e.Failure(self.clock(), "frontend", sentence, fatal=True))
-            self._done.set()
+            self._driver.done.set()
             return
         self._emit(e.Failure(self.clock(), "frontend", sentence))
         self._replacing = asyncio.get_running_loop().create_task(self._load_fallback(), name="fallback")
@@ -402,7 +303,7 @@ class Session:
             frontend = await self._loader.replace_frontend()
         except FrontEndError as error:
             self._emit(e.Failure(self.clock(), "frontend", str(error), fatal=True))
-            self._done.set()
+            self._driver.done.set()
             return
         self.mailbox.post(SwapFrontEnd(frontend))
         asked = self.transcript.last("user")
@@ -486,7 +387,7 @@ class Session:
     def write(self, text: str) -> None:
         """Adds a typed turn: it interrupts, and is answered like a spoken one."""
         words, at = " ".join(harmless(text).split()), self.clock()
-        if not words or self._done.is_set():
+        if not words or self._driver.done.is_set():
             return
         self._newest_turn = turn = self._numbers()
         self.mailbox.post(TypedTurn(turn))
@@ -547,37 +448,20 @@ class Session:
         have changed, tools whose servers have.
         """
         before = self.choice
-        post, at = self.mailbox.post, self.clock()
-        if choice.duplex != before.duplex:
-            post(SetDuplex(choice.duplex))
-        if choice.patience != before.patience:
-            post(SetPatience(choice.patience))
-        if choice.openings != before.openings:
-            post(SetOpenings(choice.openings))
+        at = self.clock()
+        for message in changed_settings(before, choice):
+            self.mailbox.post(message)
         if choice.answer_mode != before.answer_mode:
-            post(SetAnswerMode(choice.answer_mode))
             self._emit(e.AnswerModeChanged(at, choice.answer_mode))
-        dials = choice.model.delay, choice.model.lead
-        if dials != (before.model.delay, before.model.lead):
-            post(SetDials(*dials))
-            self._emit(e.DialsChanged(at, *dials))
+        if choice.model.dials != before.model.dials:
+            self._emit(e.DialsChanged(at, *choice.model.dials))
         if choice.speech != before.speech:
             self.speech.change(choice.speech)
         if choice.style.voice != before.style.voice:
             self.speech.change_own_voice(choice.style.voice)
-        self._apply_to_devices(before, choice)
+        if self.parts.edge is not None:
+            change_devices(self.parts.edge, before, choice)
         self.backends.apply(choice, reopen)
-
-    def _apply_to_devices(self, before: SessionChoice, choice: SessionChoice) -> None:
-        edge = self.parts.edge
-        if edge is None:
-            return
-        if choice.muted != before.muted:
-            edge.muted = choice.muted
-        if (choice.microphone, choice.loudspeaker) != (before.microphone, before.loudspeaker):
-            edge.choose(choice.microphone, choice.loudspeaker)
-        if choice.processing != before.processing:
-            edge.set_processing(choice.processing)
 
     def change(self, *, reopen: Collection[Part] = (), **parts: object) -> None:
         """Apply the choice of now with these fields replaced."""
