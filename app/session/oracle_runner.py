@@ -9,41 +9,40 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
 from collections.abc import Callable
 
 from app.backend.base import Backend, BackendError, FaultKind
 from app.conversation import events as e
 from app.conversation.markdown import ends_in_block
 from app.conversation.oracle import (
-    COLD_SECONDS,
     Kind,
     OracleAsked,
     OracleCompleted,
     OracleDone,
     OraclePolicy,
     OracleWords,
-    RequestBudget,
 )
 from app.conversation.speaking.revisions import Revisions
 from app.conversation.turns.floor import Interrupt
 from app.conversation.words import fold, is_backchannel
 from app.session.mailbox import Message
-from app.session.oracle_stream import Chooser, OracleContext, OracleStream, backend_failure, count, run
+from app.session.oracle_stream import (
+    SHORT_WAIT_SECONDS,
+    Chooser,
+    OracleContext,
+    OracleStream,
+    RequestSchedule,
+    backend_failure,
+    count,
+    run,
+)
 
-LONGEST_REST_SECONDS = 120.0
-"""The longest time a server is left alone at its own request: it may have been repaired meanwhile."""
 LONGEST_WAIT_SECONDS = 20.0
 """The longest time to wait for a server whose rate limit is reached, rather than to leave a question unanswered."""
-SHORT_WAIT_SECONDS = 2.0
-"""The longest such wait if another back-end could answer meanwhile. Longer ones are explained to the user."""
-ROUNDING_SECONDS = 0.01
 SPARING_FACTOR = 4.0
 """How much longer the interval between requests is when the cap comes near."""
 _NOT_RETRIED: tuple[FaultKind, ...] = ("content",)
 """Faults of the question, which no other back-end is asked to make good."""
-
-_log = logging.getLogger(__name__)
 
 
 class OracleRunner:
@@ -76,8 +75,7 @@ class OracleRunner:
         self._failed_turn = 0
         self._told = ""
         self._notified = (0, "")
-        self._waiting: asyncio.TimerHandle | None = None
-        self._waited_turn = self._left_out_turn = 0
+        self._schedule = RequestSchedule(context, self._ask_after_wait, secondary=secondary)
         self._worked: set[Backend] = set()
         self.refused_turn = 0
         self._closed = False
@@ -86,7 +84,7 @@ class OracleRunner:
     @property
     def busy(self) -> bool:
         """Whether a stream is open, or a request waits for its server."""
-        return bool(self._streams) or self._waiting is not None
+        return bool(self._streams) or self._schedule.waits
 
     def uses(self, backend: Backend) -> bool:
         """Whether a stream of `backend` is open or may still be opened."""
@@ -149,7 +147,7 @@ class OracleRunner:
     def abandon(self, turn: int) -> None:
         """Closes the streams that answer `turn`, and no longer waits to ask about it."""
         if self._latest is not None and self._latest[0] == turn:
-            self._stop_waiting()
+            self._schedule.stop()
         for stream in list(self._streams.values()):
             if stream.turn == turn:
                 self._cancel(stream)
@@ -157,7 +155,7 @@ class OracleRunner:
     async def close(self) -> None:
         """Close all streams and wait for them; nothing is asked from now on."""
         self._closed = True
-        self._stop_waiting()
+        self._schedule.stop()
         tasks = [s.task for s in self._streams.values() if s.task is not None]
         for stream in list(self._streams.values()):
             self._cancel(stream)
@@ -275,16 +273,10 @@ class OracleRunner:
         if not self._context.allowed(backend):
             self._refuse(turn, final)
             return
-        before, now, clock = self._newest, self._now(), asyncio.get_running_loop().time()
-        budget = self._context.pace(backend).budget
-        if not budget.allows(kind, clock):
-            self._left_out(turn, backend, budget)
+        before, now = self._newest, self._now()
+        if not self._schedule.may_send(backend, turn, kind, self._longest_wait):
             return
-        self._stop_waiting()
-        if ROUNDING_SECONDS < (rest := budget.rests_until - clock) <= self._longest_wait:
-            self._wait(turn, rest, backend)
-            return
-        cold = budget.sent(clock) > COLD_SECONDS
+        cold = self._schedule.sent(backend)
         revision = next(self._numbers)
         stream = OracleStream(self, revision, turn, words, final, backend, self.backend, now, cold=cold)
         stream.want(whole=not brief)
@@ -305,35 +297,6 @@ class OracleRunner:
         """How long a question waits for the limit of its server: only briefly if another back-end could answer it."""
         another = self.standby is not None or isinstance(self.backend, Chooser)
         return SHORT_WAIT_SECONDS if another else LONGEST_WAIT_SECONDS
-
-    def _left_out(self, turn: int, backend: Backend, budget: RequestBudget) -> None:
-        """Logs once a turn that early requests are left out."""
-        if turn != self._left_out_turn:
-            self._left_out_turn = turn
-            limit = "unknown" if budget.limit is None else f"{budget.limit:.0f} a minute"
-            _log.info("turn %d: %s is not asked early, to keep its limit (%s) free", turn, backend.name, limit)
-
-    def _wait(self, turn: int, seconds: float, backend: Backend) -> None:
-        """Asks again about `turn` once its server accepts requests again, unless the user has moved on by then."""
-
-        def ask() -> None:
-            self._waiting = None
-            if not self._closed and self._latest is not None and self._latest[0] == turn:
-                self._failed_turn = 0
-                self._ask_again()
-
-        self._waiting = asyncio.get_running_loop().call_later(seconds + ROUNDING_SECONDS, ask)
-        if seconds > SHORT_WAIT_SECONDS and not self.secondary and self._waited_turn != turn:
-            self._waited_turn = turn
-            sentence = (
-                f"{backend.name} accepts no more requests this minute, so the answer comes in {round(seconds)} seconds."
-            )
-            self._emit(e.Failure(self._now(), "backend", sentence, about="backend"))
-
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
 
     def _refuse(self, turn: int, final: bool) -> None:
         """No back-end may be asked because of its cost: tell the user once a turn, and end the turn."""
@@ -440,13 +403,8 @@ class OracleRunner:
         if stream.over:
             return
         sentence, took_over = str(error), False
-        rest, clock = min(error.retry_after, LONGEST_REST_SECONDS), asyncio.get_running_loop().time()
+        rest = self._schedule.refused(stream.backend, error)
         limited = error.kind == "quota" and rest > 0
-        budget = self._context.pace(stream.backend).budget
-        if limited:
-            budget.refused(clock, rest)
-        elif rest:
-            budget.rests_until = clock + rest
         present = stream.chosen is self.backend
         if limited and present and not stream.count and self._waits_out(stream, rest):
             return
@@ -485,9 +443,14 @@ class OracleRunner:
             return True
         if rest > self._longest_wait:
             return False
-        self._stop_waiting()
-        self._wait(stream.turn, rest, stream.backend)
+        self._schedule.wait(stream.backend, stream.turn, rest)
         return True
+
+    def _ask_after_wait(self, turn: int) -> None:
+        """Asks about `turn`, whose server accepts requests again, unless the user has moved on."""
+        if not self._closed and self._latest is not None and self._latest[0] == turn:
+            self._failed_turn = 0
+            self._ask_again()
 
     def _has_answer(self, backend: Backend) -> bool:
         """Whether `backend` has an answer, complete or under way, to all that the user has said in this turn."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from app.backend.base import (
 from app.backend.model_record import ModelRecords
 from app.backend.router import Choice
 from app.conversation import events as e
-from app.conversation.oracle import Pace
+from app.conversation.oracle import COLD_SECONDS, Kind, Pace
 from app.conversation.words import WordGatherer
 from app.session.mailbox import Message
 
@@ -83,6 +84,14 @@ def backend_failure(
     return e.Failure(at, "backend", sentence, False, *who, secondary=secondary, about=about)
 
 
+_log = logging.getLogger(__name__)
+
+LONGEST_REST_SECONDS = 120.0
+"""The longest time a server is left alone at its own request: it may have been repaired meanwhile."""
+SHORT_WAIT_SECONDS = 2.0
+"""A longer wait for a server whose rate limit is reached is explained to the user."""
+ROUNDING_SECONDS = 0.01
+
 CHARS_PER_TOKEN = 4.0
 """Of English text; estimates tokens where the server did not count them."""
 
@@ -100,6 +109,83 @@ class StreamOwner(Protocol):
     def notify(self, stream: OracleStream, sentence: str) -> None: ...
     def fail(self, stream: OracleStream, error: BackendError) -> None: ...
     def end(self, stream: OracleStream, reason: e.EndReason) -> None: ...
+
+
+class RequestSchedule:
+    """Sends requests when the rate limits of their servers allow it: final ones first, partial ones if room is left.
+
+    All times are the event loop's, since budgets outlive a session.
+
+    - `ask`: called with the turn that has waited, once its server accepts requests again.
+    - `secondary`: the user is not told of waits.
+    """
+
+    def __init__(self, context: OracleContext, ask: Callable[[int], None], *, secondary: bool) -> None:
+        self._context = context
+        self._ask = ask
+        self._secondary = secondary
+        self._waiting: asyncio.TimerHandle | None = None
+        self._waited_turn = self._left_out_turn = 0
+
+    @property
+    def waits(self) -> bool:
+        """Whether a request waits for its server."""
+        return self._waiting is not None
+
+    def may_send(self, backend: Backend, turn: int, kind: Kind, longest_wait: float) -> bool:
+        """Returns whether a request may be sent now. If a short wait is all that it needs, it waits instead."""
+        budget, clock = self._context.pace(backend).budget, self._clock()
+        if not budget.allows(kind, clock):
+            if turn != self._left_out_turn:
+                self._left_out_turn = turn
+                limit = "unknown" if budget.limit is None else f"{budget.limit:.0f} a minute"
+                _log.info("turn %d: %s is not asked early, to keep its limit (%s) free", turn, backend.name, limit)
+            return False
+        self.stop()
+        if ROUNDING_SECONDS < (rest := budget.rests_until - clock) <= longest_wait:
+            self.wait(backend, turn, rest)
+            return False
+        return True
+
+    def sent(self, backend: Backend) -> bool:
+        """Counts a request. Returns whether the model may have been unloaded since the one before."""
+        return self._context.pace(backend).budget.sent(self._clock()) > COLD_SECONDS
+
+    def refused(self, backend: Backend, error: BackendError) -> float:
+        """Takes in a failure. Returns for how many seconds the server asks to be left alone."""
+        rest, clock = min(error.retry_after, LONGEST_REST_SECONDS), self._clock()
+        budget = self._context.pace(backend).budget
+        if error.kind == "quota" and rest > 0:
+            budget.refused(clock, rest)
+        elif rest:
+            budget.rests_until = clock + rest
+        return rest
+
+    def wait(self, backend: Backend, turn: int, seconds: float) -> None:
+        """Asks about `turn` once its server accepts requests again."""
+        self.stop()
+
+        def ask() -> None:
+            self._waiting = None
+            self._ask(turn)
+
+        self._waiting = asyncio.get_running_loop().call_later(seconds + ROUNDING_SECONDS, ask)
+        if seconds > SHORT_WAIT_SECONDS and not self._secondary and self._waited_turn != turn:
+            self._waited_turn = turn
+            sentence = (
+                f"{backend.name} accepts no more requests this minute, so the answer comes in {round(seconds)} seconds."
+            )
+            self._context.emit(e.Failure(self._context.now(), "backend", sentence, about="backend"))
+
+    def stop(self) -> None:
+        """Waits no longer."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    @staticmethod
+    def _clock() -> float:
+        return asyncio.get_running_loop().time()
 
 
 @dataclass(slots=True, eq=False)
