@@ -31,8 +31,8 @@ from app.session.recorder import KEPT_SECONDS, Recorder, RecorderError
 from app.session.session import Session
 from app.session.speech_controller import SpeechController
 from app.settings.declarations import Settings
+from app.settings.kept_state import keep_pauses, load_pauses
 from app.settings.paths import echoes_path, recordings_folder
-from app.settings.user_pauses import keep_pauses, load_pauses
 from app.stt import make_transcriber
 from app.stt.base import Transcriber, TranscriberError
 from app.stt.selection import recogniser_card_bytes

@@ -27,10 +27,9 @@ from app.backend.ollama_answer import (
     no_model,
     status_of,
 )
-from app.untrusted.http import bounded_hooks
+from app.untrusted.http import bounded_hooks, read_json_aside
 from app.untrusted.limits import ANSWER, ANSWER_EVENT, ANSWER_STREAM, MODEL_LIST, MODEL_NAME_CHARS, MODELS
 from app.untrusted.text import one_line
-from app.untrusted.workers import read_json_aside
 
 CONNECT_SECONDS = 5.0
 KEEP_WARM_SECONDS = 20 * 60.0

@@ -46,8 +46,8 @@ from app.backend.openai_faults import (
     status_of,
 )
 from app.backend.thinking_tags import ThinkingTagFilter
+from app.untrusted.http import read_json_aside
 from app.untrusted.limits import ANSWER, TOOL_ARGUMENTS, TOOL_CALLS
-from app.untrusted.workers import read_json_aside
 
 
 async def read_stream(stream: Any) -> AsyncGenerator[StreamItem | Finish, None]:

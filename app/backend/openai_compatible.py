@@ -31,9 +31,8 @@ from app.backend.model_record import ModelRecord, ModelRecords
 from app.backend.openai_answer import OpenAIAnswer
 from app.backend.openai_faults import ServerInfo, UnreadableAnswer, WebPage, explain
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, LONG_HISTORY_WORDS, ChatMessage
-from app.untrusted.http import bounded_hooks
+from app.untrusted.http import bounded_hooks, read_json_aside
 from app.untrusted.limits import ANSWER, ANSWER_EVENT, ANSWER_STREAM, MODEL_LIST, MODEL_NAME_CHARS, MODELS
-from app.untrusted.workers import read_json_aside
 
 CONNECT_SECONDS = 5.0
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.output import Terminal
 from app.demo.base import SIDES, DemoOrder, DemoResult, chosen_backends
 from app.demo.record import Recorder
-from app.demo.report import document, lines
+from app.demo.service import document, lines
 from app.platform.files import write_json
 from app.session.control import UserError
 

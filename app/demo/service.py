@@ -9,11 +9,15 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from app.audio.devices.loudspeaker import StereoClip
+from app.audio.io.base import AudioError
 from app.backend import PROVIDERS
 from app.backend.base import on_this_machine
-from app.demo.base import DemoBackend, DemoOffer, DemoQuestion
+from app.demo.base import SIDES, DemoBackend, DemoFigure, DemoOffer, DemoQuestion, DemoResult
 from app.frontend import free_card_bytes
 from app.models.catalogue import ModelError, find_model, models_of
 from app.models.fit import PRECISIONS, judge
@@ -25,9 +29,82 @@ from app.services import backends
 from app.services.backend_service import BackendService
 from app.session.control import BackendChoice, SessionChoice, SessionFactory, UserError
 
+
+class DemoSound:
+    """Plays one clip at a time on the named loudspeaker, or on the system's default if the name is empty.
+
+    Does nothing if the device is unavailable.
+    """
+
+    def __init__(self, loudspeaker: str = "") -> None:
+        self._loudspeaker = loudspeaker
+        self._clip: StereoClip | None = None
+        self._turn = asyncio.Lock()
+
+    async def play(self, samples: np.ndarray) -> float:
+        """Plays float32 (n, 2) samples at 24 kHz, replacing the current clip; returns the output latency in seconds."""
+        await self.stop()
+        async with self._turn:
+            clip = StereoClip(samples, self._loudspeaker or None)
+            with contextlib.suppress(AudioError):
+                await asyncio.to_thread(clip.__enter__)
+                self._clip = clip
+            return clip.latency
+
+    async def stop(self) -> None:
+        """Stops playback; a no-op if nothing is playing."""
+        async with self._turn:
+            clip, self._clip = self._clip, None
+            if clip is not None:
+                await asyncio.to_thread(clip.close)
+
+
+def document(result: DemoResult) -> dict[str, Any]:
+    """Returns the result as JSON-compatible data; times are in seconds, rounded to the millisecond."""
+    return {
+        "ok": result.whole and bool(result.counted),
+        "whole": result.whole,
+        "backend": result.backend,
+        "median_seconds": {side: _rounded(result.median(side)) for side in SIDES},
+        "questions": [_figure(figure) for figure in result.figures],
+    }
+
+
+def lines(result: DemoResult) -> list[str]:
+    """Returns one line per question and one for the medians."""
+    out = []
+    for figure in result.figures:
+        sides = (
+            f"{side} {_seconds(seconds)} ({trouble or said})"
+            for side, seconds, said, trouble in zip(
+                SIDES, (figure.cascade, figure.tandem), figure.said, figure.trouble, strict=True
+            )
+        )
+        out.append(f"{figure.question} {'; '.join(sides)}")
+    medians = ", ".join(f"{side} {_seconds(result.median(side))}" for side in SIDES)
+    return [*out, f"From the question's end until it was heard, median: {medians}."]
+
+
+def _figure(figure: DemoFigure) -> dict[str, Any]:
+    times = (figure.cascade, figure.tandem)
+    sides: dict[str, Any] = {
+        side: {"seconds": _rounded(seconds), "said": said, "trouble": trouble}
+        for side, seconds, said, trouble in zip(SIDES, times, figure.said, figure.trouble, strict=True)
+    }
+    return {"question": " ".join(figure.question.split()), "own": figure.own, **sides}
+
+
+def _seconds(seconds: float | None) -> str:
+    return "no answer" if seconds is None else f"{seconds:.2f} s"
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
+
+
 if TYPE_CHECKING:
     from app.audio.devices.paced import PacedAsker
-    from app.demo.sound import DemoSound
+    from app.demo.service import DemoSound
     from app.session.session import Session
 
     MakeSession = Callable[..., Session]
@@ -146,7 +223,7 @@ class DemoService:
 
     def sound(self, loudspeaker: str) -> DemoSound | None:
         """Returns a player for the named loudspeaker (empty: the default), or None if the demo is silent."""
-        from app.demo.sound import DemoSound
+        from app.demo.service import DemoSound
 
         return DemoSound(loudspeaker) if self._aloud else None
 

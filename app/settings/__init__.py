@@ -3,10 +3,9 @@
 - `setting`: the class with which each setting is declared
 - `talk_settings`: the settings of conversations
 - `declarations`: all other settings, and the class `Settings`, which loads and saves all of them
-- `window_state`: window state that isn't a setting, stored in a separate file
+- `kept_state`: window state that isn't a setting, and statistics of the user's pauses, each in a separate file
 - `storage`: reads and writes both files, and sets aside unusable ones
 - `paths`: the app's names, and the paths of the user's files
-- `user_pauses`: statistics of the user's pauses, stored in a separate file
 
 `Settings.load` reads the file, using the default for any missing or invalid value. The settings dialog edits the
 attributes according to their declarations and calls `save`. API keys are not settings; see `app.services.api_keys`.

@@ -28,11 +28,10 @@ import anyio
 
 from app.tools.base import ToolError, ToolSpec
 from app.tools.mcp_tool import McpServer, OfferedTool, offers_of, result_text, shown, without_secrets
-from app.untrusted.http import bounded_hooks, other_server
+from app.untrusted.http import bounded_hooks, other_server, push_aside
 from app.untrusted.limits import TOOL_CHILD, TOOL_MESSAGE, TOOL_STREAM, TOOL_TEXT_CHARS, Refused
 from app.untrusted.line_scanner import LineScanner
 from app.untrusted.text import one_line
-from app.untrusted.workers import push_aside
 
 
 async def load_package() -> Any:

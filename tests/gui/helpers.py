@@ -24,7 +24,7 @@ from app.gui.window.main_window import MainWindow
 from app.gui.window.services import WindowServices
 from app.services.backend_service import BackendService
 from app.settings.declarations import Settings
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 from tests.gui.fakes import FakeFactory, no_devices
 
 Dialog = TypeVar("Dialog", bound=QDialog)

@@ -11,7 +11,7 @@ from pathlib import Path
 from app.conversation import events as e
 from app.conversation.words import fold
 from app.research.benches.recordings import word_distance
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 from tests.linux.guest import UID, Guest
 from tests.support import sounds
 from tests.support.read_back import transcribe

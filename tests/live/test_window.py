@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 from tests.support import sounds
 from tests.support.patience import in_real_time
 from tests.support.screen import virtual_screen

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.research.benches.window_speed import SmoothnessResult, StartupResult, read_profile, run_child
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 from tests.support.virtual_audio import virtual_audio
 
 ROOT = Path(__file__).resolve().parents[2]

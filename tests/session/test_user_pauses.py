@@ -13,7 +13,7 @@ from app.frontend.cascade import CascadeFrontEnd
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
-from app.settings import user_pauses
+from app.settings import kept_state
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
 from tests.support.talks import LoopSpeaker, QuietSource
 
@@ -21,12 +21,12 @@ PAUSING = [ScriptedTurn(0.5, 1.5, "What is the", finished=0.05), ScriptedTurn(2.
 
 
 async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(user_pauses, "pauses_path", lambda: tmp_path / "data" / "pauses.json")
+    monkeypatch.setattr(kept_state, "pauses_path", lambda: tmp_path / "data" / "pauses.json")
     threads: list[threading.Thread] = []
 
     def keep(pauses: PauseLengths) -> None:
         threads.append(threading.current_thread())
-        user_pauses.keep_pauses(pauses)
+        kept_state.keep_pauses(pauses)
 
     parts = SessionParts(
         frontend=CascadeFrontEnd(ScriptedVoice()),
@@ -38,11 +38,11 @@ async def test_the_pauses_of_a_talk_are_known_to_the_next_one(monkeypatch: pytes
         keep_pauses=keep,
     )
     async with Session(
-        parts, SessionConfig(SessionChoice(duplex=True), pace="fast", pauses=user_pauses.load_pauses())
+        parts, SessionConfig(SessionChoice(duplex=True), pace="fast", pauses=kept_state.load_pauses())
     ) as session:
         await session.ended()
-    known = user_pauses.load_pauses()
+    known = kept_state.load_pauses()
     assert known.count == 1 and known.slower > 0.0
     assert len(threads) == 1 and threads[0] is not threading.main_thread()
-    user_pauses.pauses_path().write_text('{"mean_log": "NaN", "count": 3}')
-    assert user_pauses.load_pauses() == PauseLengths()
+    kept_state.pauses_path().write_text('{"mean_log": "NaN", "count": 3}')
+    assert kept_state.load_pauses() == PauseLengths()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.conversation import events as e
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 from tests.support import sounds
 from tests.support.screen import Screen
 from tests.support.virtual_audio import VirtualAudio

@@ -6,7 +6,7 @@ Suggested reading order (`README.md` describes how it works):
 - `stream.py`: a session's steps, their inputs and the two dials; starts fresh streams before the context is full.
 - `stream_engine.py`: the interface between stream and engine, also implemented by `app.research.nano`.
 - `oracle_feed.py`, `spoken_words.py`: convert oracle words to tokens, and the model's tokens to words and marks.
-- `engine.py`, `graphs.py`: run a frame through Mimi, the language model and Mimi again, as CUDA graphs.
+- `engine.py`: runs a frame through Mimi, the language model and Mimi again, as CUDA graphs.
 - `generator.py`, `model.py`: the `moshi` package, extended with the oracle and shorter attention.
 - `quantise.py`, `kernels.cu`: int8 and int4 quantisation. `checkpoint.py`: loads models from files.
 - `build.py`: the choice of device, precision and context. `measure.py`, `selfcheck.py`, `random_weights.py`,

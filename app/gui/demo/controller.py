@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.demo.base import DemoOffer, DemoOrder, DemoResult, chosen_backends
-from app.demo.report import document
+from app.demo.service import document
 from app.gui.state.background_tasks import BackgroundTasks, log_fault
 from app.gui.state.session_manager import SessionManager
 from app.platform.files import write_json

@@ -4,7 +4,6 @@
 - `fonts.py`: the bundled typefaces, and the five text sizes.
 - `look.py`: colours for custom painting, mixed from a palette.
 - `model_colours.py`: assigns each model a fixed colour.
-- `style_sheet.py`: the style sheet for Qt's own controls.
 - `plain.py`: labels, tooltips and names that Qt never interprets as markup.
 - `icons.py`: the icons, tinted in theme colours; `icon_button.py`: a button with an icon.
 - `motion.py`: short animations, disabled by reduced motion.

@@ -30,8 +30,8 @@ from app.gui.design.look import draw_rounded, painter_on, set_ink
 from app.gui.design.model_colours import model_colour
 from app.gui.design.plain import PlainLabel, elided
 from app.gui.design.theme import tokens
-from app.gui.sound.mute_button import MuteButton
 from app.gui.sound.talk_button import TalkButton
+from app.gui.sound.talk_dock import MuteButton
 from app.gui.widgets.form import column, row
 
 ELLIPSIS = "…"

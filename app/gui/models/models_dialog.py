@@ -11,8 +11,8 @@ from app.gui.models.machine_page import MachinePage
 from app.gui.models.model_lists import ModelLists
 from app.gui.models.server_form import ServerForm
 from app.gui.widgets.form import column, row, wrapped
+from app.gui.widgets.lists import SideList
 from app.gui.widgets.panel import Panel, Quiet
-from app.gui.widgets.side_list import SideList
 from app.session.control import ROUTER, BackendChoice
 
 LOCAL, MACHINE = "embedded", "machine"

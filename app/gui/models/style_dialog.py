@@ -16,11 +16,10 @@ from PySide6.QtWidgets import (
 
 from app.conversation.prompt import Length
 from app.gui.design.plain import PlainLabel, set_tip
-from app.gui.prices.dollar_box import DollarBox
 from app.gui.tools.tools_box import ToolsBox
-from app.gui.widgets.form import add_items, grid, label_of, row
+from app.gui.widgets.form import DollarBox, add_items, grid, label_of, row
+from app.gui.widgets.lists import PickList
 from app.gui.widgets.panel import Panel, Quiet
-from app.gui.widgets.pick_list import PickList
 from app.services.model_service import VoiceView
 from app.session.control import Style, ToolChoice
 

@@ -3,5 +3,5 @@
 - `command.py`: creates commands from menus, settings, conversations and models
 - `ranking.py`: matches commands against the typed text and orders them, favouring recently used ones
 - `delegate.py`, `palette.py`: the floating search field with its list of commands
-- `shortcuts.py`, `shortcut_sheet.py`: collects all shortcuts in groups; the dialog that shows them
+- `shortcut_sheet.py`: collects all shortcuts in groups, and shows them in a dialog
 """

@@ -2,19 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtGui import QAction, QFont, QPaintEvent, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QFrame, QMainWindow, QMenu, QScrollArea, QSizePolicy, QWidget
 
 from app.gui.design.fonts import set_size, sized
 from app.gui.design.look import painter_on
 from app.gui.design.theme import tokens
+from app.gui.palette.command import menu_actions, native_keys, plain_title
 from app.gui.palette.delegate import caps_size, paint_caps
-from app.gui.palette.shortcuts import KeyGroup
 from app.gui.widgets.form import add_items, column, row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The shortcuts of an action, in the system's notation. `words`: the name of the action."""
+
+    keys: tuple[str, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyGroup:
+    """A titled group of shortcuts."""
+
+    title: str
+    keys: tuple[Key, ...]
+
+
+def menu_groups(bar: QMenu) -> list[KeyGroup]:
+    """Returns a group for each menu that has visible entries with shortcuts."""
+    return _grouped((place, action) for place, action in menu_actions(bar) if action.isVisible())
+
+
+def other_keys(window: QMainWindow, menu: QMenu) -> tuple[Key, ...]:
+    """Returns the shortcuts of the window that aren't in its menu: those of visible actions, and each `QShortcut` with
+    a description (a "What's this?" text).
+    """
+    in_menus = {action for _, action in menu_actions(menu)}
+    others = [action for action in window.actions() if action not in in_menus and action.isVisible()]
+    keys = [key for group in _grouped(("", action) for action in others) for key in group.keys]
+    for shortcut in window.findChildren(QShortcut):
+        if shortcut.whatsThis() and not shortcut.key().isEmpty():
+            keys.append(Key((native_keys(shortcut.key()),), shortcut.whatsThis()))
+    return tuple(keys)
+
+
+def _grouped(actions: Iterable[tuple[str, QAction]]) -> list[KeyGroup]:
+    found: dict[str, list[Key]] = {}
+    for place, action in actions:
+        keys = tuple(native_keys(one) for one in action.shortcuts() if not one.isEmpty())
+        if keys:
+            found.setdefault(place, []).append(Key(keys, plain_title(action).rstrip("… ")))
+    return [KeyGroup(title, tuple(keys)) for title, keys in found.items()]
+
 
 SIZE_PX = 800, 560
 COLUMN_LETTERS = 40

@@ -13,11 +13,10 @@ from app.gui.design.look import painter_on, set_ink
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.design.tokens import ACCENTS
-from app.gui.prices.dollar_box import DollarBox
 from app.gui.settings.text_editors import Editor, Folder, Folders, Keys, Line, Lines
 from app.gui.widgets.buttons import Toggle
-from app.gui.widgets.form import row
-from app.gui.widgets.pick_list import PickList
+from app.gui.widgets.form import DollarBox, row
+from app.gui.widgets.lists import PickList
 from app.gui.widgets.translation import said
 from app.settings.setting import Setting
 

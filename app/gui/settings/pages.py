@@ -13,8 +13,8 @@ from app.gui.design.icons import icon
 from app.gui.design.theme import tokens
 from app.gui.settings.rows import LINKS, LinkRow, Section, SettingRow
 from app.gui.widgets.form import column, wrapped
+from app.gui.widgets.lists import SideList
 from app.gui.widgets.panel import Quiet
-from app.gui.widgets.side_list import SideList
 from app.gui.widgets.translation import said
 from app.settings.declarations import Settings, declarations, page_of
 

@@ -15,7 +15,7 @@ from app.gui.models.model_lists import ModelLists
 from app.gui.models.model_search import Catalogue, ModelSearch
 from app.gui.state.choice import WindowChoices, backend_choice, is_router
 from app.gui.widgets.form import add_items, grid, label_of, push_button, row
-from app.gui.widgets.pick_list import PickList
+from app.gui.widgets.lists import PickList
 from app.gui.widgets.popover import Popover
 from app.gui.widgets.translation import said
 from app.session.control import BackendChoice

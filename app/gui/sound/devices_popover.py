@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from app.gui.design.plain import set_tip
 from app.gui.widgets.form import add_items, label_of, push_button, row
 from app.gui.widgets.level_meter import LevelMeter
-from app.gui.widgets.pick_list import PickList
+from app.gui.widgets.lists import PickList
 from app.gui.widgets.popover import Popover
 from app.settings.declarations import Settings
 

@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.settings.declarations import Settings, declarations
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 
 SAVE_AFTER_MS = 400
 

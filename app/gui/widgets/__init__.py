@@ -4,7 +4,7 @@
 - `formats.py`: compact formats for money, token counts, durations, times and model names.
 - `translation.py`: installs the translation into the user's language.
 - `form.py`: rows, grids, labels and buttons; `key_field.py`: an input field for a hotkey.
-- `panel.py`: the base class of all dialogs; `side_list.py`: a dialog's list of pages.
+- `panel.py`: the base class of all dialogs; `lists.py`: a dialog's list of pages, and combo boxes.
 - `undo_bar.py`: boxes with a message and buttons.
-- `buttons.py`, `elided.py`, `pick_list.py`, `level_meter.py`: small widgets.
+- `buttons.py`, `elided.py`, `level_meter.py`: small widgets.
 """

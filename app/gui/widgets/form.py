@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QLocale, QSize, Qt
+from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
+    QDoubleSpinBox,
     QGridLayout,
     QHBoxLayout,
     QHeaderView,
@@ -193,3 +195,28 @@ def set_up_table(table: QTableView, name: str, swatch: int) -> None:
     rows.hide()
     rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     rows.setDefaultSectionSize(table.fontMetrics().height() + 8)
+
+
+class DollarBox(QDoubleSpinBox):
+    """A spin box for an amount in US dollars, without thousands separators."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        locale = QLocale(self.locale())
+        options = QLocale.NumberOption
+        locale.setNumberOptions(options.RejectGroupSeparator | options.OmitGroupSeparator)
+        self.setLocale(locale)
+
+    def validate(self, text: str, place: int) -> tuple[QValidator.State, str, int]:
+        """Validates the text after replacing the decimal separator with the locale's."""
+        return super().validate(self._pointed(text), place)
+
+    def valueFromText(self, text: str) -> float:
+        """Parses the text after replacing the decimal separator with the locale's."""
+        return super().valueFromText(self._pointed(text))
+
+    def _pointed(self, text: str) -> str:
+        if text == self.specialValueText():
+            return text
+        point = self.locale().decimalPoint()
+        return text.replace(",", point) if point == "." else text.replace(".", point)

@@ -6,9 +6,8 @@
 - `main_window.py`: builds the parts and lays them out; `wiring.py` connects them
 - `session_view.py`: gives the session's events to the panes, in batches that `event_pump.py` collects
 - `offers.py`: messages with a button, about models and graphics cards
-- `system_parts.py`, `tray_control.py`: what it has to do with the system around it; the icon in the tray
+- `system_parts.py`: the tray icon, the start at login, and new versions
 - `quick_access.py`: the command palette and the sheet of keys, with what they are made from
 - `first_start.py`: the cards that the welcome shows at the very first start
-- `panels.py`: settings, log and other windows beside this one; `guide_dialog.py`, `about_dialog.py`
-- `licence_text.py`: the licences, as text to read
+- `panels.py`: settings, log and other windows beside this one; `about_dialog.py`: the licences and the guide
 """

@@ -1,21 +1,129 @@
-"""The dialog “About KAME”: what it is, its version, and a page with the app's parts and their licences as text."""
+"""The dialogs about the app: its parts and their licences, and the guide."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from PySide6.QtCore import QEvent, Qt, Signal, qVersion
-from PySide6.QtGui import QColor, QFont, QIcon, QKeyEvent, QTextBlockFormat, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QTextEdit, QWidget
+from PySide6.QtCore import QEvent, Qt, QUrl, Signal, qVersion
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QIcon,
+    QImage,
+    QKeyEvent,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QTextBrowser, QTextEdit, QWidget
 
 from app.gui.design.fonts import Size, set_size, sized
 from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import add_items, column, row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
-from app.gui.window.licence_text import Block, Kind, read_blocks
 from app.platform.installation import installed, resource
 from app.services.bill_of_materials import read_bill
+
+Kind = Literal["heading", "paragraph", "entry", "licence", "details"]
+
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_LICENCE_HEADS = ("licence", "terms")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph of plain text. An `entry` names a part; its licence and details follow."""
+
+    kind: Kind
+    text: str
+
+
+def read_blocks(markdown: str) -> list[Block]:
+    """Returns the headings, paragraphs and table rows of a page in their order."""
+    found: list[Block] = []
+    for part in re.split(r"\n\s*\n", _COMMENT.sub("", markdown)):
+        lines = [line.strip() for line in part.strip().splitlines()]
+        if not lines:
+            continue
+        if lines[0].startswith("#"):
+            found.append(Block("heading", _plain(lines.pop(0).lstrip("# "))))
+        if len(lines) > 2 and lines[0].startswith("|"):
+            heads = _cells(lines[0])
+            for line in lines[2:]:
+                found += _entry(heads, _cells(line))
+        elif lines:
+            found.append(Block("paragraph", _plain(" ".join(lines))))
+    return found
+
+
+def _entry(heads: Sequence[str], cells: Sequence[str]) -> Iterator[Block]:
+    told = dict(zip(heads, cells, strict=False))
+    name, version = told.pop(heads[0]), told.pop("Version", "")
+    yield Block("entry", f"{name} {version}".strip())
+    licence = next((head for head in told if head.lower() in _LICENCE_HEADS), "")
+    if licence:
+        yield Block("licence", told.pop(licence))
+    details = " · ".join(f"{head}: {cell}" for head, cell in told.items() if cell)
+    if details:
+        yield Block("details", details)
+
+
+def _cells(line: str) -> list[str]:
+    return [_plain(cell.strip()) for cell in line.strip("|").split("|")]
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[`*]", "", text)
+
+
+PICTURE = re.compile(r"^!\[[^\]]*\]\(([^)]+)\)\n", re.MULTILINE)
+COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+
+
+WIDEST_PX = 720
+
+
+class _Page(QTextBrowser):
+    """Shows pictures no wider than `WIDEST_PX`."""
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+        """Return a picture of the page, scaled down if it is too wide."""
+        found = super().loadResource(kind, name)
+        name = QUrl(name)
+        if kind != QTextDocument.ResourceType.ImageResource.value or not name.isLocalFile():
+            return found
+        image = QImage(name.toLocalFile())
+        if image.width() <= WIDEST_PX:
+            return image
+        return image.scaledToWidth(WIDEST_PX, Qt.TransformationMode.SmoothTransformation)
+
+
+class GuideDialog(Panel):
+    """Pictures are shown where they are installed; links lead nowhere outside of the page."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.set_panel_title(self.tr("Guide"))
+        self.page = _Page(self)
+        self.page.setAccessibleName(self.tr("Guide"))
+        self.page.setOpenLinks(False)
+        path = resource("guide", "guide.md")
+        self.page.document().setBaseUrl(QUrl.fromLocalFile(str(path.parent) + "/"))
+        text = COMMENT.sub("", path.read_text("utf-8"))
+        text = PICTURE.sub(lambda found: found[0] if (path.parent / found[1]).is_file() else "", text)
+        self.page.document().setMarkdown(text, QTextDocument.MarkdownFeature.MarkdownDialectGitHub)
+        self.page.moveCursor(QTextCursor.MoveOperation.Start)
+        self.column.addWidget(self.page, 1)
+        self.close_button = self.button(self.tr("Close"))
+        self.close_button.clicked.connect(self.close)
+        self.foot(self.close_button)
+        self.resize(880, 640)
+
 
 _SHAPES: dict[Kind, tuple[Size, QFont.Weight, int, bool]] = {
     "heading": ("body", QFont.Weight.DemiBold, 20, False),

@@ -58,8 +58,8 @@ from app.gui.window.wiring import Wiring
 from app.history.base import LONGEST_TITLE
 from app.session.control import ROUTER, SessionFactory
 from app.settings.declarations import Settings
+from app.settings.kept_state import WindowState, strings
 from app.settings.paths import default_path
-from app.settings.window_state import WindowState, strings
 from app.untrusted.text import one_line
 
 LEAST_PX = 480, 480

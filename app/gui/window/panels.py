@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from app.gui.logs.panel import LogPanel
     from app.gui.logs.view import LogPage
     from app.gui.settings.dialog import SettingsDialog
-    from app.gui.window.about_dialog import AboutDialog
+    from app.gui.window.about_dialog import AboutDialog, GuideDialog
     from app.gui.window.first_start import FirstStart
-    from app.gui.window.guide_dialog import GuideDialog
     from app.gui.window.main_window import MainWindow
 
 
@@ -243,7 +242,7 @@ class Panels(QObject):
     def open_guide(self) -> None:
         """Opens the guide."""
         if self.guide is None:
-            from app.gui.window.guide_dialog import GuideDialog
+            from app.gui.window.about_dialog import GuideDialog
 
             self.guide = GuideDialog(self._window)
         self.guide.appear()

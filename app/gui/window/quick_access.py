@@ -18,11 +18,10 @@ from app.gui.palette.command import (
     setting_commands,
 )
 from app.gui.palette.palette import CommandPalette
-from app.gui.palette.shortcut_sheet import ShortcutSheet
-from app.gui.palette.shortcuts import Key, KeyGroup, menu_groups, other_keys
+from app.gui.palette.shortcut_sheet import Key, KeyGroup, ShortcutSheet, menu_groups, other_keys
 from app.gui.state.choice import backend_choice, is_router
 from app.session.control import BackendChoice
-from app.settings.window_state import strings
+from app.settings.kept_state import strings
 
 if TYPE_CHECKING:
     from app.gui.window.main_window import MainWindow

@@ -27,8 +27,8 @@ from app.diagnostics.tables import Progress, markdown, no_progress, rounded
 from app.platform.children import child_environment
 from app.research.results import grouped, shown, unreadable
 from app.session.control import UserError
+from app.settings.kept_state import WindowState
 from app.settings.storage import write_stored
-from app.settings.window_state import WindowState
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_SECONDS = 120.0

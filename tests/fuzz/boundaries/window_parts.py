@@ -17,7 +17,7 @@ from app.gui.models import favourites
 from app.gui.oracle import card
 from app.gui.shell.instance import Instance, Order
 from app.platform import single_instance
-from app.settings.window_state import WindowState, strings
+from app.settings.kept_state import WindowState, strings
 from app.untrusted.text import harmless
 from tests.fuzz.boundary import Boundary
 from tests.fuzz.mutations import changed_bytes, json_bytes

@@ -15,7 +15,7 @@ from app.demo.base import DemoOrder
 from app.demo.steps import ASK_SECONDS, IDLE_SECONDS
 from app.gui.demo import course
 from app.gui.demo.controller import DemoController
-from app.gui.demo.live import RELEASE_MS
+from app.gui.demo.visitor import RELEASE_MS
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.session.control import BackendChoice, SessionChoice, UserError

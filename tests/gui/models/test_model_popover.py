@@ -20,7 +20,7 @@ from app.gui.window.main_window import MainWindow
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
 from tests.gui.helpers import choose, click_model, heard, open_models, say, shown, until, window_and_factory
 from tests.gui.models.test_server_form import form_of

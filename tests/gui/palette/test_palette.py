@@ -16,7 +16,7 @@ from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView
 from app.session.control import BackendChoice
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
 from tests.gui.helpers import shown, until

@@ -9,7 +9,7 @@ from app.gui.palette.command import menu_actions, native_keys
 from app.gui.palette.shortcut_sheet import ShortcutSheet
 from app.gui.shell import key_routing
 from app.gui.window.main_window import MainWindow
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 from tests.gui.fakes import FakeBackendService
 from tests.gui.helpers import type_keys, until
 

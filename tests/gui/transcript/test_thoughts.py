@@ -9,7 +9,7 @@ from app.conversation import events as e
 from app.gui.cards.reader import read_markdown
 from app.gui.cards.view import CardView
 from app.gui.window.main_window import MainWindow
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import FakeFactory
 from tests.gui.helpers import say, shown, transcript, until

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.gui.widgets.pick_list import PickList
+from app.gui.widgets.lists import PickList
 from tests.gui.helpers import heard, wheel
 
 

@@ -20,7 +20,7 @@ from app.gui.window.main_window import MainWindow
 from app.services.graphics_service import GraphicsOffer
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
-from app.settings.window_state import WindowState
+from app.settings.kept_state import WindowState
 from tests.gui.controllers.test_sound_controller import FakeSpeaking
 from tests.gui.fakes import (
     CARD,

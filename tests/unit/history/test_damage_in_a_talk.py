@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.conversation import events as e
-from app.history import database, open_talk, pages, queries, schema, writer
+from app.history import database, open_talk, queries, rescue, schema, writer
 from app.history.base import Setup
 from app.history.open_talk import OpenTalk
 from app.history.packing import pack_lines
@@ -181,7 +181,7 @@ TEXTS = {"t": re.compile("tn*")}
 def _texts(path: Path) -> int:
     """The number of rows with a text that are read from a file; no copy of it is left."""
     place = path.with_name("copy")
-    with pages.Pages(path, place) as content:
+    with rescue.Pages(path, place) as content:
         if os.name == "posix":
             assert place.stat().st_mode & 0o077 == 0
         found = {(name, row) for name, row, _ in content.rows(TEXTS)}

@@ -13,8 +13,7 @@ import pytest
 from app.conversation import events as e
 from app.conversation.prompt import Document
 from app.history.base import ConversationView, ExportFormat, KeptTalk, Setup
-from app.history.export import export
-from app.history.markdown import markdown
+from app.history.export import export, markdown
 from app.history.timing import timed_turns
 from app.session.control import BackendChoice, UserError
 from app.session.recorder import Recorder

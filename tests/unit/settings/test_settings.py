@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import user_pauses
+from app.settings import kept_state
 from app.settings.declarations import Settings, declarations, page_of
-from app.settings.window_state import WindowState, strings
+from app.settings.kept_state import WindowState, strings
 from app.untrusted.limits import SETTINGS
 from tests.support.raising import raising
 
@@ -92,9 +92,9 @@ def test_a_pipe_in_place_of_the_file_is_set_aside(path: Path) -> None:
     ],
 )
 def test_senseless_pauses_are_learned_again(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user_pauses, "pauses_path", lambda: tmp_path / "pauses.json")
+    monkeypatch.setattr(kept_state, "pauses_path", lambda: tmp_path / "pauses.json")
     (tmp_path / "pauses.json").write_text(content)
-    assert user_pauses.load_pauses().count in (0, 9)
+    assert kept_state.load_pauses().count in (0, 9)
 
 
 def test_one_bad_value_costs_only_that_value(path: Path) -> None:
