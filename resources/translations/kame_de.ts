@@ -5721,6 +5721,22 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>Du hast um {0} getippt: „{2}“</translation>
     </message>
     <message>
+        <source>a newer thought was requested</source>
+        <translation>ein neuerer Gedanke war angefragt</translation>
+    </message>
+    <message>
+        <source>all was said</source>
+        <translation>alles war gesagt</translation>
+    </message>
+    <message>
+        <source>at {0} it spoke: {1}</source>
+        <translation>sprach ab {0}: {1}</translation>
+    </message>
+    <message>
+        <source>at {0} it waited: {1}</source>
+        <translation>wartete ab {0}: {1}</translation>
+    </message>
+    <message>
         <source>cancelled for a newer one</source>
         <translation>zugunsten einer neueren abgebrochen</translation>
     </message>
@@ -5757,6 +5773,18 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>es hielt inne, um dir zuzuhören</translation>
     </message>
     <message>
+        <source>it went on with its answer</source>
+        <translation>die Antwort ging weiter</translation>
+    </message>
+    <message>
+        <source>no model had been asked</source>
+        <translation>es war noch kein Modell gefragt</translation>
+    </message>
+    <message>
+        <source>no second thought confirmed the first</source>
+        <translation>kein zweiter Gedanke bestätigte den ersten</translation>
+    </message>
+    <message>
         <source>no words</source>
         <translation>keine Worte</translation>
     </message>
@@ -5777,12 +5805,52 @@ Klicke, um zu sehen, wofür die Zeit verging.</translation>
         <translation>ganzer Beitrag</translation>
     </message>
     <message>
+        <source>the model didn&apos;t know your complete turn</source>
+        <translation>das Modell kannte deinen Beitrag noch nicht ganz</translation>
+    </message>
+    <message>
+        <source>the model had sent no words</source>
+        <translation>das Modell hatte noch nichts gesendet</translation>
+    </message>
+    <message>
+        <source>the model knew your complete turn</source>
+        <translation>das Modell kannte deinen ganzen Beitrag</translation>
+    </message>
+    <message>
+        <source>the newest thought answered another turn</source>
+        <translation>der neueste Gedanke galt einem anderen Beitrag</translation>
+    </message>
+    <message>
+        <source>the newest thought answered other words</source>
+        <translation>der neueste Gedanke galt anderen Worten</translation>
+    </message>
+    <message>
+        <source>the next clause was being synthesised</source>
+        <translation>der nächste Satzteil wurde noch erzeugt</translation>
+    </message>
+    <message>
+        <source>the next clause wasn&apos;t complete</source>
+        <translation>der nächste Satzteil war noch nicht vollständig</translation>
+    </message>
+    <message>
         <source>took over at {0}</source>
         <translation>hat um {0} übernommen</translation>
     </message>
     <message>
+        <source>two thoughts began alike</source>
+        <translation>zwei Gedanken begannen gleich</translation>
+    </message>
+    <message>
+        <source>you had chosen this model</source>
+        <translation>du hattest dieses Modell gewählt</translation>
+    </message>
+    <message>
         <source>you interrupted it</source>
         <translation>du hast es unterbrochen</translation>
+    </message>
+    <message>
+        <source>your words were a complete question</source>
+        <translation>deine Worte waren eine vollständige Frage</translation>
     </message>
     <message>
         <source>{0} words</source>

@@ -81,5 +81,5 @@ def test_what_is_typed_ends_it() -> None:
     script = [ScriptedTurn(SPOKEN.start, ASKED_AT + 1.2, "What is the")]
     calls = at((ASKED_AT, ask), (ASKED_AT + 1.2, lambda session: session.write("Where is Oslo?")))
     talk = simulate(script, reply, duplex=False, during=calls, seconds=15)
-    assert [end.reason for end in talk.of(e.UserEnded)] == ["button", "typed"]
+    assert [end.reason for end in talk.of(e.UserEnded)] == ["typed", "button"]
     assert not talk.said(1) and "Stockholm" in talk.said(2)

@@ -6,6 +6,8 @@ from pytestqt.qtbot import QtBot
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, answer
 from app.conversation import events as e
+from app.conversation.speaking.revisions import KnownRevision, Revisions, Verdict
+from app.conversation.turns.floor import TakeFloor
 from app.gui.oracle.card import NOTHING, readable
 from app.gui.oracle.pane import OraclePane
 from tests.support.scripted import ScriptedTurn
@@ -68,7 +70,11 @@ def test_an_answer_is_followed_to_its_end_and_never_back(qtbot: QtBot, text: str
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A voice that begins with whatever answer is there, so that it has to go over to another one."""
-    monkeypatch.setattr("app.conversation.speaking.what_to_say.is_stable", lambda *of: True)
+
+    def gate(self: Revisions, revision: KnownRevision, ended: TakeFloor, mode: str, *, speaking: int = 0) -> Verdict:
+        return Verdict(revision.turn == ended.turn, "in use", revision.number)
+
+    monkeypatch.setattr(Revisions, "gate", gate)
 
 
 @pytest.mark.usefixtures("hasty")
