@@ -6,17 +6,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QRadioButton,
+    QStyle,
+    QStyleOptionSpinBox,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.gui.settings.choice_editors import EDITORS
 from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.rows import SettingRow
-from app.settings.declarations import Settings, declaration, declarations
+from app.settings.declarations import Settings, declaration, declarations, page_of
 from app.settings.setting import Setting
 from tests.gui.helpers import heard, wheel
+from tests.gui.window.test_accessibility import controls, cut_off
 
 SHOWN = [one for one in declarations() if one.place == "dialog"]
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -156,6 +167,59 @@ def change_by_keys(row: SettingRow) -> Any:
             return "Ctrl+Alt+K"
 
 
+def change_by_mouse(row: SettingRow, elsewhere: QWidget, folder: Path) -> Any:
+    """Changes a setting as somebody with a mouse does; returns what it should be."""
+    declared, editor = row.declared, row.editor
+    left = Qt.MouseButton.LeftButton
+    match declared.kind:
+        case "switch":
+            QTest.mouseClick(editor.box, left, pos=QPoint(8, editor.box.height() // 2))
+            return not declared.default
+        case "colour":
+            QTest.mouseClick(editor.dots[declared.choices[-1]], left)
+            return declared.choices[-1]
+        case "slider":
+            QTest.mouseClick(editor.slider, left, pos=QPoint(editor.slider.width() - 1, editor.slider.height() // 2))
+            return declared.default + 2 * declared.step
+        case "choice" | "device" | "model":
+            QTest.mouseClick(editor.list, left)
+            QApplication.processEvents()
+            view = editor.list.view()
+            last = view.model().index(editor.list.count() - 1, 0)
+            QTest.mouseClick(view.viewport(), left, pos=view.visualRect(last).center())
+            return declared.choices[-1] if declared.choices else "Desk"
+        case "number":
+            option = QStyleOptionSpinBox()
+            editor.box.initStyleOption(option)
+            parts = QStyle.SubControl
+            up = editor.box.style().subControlRect(
+                QStyle.ComplexControl.CC_SpinBox, option, parts.SC_SpinBoxUp, editor.box
+            )
+            QTest.mouseClick(editor.box, left, pos=up.center())
+            QTest.mouseClick(elsewhere, left)
+            special = declared.special is not None and declared.special[0] < declared.lowest
+            return type(declared.default)(declared.lowest if special else declared.default + declared.step)
+        case "folder" | "folders":
+            QTest.mouseClick(editor.chooser, left)
+            asked = row.window().findChild(QFileDialog)
+            assert asked is not None and asked.isVisible()
+            asked.setDirectory(str(folder.parent))
+            asked.selectFile(str(folder))
+            asked.accept()
+            return str(folder)
+        case "line":
+            QTest.mouseClick(editor.line, left)
+            type_over(editor.line, "typed")
+        case "lines":
+            QTest.mouseClick(editor.text.viewport(), left)
+            QTest.keyClicks(editor.text, "typed")
+        case "keys":
+            QTest.mouseClick(editor.field.none_button, left)
+            return ""
+    QTest.mouseClick(elsewhere, left)
+    return "typed"
+
+
 @pytest.mark.parametrize("declared", SHOWN, ids=lambda one: one.name)
 def test_each_setting_is_changed_by_keyboard_and_taken_back(place: Place, declared: Setting) -> None:
     row = place.row(declared.name)
@@ -171,16 +235,19 @@ def test_each_setting_is_changed_by_keyboard_and_taken_back(place: Place, declar
     assert not row.reset.isVisible() and row.isAncestorOf(QApplication.focusWidget())
 
 
-def test_a_folder_is_chosen_by_mouse(place: Place, tmp_path: Path) -> None:
-    row = place.row("weights_folder")
-    QTest.mouseClick(row.editor.chooser, Qt.MouseButton.LeftButton)
-    asking = place.dialog.findChild(QFileDialog)
-    assert asking is not None and asking.isVisible()
-    asking.setDirectory(str(tmp_path.parent))
-    asking.selectFile(str(tmp_path))
-    asking.accept()
-    assert place.told == [("weights_folder", str(tmp_path))]
-    assert row.editor.in_words(declaration("weights_folder").default) in row.reset.toolTip()
+@pytest.mark.slow
+@pytest.mark.parametrize("declared", SHOWN, ids=lambda one: one.name)
+def test_each_setting_is_changed_by_mouse_and_comes_back(place: Place, declared: Setting, tmp_path: Path) -> None:
+    row = place.row(declared.name)
+    wanted = change_by_mouse(row, place.dialog.search, tmp_path)
+    assert place.told == [(declared.name, wanted)] and type(wanted) is type(declared.default)
+    shown = row.editor.in_words(declared.default)
+    assert shown and shown in row.reset.toolTip()
+    place.dialog.close()
+    place.dialog.open_refreshed(declared.name)
+    assert row.value == wanted and row.reset.isVisible()
+    QTest.mouseClick(row.reset, Qt.MouseButton.LeftButton)
+    assert place.told[1:] == [(declared.name, declared.default)]
 
 
 def test_nothing_that_the_app_keeps_for_itself_is_shown(place: Place) -> None:
@@ -235,6 +302,13 @@ def test_what_a_number_stands_for_is_said_in_words(qtbot: QtBot) -> None:
     assert place.row("cap_dollars").editor.box.text() == "no limit"
 
 
+def test_an_odd_number_in_the_file_is_no_change(qtbot: QtBot) -> None:
+    place = place_with(qtbot, temperature=0.123, answer_delay_ms=77)
+    row = place.row("temperature")
+    QTest.keyClick(row.editor.box, Qt.Key.Key_Escape)
+    assert not place.dialog.isVisible() and place.told == []
+
+
 def test_keys_that_cannot_be_are_refused_in_words(own_place: Place) -> None:
     row = own_place.row("mute_hotkey")
     edit = row.editor.field.edit
@@ -268,7 +342,27 @@ def test_it_says_when_a_change_takes_effect(place: Place) -> None:
     assert "at once" in place.dialog.reset_bar.note.text()
 
 
+def test_a_number_is_taken_over_at_each_step(place: Place) -> None:
+    row = place.row("font_scale")
+    for _ in range(2):
+        QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
+    assert place.told == [("font_scale", 110), ("font_scale", 120)]
+
+
 # -- pages and search
+
+
+def test_a_page_shows_its_settings_alone(place: Place) -> None:
+    dialog = place.dialog
+    names = [dialog.pages.item(place).text() for place in range(dialog.pages.count())]
+    assert names == [page.label for page in Settings.pages.values()]
+    dialog.pages.setFocus()
+    QTest.keyClick(dialog.pages, Qt.Key.Key_Down)
+    assert dialog.area.title.text() == "Voice" and place.titles == ["The voice", "Taking turns", "Speech recognition"]
+    assert set(place.found) == {one.name for one in SHOWN if page_of(one.section) == "voice"}
+    where = dialog.pages.visualItemRect(dialog.pages.item(names.index("Sound"))).center()
+    QTest.mouseClick(dialog.pages.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert dialog.area.title.text() == "Sound" and "microphone" in place.found and "persona" not in place.found
 
 
 def test_what_a_new_user_looks_for_is_seen_at_once(place: Place) -> None:
@@ -295,6 +389,14 @@ def test_links_lead_to_settings_and_dialogs_and_show_values(place: Place) -> Non
     assert wanted == ["sound"]
     for (_, target), link in links.items():
         assert target in DIALOGS or target in dialog.rows, link.label.text()
+
+
+def test_links_to_what_there_is_not_are_left_out(qtbot: QtBot) -> None:
+    host = QWidget()
+    qtbot.addWidget(host)
+    dialog = SettingsDialog(Settings(), host)
+    targets = {link.link.target for link in dialog.area.links}
+    assert targets and targets <= set(dialog.rows)
 
 
 def test_a_slider_shows_its_number_and_keeps_to_its_steps(qtbot: QtBot) -> None:
@@ -423,6 +525,15 @@ def test_all_is_reset_after_a_question_and_can_be_undone(qtbot: QtBot) -> None:
     assert dialog.reset_bar.reset_button.isEnabled() and not dialog.reset_bar.undo_button.isVisible()
 
 
+def test_a_change_after_the_reset_is_not_undone(qtbot: QtBot) -> None:
+    place = place_with(qtbot, duplex=True)
+    place.dialog.reset_bar.reset_button.click()
+    place.dialog.reset_bar.confirm_button.click()
+    change_by_keys(place.row("auto_gain"))
+    assert not place.dialog.reset_bar.undo_button.isVisible()
+    assert place.settings == Settings(auto_gain=True)
+
+
 # -- changed elsewhere
 
 
@@ -476,3 +587,55 @@ def test_devices_wait_until_the_list_is_closed(own_place: Place, qtbot: QtBot) -
 
 
 # -- for everybody
+
+
+def test_every_control_has_a_name_of_its_own_and_an_explanation(place: Place) -> None:
+    place.dialog.search.clear()
+    for part in (*place.dialog.area.sections.values(), *place.dialog.rows.values(), *place.dialog.area.links):
+        part.show()
+    found = controls(place.dialog)
+    names = [widget.accessibleName() for widget in found]
+    assert all(names) and len(set(names)) == len(names), sorted(names)
+    assert len(found) > len(SHOWN)
+    for row in place.dialog.rows.values():
+        row.editor.setFocus()
+        assert QApplication.focusWidget().accessibleDescription() == row.words.text()
+
+
+@pytest.mark.parametrize("page", Settings.pages)
+def test_tab_reaches_every_control_of_a_page(place: Place, page: str) -> None:
+    dialog = place.dialog
+    place.go(page)
+    dialog.search.setFocus()
+    reached: set[QWidget | None] = set()
+    while (focus := QApplication.focusWidget()) not in reached:
+        reached.add(focus)
+        QTest.keyClick(focus, Qt.Key.Key_Tab)
+    others = [one for one in controls(dialog) if one.isEnabled() and not isinstance(one, QRadioButton)]
+    missing = [one.accessibleName() for one in others if one not in reached]
+    assert missing == []
+    assert place.told == []
+
+
+@pytest.mark.parametrize("size", [(0, 0), (900, 600), (1400, 900)])
+def test_nothing_is_cut_off(own_place: Place, size: tuple[int, int]) -> None:
+    dialog = own_place.dialog
+    dialog.resize(*size)
+    own_place.dialog.rows["mute_hotkey"].show_error("This can't be a hotkey, since it is used to write with. " * 3)
+    for page in Settings.pages:
+        own_place.go(page)
+        QApplication.processEvents()
+        inside = dialog.area.widget()
+        assert inside.width() <= dialog.area.viewport().width()
+        short = [
+            label.text()
+            for label in dialog.findChildren(QLabel)
+            if label.isVisible() and label.height() < label.heightForWidth(label.width())
+        ]
+        narrow = [
+            widget.accessibleName()
+            for widget in controls(dialog)
+            if isinstance(widget, QComboBox | QLineEdit) and widget.width() < widget.minimumSizeHint().width()
+        ]
+        assert short == narrow == []
+    assert [name for name in cut_off(dialog) if name in ("Close this dialog", "Reset all settings")] == []
