@@ -8,9 +8,8 @@ from typing import Any
 from app.cli.output import Terminal
 from app.conversation import events as e
 from app.conversation.record.latency import Stages
-from app.conversation.record.revisions import Revision, RevisionLog
+from app.conversation.record.revisions import ConversationUsage, Revision, RevisionLog
 from app.conversation.record.transcript import Transcript
-from app.conversation.record.usage import ConversationUsage
 
 
 class SwapGaps:

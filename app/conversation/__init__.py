@@ -10,8 +10,8 @@ Read in this order:
 - `speaking/`: what is said now. `what_to_say.py` decides it; `clauses.py` cuts an answer into clauses in their spoken
   form, `correction.py` joins a newer answer to what was said
 - `oracle.py`, `prompt.py`: when a back-end is asked, and the messages that it gets
-- `record/`: what happened. `transcript.py` and `heard_part.py` fold events into turns, `revisions.py` into revisions,
-  `latency.py` and `usage.py` into figures
+- `record/`: what happened. `transcript.py` and `heard_part.py` fold events into turns, `revisions.py` into revisions
+  and what they used, `latency.py` into figures
 - `markdown.py`: code, tables and markers in an answer
 
 A frame's voice windows go through the turn tracker, which emits turn events and commands to the front-end. The

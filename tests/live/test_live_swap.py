@@ -17,8 +17,8 @@ from app.backend import key_names
 from app.cli.talk_report import SwapGaps
 from app.conversation import events as e
 from app.conversation.event_json import to_json
+from app.conversation.record.revisions import ConversationUsage
 from app.conversation.record.transcript import Transcript
-from app.conversation.record.usage import ConversationUsage
 from app.models.locations import default_model
 from app.session.control import BackendChoice, SessionChoice
 from tests.support import sounds

@@ -15,7 +15,7 @@ from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.cli.output import Terminal
 from app.cli.talk_report import TalkReport
 from app.conversation import events as e
-from app.conversation.record.usage import ConversationUsage
+from app.conversation.record.revisions import ConversationUsage
 from app.gui.oracle.revisions import OracleLog
 from app.routing.policy import Route, RoutePolicy
 from app.session.control import BackendChoice, Style, ToolChoice

@@ -5,8 +5,8 @@ import pytest
 from app.conversation import events as e
 from app.conversation.oracle import OracleAsked, OraclePolicy, Pace
 from app.conversation.prompt import build_prompt
+from app.conversation.record.revisions import ConversationUsage
 from app.conversation.record.transcript import Transcript
-from app.conversation.record.usage import ConversationUsage
 from app.conversation.speaking.revisions import KnownRevision, Revisions
 from app.conversation.turns.floor import TakeFloor
 from app.session.backend_pool import Budget
