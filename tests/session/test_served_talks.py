@@ -65,6 +65,7 @@ async def test_the_front_end_says_what_the_server_says_and_shows_its_oracle() ->
     assert "".join(event.text for event in relayed(steps, e.OracleDelta)).endswith("It is Stockholm.")
     told = [one.revision for step in steps for one in step.said]
     assert set(told) <= {event.revision for event in asked}
+    assert [one.written for step in steps for one in step.said][-1] == (len("It is"), len("It is Stockholm."))
 
 
 async def test_an_interruption_silences_the_server_at_once() -> None:

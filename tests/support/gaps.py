@@ -123,7 +123,15 @@ def compare(silence: Rehearsal, faulty: Rehearsal) -> int:
         wanted = of_the_user(expected, until)
         assert of_the_user(found, until) == wanted, f"{plan}, compared until {until:.2f} s"
         compared += len(wanted)
+        if until > max(*one, *other, 0.0):  # the answering side did the same throughout
+            assert answers(found) == answers(expected), plan
     return compared
+
+
+def answers(talk: Talk) -> dict[int, str]:
+    """Returns the words that were heard in answer to each turn."""
+    turns = {event.turn for event in talk.of(e.AssistantSaid)}
+    return {turn: talk.said(turn) for turn in sorted(turns)}
 
 
 def first_difference(one: dict[float, tuple[object, ...]], other: dict[float, tuple[object, ...]]) -> float:

@@ -26,9 +26,9 @@ LOUD = 0.01
 LINGER_FRAMES = 25
 """Frames (2 s) without speech after which the server is no longer expected to start an answer."""
 
-Words = tuple[str, int] | None
-"""Words and their revision, with a leading space unless they continue the previous word. None: the server reports the
-end of its answer."""
+Words = tuple[str, int, tuple[int, int] | None] | None
+"""Words, their revision, and the characters of its text that they stand for, if known. They have a leading space unless
+they continue the previous word. None: the server reports the end of its answer."""
 
 
 class ServerAnswer:
@@ -58,12 +58,13 @@ class ServerAnswer:
             if item is None:
                 marks += self._end()
                 continue
-            text, revision = item
+            text, revision, written = item
             if self.answering is None or self.turn > self.answering[0]:
                 marks += self._end()
                 self.answering = (self.turn, revision)
                 marks.append(Mark("started", *self.answering))
-            said.append(Said(text.strip(), FRAME_SAMPLES, self.answering[0], revision, not text.startswith(" ")))
+            glued = not text.startswith(" ")
+            said.append(Said(text.strip(), FRAME_SAMPLES, self.answering[0], revision, glued, written))
         if self._seems_over:
             marks += self._end()
         return said, marks
@@ -157,7 +158,7 @@ class RemoteFrontEnd:
         received = connection.take()
         samples = self._mute(received.samples, faded=faded)
         words, relayed = self._sort(received.events, frame.at)
-        words += [(text, 0) for text in received.words]
+        words += [(text, 0, None) for text in received.words]
         said, changes = answer.follow([] if self._silenced else words, samples)
         relayed += self._network_events(frame.at)
         return FrontEndStep(samples, tuple(said), (*marks, *changes), flush, events=tuple(relayed))
@@ -190,8 +191,8 @@ class RemoteFrontEnd:
         words, relayed = list[Words](), list[e.Event]()
         for event in events:
             match event:
-                case e.AssistantSaid(text=text, revision=revision, glued=glued):
-                    words.append((text if glued else f" {text}", revision))
+                case e.AssistantSaid(text=text, revision=revision, glued=glued, begin=begin, end=end):
+                    words.append((text if glued else f" {text}", revision, (begin, end) if begin >= 0 else None))
                 case e.AssistantEnded():
                     words.append(None)
                 case e.TranscriptPartial() | e.TranscriptFinal():

@@ -201,24 +201,24 @@ def test_an_answer_begins_with_its_first_word_and_ends_in_silence() -> None:
     answer = ServerAnswer()
     assert answer.idle
     answer.turn = 2
-    said, marks = answer.follow([(" It", 7), ("'s", 7)], tone())
+    said, marks = answer.follow([(" It", 7, None), ("'s", 7, None)], tone())
     assert [(one.text, one.glued, one.turn, one.revision) for one in said] == [("It", False, 2, 7), ("'s", True, 2, 7)]
     assert [(mark.what, mark.turn, mark.revision) for mark in marks] == [("started", 2, 7)]
     assert not answer.idle
     ends = [answer.follow([], tone(0.0))[1] for _ in range(END_FRAMES)]
     assert [mark.what for marks in ends for mark in marks] == ["ended"] and ends[-1]
-    answer.follow([(" So", 8)], tone())
+    answer.follow([(" So", 8, None)], tone())
     assert [mark.what for mark in answer.follow([None], tone())[1]] == ["ended"]
 
 
 def test_an_answer_may_end_with_its_last_words_and_another_begin() -> None:
     answer = ServerAnswer()
     answer.turn = 1
-    said, marks = answer.follow([(" Yes.", 1), None], tone())
+    said, marks = answer.follow([(" Yes.", 1, None), None], tone())
     assert [one.text for one in said] == ["Yes."] and [mark.what for mark in marks] == ["started", "ended"]
     assert answer.answering is None
-    answer.follow([(" One", 1)], tone())
-    _, marks = answer.follow([None, (" Two", 2)], tone())
+    answer.follow([(" One", 1, None)], tone())
+    _, marks = answer.follow([None, (" Two", 2, None)], tone())
     assert [(mark.what, mark.revision) for mark in marks] == [("ended", 1), ("started", 2)]
     assert answer.answering == (1, 2)
 
@@ -226,7 +226,7 @@ def test_an_answer_may_end_with_its_last_words_and_another_begin() -> None:
 def test_noise_keeps_no_answer_open() -> None:
     answer = ServerAnswer()
     answer.turn = 1
-    answer.follow([(" Yes", 1)], tone())
+    answer.follow([(" Yes", 1, None)], tone())
     ends = [answer.follow([], tone())[1] for _ in range(3 * END_FRAMES)]
     assert not any(ends[:-1]) and [mark.what for mark in ends[-1]] == ["ended"]
     for _ in range(LINGER_FRAMES):
@@ -237,9 +237,9 @@ def test_noise_keeps_no_answer_open() -> None:
 def test_a_new_turn_ends_the_answer_to_the_last() -> None:
     answer = ServerAnswer()
     answer.turn = 1
-    answer.follow([(" One", 1)], tone())
+    answer.follow([(" One", 1, None)], tone())
     answer.turn = 2
-    _, marks = answer.follow([(" Two", 2)], tone())
+    _, marks = answer.follow([(" Two", 2, None)], tone())
     assert [(mark.what, mark.turn) for mark in marks] == [("ended", 1), ("started", 2)]
     assert [mark.what for mark in answer.stop()] == ["interrupted"] and not answer.stop()
 
