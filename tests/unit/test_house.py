@@ -65,7 +65,7 @@ RICH = {"setToolTip", "setWhatsThis", "setHtml", "insertHtml", "setMarkdown", "i
 """Methods whose text is, or may be taken for, markup."""
 READERS = {
     "cards/reader.py": {"setMarkdown"},  # into a document that is never shown
-    "window/guide_dialog.py": {"setMarkdown"},  # the app's own guide
+    "window/about_dialog.py": {"setMarkdown"},  # the app's own guide
     "desktop/tray.py": {"setToolTip"},  # one of the app's own words
     "conversations/pane.py": {"setLabelText"},  # one of the app's own words
 }

@@ -181,7 +181,7 @@ async def test_what_it_is_made_of_can_be_read(window: MainWindow) -> None:
 
 async def test_the_parts_of_an_installed_app_are_listed_from_its_bill(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = [Part("numpy", "2.2.6", "BSD-3-Clause", False), Part("torch", "2.9.1", "BSD and more", True)]
-    monkeypatch.setattr("app.services.bill_of_materials.read_bill", lambda: parts)
+    monkeypatch.setattr("app.gui.window.about_dialog.read_bill", lambda: parts)
     async with shown(FakeFactory()) as window:
         window.panels.open_about()
         lines = window.panels.about.licences.toPlainText().splitlines()
@@ -193,7 +193,7 @@ async def test_a_broken_bill_is_told_above_the_page_of_licences(monkeypatch: pyt
     def broken() -> list[Part]:
         raise ValueError("The bill of materials can't be read.")
 
-    monkeypatch.setattr("app.services.bill_of_materials.read_bill", broken)
+    monkeypatch.setattr("app.gui.window.about_dialog.read_bill", broken)
     async with shown(FakeFactory()) as window:
         window.panels.open_about()
         text = window.panels.about.licences.toPlainText()

@@ -91,8 +91,8 @@ def service(offer: Offer | UserError, **more) -> DemoService:
 
 
 async def test_it_finds_backends_and_marks_those_that_cost_money(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.models.locations.is_here", lambda key: key in ("smollm2-135m", "qwen2.5-coder-0.5b"))
-    monkeypatch.setattr("app.models.selection.language_model_here", lambda: "qwen2.5-coder-0.5b")
+    monkeypatch.setattr("app.demo.service.is_here", lambda key: key in ("smollm2-135m", "qwen2.5-coder-0.5b"))
+    monkeypatch.setattr("app.demo.service.language_model_here", lambda: "qwen2.5-coder-0.5b")
     models = Offer(("gemma3:4b", "nomic-embed-text", "qwen3:4b", "llama3.2", "big:cloud"), True)
     found = (await service(models).offer()).backends
     here = [backend.label for backend in found if not backend.costs]
@@ -106,12 +106,12 @@ async def test_it_finds_backends_and_marks_those_that_cost_money(monkeypatch: py
 
 async def test_the_tandem_is_kame_where_its_weights_are_here_and_fit_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (await service(Offer((), False)).offer()).frontend == "cascade", "there are no weights"
-    monkeypatch.setattr("app.models.layout.read_layout", lambda folder, quickly: None)
-    monkeypatch.setattr("app.frontend.free_card_bytes", lambda: 40_000_000_000)
+    monkeypatch.setattr("app.demo.service.read_layout", lambda folder, quickly: None)
+    monkeypatch.setattr("app.demo.service.free_card_bytes", lambda: 40_000_000_000)
     assert (await service(Offer((), False)).offer()).frontend == "kame"
-    monkeypatch.setattr("app.frontend.free_card_bytes", lambda: 2_000_000_000)
+    monkeypatch.setattr("app.demo.service.free_card_bytes", lambda: 2_000_000_000)
     assert (await service(Offer((), False)).offer()).frontend == "cascade"
-    monkeypatch.setattr("app.frontend.free_card_bytes", lambda: None)
+    monkeypatch.setattr("app.demo.service.free_card_bytes", lambda: None)
     assert (await service(Offer((), False)).offer()).frontend == "cascade"
 
 
