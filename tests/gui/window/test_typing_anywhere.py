@@ -359,7 +359,7 @@ async def _(window: MainWindow) -> None:
     next(one for one in menu.actions() if one.objectName() == "remove").trigger()
     menu.close()
     undo = window.conversations.undo
-    await until(undo.isVisible)
+    await until(lambda: undo.isVisible() and window.conversations.list.place("c2") < 0)
     await settle()
     await click(undo.button)
     await until(lambda: window.conversations.list.place("c2") >= 0)
