@@ -31,6 +31,8 @@ from app.untrusted.json_text import read_json
 from app.untrusted.limits import CHILD_LINE
 
 START_SECONDS = 60.0
+RESTART_SECONDS = 1.0
+"""How long a question waits for a restart that isn't allowed yet, since the last answer's error has promised one."""
 WARM_UP_ATTEMPTS = 100
 CHECK_SECONDS = 2.0
 """How often the child is checked while it works on a request."""
@@ -130,7 +132,7 @@ class EmbeddedBackend:
                 await self._disconnect()
                 fresh = not server.child.alive()
                 if fresh:
-                    address = read_json(await asyncio.to_thread(server.child.start), CHILD_LINE)
+                    address = read_json(await asyncio.to_thread(server.child.start, RESTART_SECONDS), CHILD_LINE)
                     server.url, server.key = address["url"], address["key"]
                 self._client = client = await self._connect(server)
                 if fresh:

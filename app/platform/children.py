@@ -192,15 +192,18 @@ class ChildWorker:
         """Returns whether the process is running."""
         return self._process is not None and self._process.poll() is None
 
-    def start(self) -> bytes:
+    def start(self, patience: float = 0.0) -> bytes:
         """Starts or restarts the process and returns its first line. A first start that fails is repeated once.
 
-        Raises ChildError.
+        `patience`: how many seconds to wait if it may not be restarted at once. Raises ChildError.
         """
         if self._closed:
             raise ChildError("its process was ended")
-        if self._restarts.attempt():
-            raise ChildError("it keeps stopping, so the app waits before it starts it again")
+        if wait := self._restarts.attempt():
+            if wait > patience:
+                raise ChildError("it keeps stopping, so the app waits before it starts it again")
+            time.sleep(wait)
+            self._restarts.attempt()
         first, self._started = not self._started, True
         try:
             return self._start()
