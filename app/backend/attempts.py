@@ -6,7 +6,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.backend.base import BackendError, ChatRequest, Notice, StreamItem, Thinking, ToolCall
 from app.backend.dialect import Refusal, RequestForm, forms_after
@@ -18,6 +18,8 @@ RETRY_SECONDS = 0.4
 LOAD_SECONDS = 180.0
 """How long to wait for a server that says that it is loading its model."""
 LOAD_POLL_SECONDS = 1.0
+MOST_REFUSALS = 8
+"""How many times a rejected request is adapted before the failure is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,10 @@ class AnswerAttempts(ABC):
         """Makes one request and yields the answer's items. Propagates the client library's exceptions."""
 
     @abstractmethod
+    def learn(self, error: Exception) -> bool:
+        """Adapts the request to what the server rejected; returns whether to retry immediately."""
+
+    @abstractmethod
     def retry_wait(self, error: Exception, usual: float) -> float | None:
         """Returns the delay in seconds before the next retry (`usual` by default), or None if a retry is pointless."""
 
@@ -101,21 +107,26 @@ class AnswerAttempts(ABC):
     def explain(self, error: Exception, *, mid_answer: bool) -> BackendError:
         """Converts an exception to a BackendError with a user-facing message."""
 
-    def learn(self, error: Exception) -> bool:
-        """Adapts the form of the request to what the server rejected; returns whether to retry immediately."""
-        return False
-
     def is_loading(self, error: Exception) -> bool:
         """Returns whether the server rejected the request because it is still loading the model."""
         return False
 
     def adapt(self, refusal: Refusal, extra: Iterable[str] = ()) -> bool:
-        """Changes the form of the request after a refusal; returns False if there is nothing left to try."""
-        for form in forms_after(self.form, refusal, extra):
-            if form not in self._tried:
-                self._tried.add(form)
-                self.form = form
-                return True
+        """Changes the form of the request after a refusal; returns False if there is nothing left to try.
+
+        What was accepted after an earlier refusal is tried first.
+        """
+        for form in forms_after(self.form, refusal, extra) if len(self._tried) <= MOST_REFUSALS else ():
+            doubted = {
+                name: value
+                for name, value in self.record.doubted.items()
+                if form.plain or getattr(form, name) != getattr(self.form, name)
+            }
+            for candidate in (replace(form, **doubted), form):
+                if candidate not in self._tried:
+                    self._tried.add(candidate)
+                    self.form = candidate
+                    return True
         return False
 
     def accepted(self) -> list[Notice]:

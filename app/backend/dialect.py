@@ -22,6 +22,8 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 _REASONING = re.compile(r"(^|/)(o[1-9]|gpt-[5-9])")
 _LEAST_EFFORTS = {"openai": EFFORTS[:3], "google": ("none", "low")}
 _LISTED = re.compile(r"(?:supported values|must be one of|expected one of|allowed values)(.{0,300})", re.I)
+_UNKNOWN = re.compile(r"unsupported.parameter|unrecognized|unknown|extra.(forbidden|inputs)", re.I)
+"""Matches the errors about a parameter that isn't accepted with any value."""
 OUT_OF_ROOM = re.compile(r"max_tokens or model output limit was reached|could not finish the message", re.I)
 """Matches the errors about a token limit that was used up by thinking."""
 
@@ -91,9 +93,7 @@ class Refusal:
     @property
     def values(self) -> tuple[str, ...]:
         """The supported values that the server lists."""
-        listed = re.search(
-            r"(?:supported values|must be one of|expected one of|allowed values)(.{0,300})", self.text, re.I
-        )
+        listed = _LISTED.search(self.text)
         return tuple(re.findall(r"['\"`‘“]([\w-]+)['\"`’”]", listed[1])) if listed else ()
 
 
@@ -127,7 +127,7 @@ def forms_after(form: RequestForm, refusal: Refusal, extra: Iterable[str] = ()) 
     known = False
     for named in (refusal.param.lower(), text):
         for name, pattern in _SUBJECTS:
-            if re.search(pattern, named) and (without := _without(form, name, refusal.values)):
+            if re.search(pattern, named) and (without := _without(form, name, refusal)):
                 known = True
                 yield without
         if known:
@@ -145,19 +145,17 @@ def forms_after(form: RequestForm, refusal: Refusal, extra: Iterable[str] = ()) 
         yield replace(form, system=False)
 
 
-def _without(form: RequestForm, name: str, values: tuple[str, ...]) -> RequestForm | None:
-    """Returns `form` without what a server refused in the field `name`; None if it isn't sent anyway.
-
-    `values`: the values that the server listed as supported.
-    """
+def _without(form: RequestForm, name: str, refusal: Refusal) -> RequestForm | None:
+    """Returns `form` without what a server refused in the field `name`; None if it isn't sent anyway."""
+    value = getattr(form, name)
+    rest = value[1:] if isinstance(value, tuple) else False
     if name == "efforts":
-        if listed := tuple(effort for effort in EFFORTS if effort in values):
-            return replace(form, efforts=listed) if listed != form.efforts else replace(form, efforts=listed[1:])
-        return replace(form, efforts=form.efforts[1:]) if form.efforts else None
-    if name == "limits":
-        return replace(form, limits=form.limits[1:]) if form.limits else None
-    without: dict[str, Any] = {name: False}
-    return replace(form, **without) if getattr(form, name) else None
+        listed = tuple(effort for effort in EFFORTS if effort in refusal.values)
+        if listed and listed != value:
+            return replace(form, efforts=listed)
+        rest = () if _UNKNOWN.search(refusal.text) else rest
+    without: dict[str, Any] = {name: rest}
+    return replace(form, **without) if value else None
 
 
 def request_body(

@@ -7,14 +7,13 @@ A `ModelRecord` belongs to a model on a server, not to a back-end object, so tha
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from app.backend.base import Backend, OpaqueFields, ToolCall, Traits, without_secrets
+from app.backend.base import Backend, Traits, without_secrets
 from app.backend.dialect import MORE_ROOM, RequestForm
 from app.conversation.oracle import ASSUMED_LIMIT, Pace, RequestBudget
 from app.platform.files import write_json
@@ -24,9 +23,10 @@ from app.untrusted.limits import SMALL_FILE
 VERSION = 1
 """The format version of the file."""
 MOST_RECORDS = 60
-MOST_FIELDS = 8
 LOSSES = {
-    "tools": "{who} refuses requests with tools, so it answers without them. Choose another model to use tools.",
+    "tools": "{who} refuses requests with tools, so it answers without them. To use tools, choose another model. "
+    "If it is your own server, start it with its option for tools (llama.cpp: --jinja, vLLM: "
+    "--enable-auto-tool-choice).",
     "temperature": "{who} accepts no temperature, so the one in your settings has no effect on it.",
     "limits": "{who} accepts no limit for the length of an answer. Its answers may be longer and cost more.",
     "plain": "{who} accepts nothing but the conversation: no tools, no temperature. Choose another model to use them.",
@@ -41,15 +41,14 @@ class ModelRecord:
     """What is known of one model on one server. Everything is kept across sessions.
 
     - `learned`: values of `RequestForm` that differ from the first ones tried
-    - `doubted`: fields of `LOSSES` that were refused once; they are tried again and learned if refused again
-    - `opaque`: names of the fields that the server sends with tool calls and wants back
+    - `doubted`: like `learned`, for fields of `LOSSES` that were refused once; they are sent again and learned if
+      refused again
     - `wants_key`: whether the server wanted an API key; None if unknown
     - `first_token_seconds`: how long to wait for the server's first sign of life; 0 for the default
     """
 
     learned: dict[str, Any] = field(default_factory=dict)
-    doubted: set[str] = field(default_factory=set)
-    opaque: tuple[str, ...] = ()
+    doubted: dict[str, Any] = field(default_factory=dict)
     wants_key: bool | None = None
     first_token_seconds: float = 0.0
     pace: Pace = field(default_factory=Pace)
@@ -71,13 +70,13 @@ class ModelRecord:
             old, new = getattr(before, name), getattr(after, name)
             if old == new:
                 if name in used:
-                    self.doubted.discard(name)
+                    self.doubted.pop(name, None)
             elif getattr(now, name) == old:
                 if _is_loss(name, new):
                     if name not in self.doubted:
-                        self.doubted.add(name)
+                        self.doubted[name] = new
                         continue
-                    self.doubted.discard(name)
+                    del self.doubted[name]
                     confirmed.append(name)
                 self.learned[name] = new
         return confirmed
@@ -87,13 +86,6 @@ class ModelRecord:
         self.learned["room"] = MORE_ROOM
         if efforts:
             self.learned["efforts"] = efforts
-
-    def returns(self, item: ToolCall | OpaqueFields) -> None:
-        """Notes which fields the server sends with a tool call and wants back."""
-        text = item.opaque if isinstance(item, ToolCall) else item.fields
-        names = json.loads(text) if text else {}
-        if not set(names) <= set(self.opaque):
-            self.opaque = tuple(sorted({*self.opaque, *names}))[:MOST_FIELDS]
 
     def pace_of(self, traits: Traits) -> Pace:
         """Returns the model's pace, starting from what its back-end states."""
@@ -110,9 +102,8 @@ class ModelRecord:
         """Returns what is kept."""
         pace, budget = self.pace, self.pace.budget
         return {
-            "learned": {name: list(v) if isinstance(v, tuple) else v for name, v in sorted(self.learned.items())},
-            "doubted": sorted(self.doubted),
-            "opaque": list(self.opaque),
+            "learned": _listed(self.learned),
+            "doubted": _listed(self.doubted),
             "wants_key": self.wants_key,
             "first_token_seconds": self.first_token_seconds,
             "first_words": {kind: [round(s, 3) for s in seconds] for kind, seconds in pace.first_words.items()},
@@ -126,6 +117,11 @@ def _is_loss(name: str, value: object) -> bool:
     return name == "plain" or (name in LOSSES and value in (False, ()))
 
 
+def _listed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns values of `RequestForm` as JSON has them."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in sorted(values.items())}
+
+
 def read_record(value: Mapping[str, Any]) -> ModelRecord:
     """Returns a stored record. Raises ValueError, TypeError, KeyError or AttributeError if it is invalid.
 
@@ -133,18 +129,13 @@ def read_record(value: Mapping[str, Any]) -> ModelRecord:
     """
     record = ModelRecord()
     shapes = {f.name: getattr(RequestForm(), f.name) for f in fields(RequestForm)}
-    for name, known in value["learned"].items():
+    for name, known in (*value["doubted"].items(), *value["learned"].items()):
         known = tuple(known) if isinstance(known, list) else known
         if name not in shapes or type(known) is not type(shapes[name]):
             raise ValueError(name)
         if isinstance(known, tuple) and not all(isinstance(item, str) for item in known):
             raise ValueError(name)
-        if _is_loss(name, known):
-            record.doubted.add(name)
-        else:
-            record.learned[name] = known
-    record.doubted |= {name for name in value["doubted"] if name in LOSSES}
-    record.opaque = tuple(str(name) for name in value["opaque"])
+        (record.doubted if _is_loss(name, known) else record.learned)[name] = known
     record.wants_key = None if value["wants_key"] is None else bool(value["wants_key"])
     record.first_token_seconds = max(0.0, float(value["first_token_seconds"]))
     limit = value["requests_per_minute"]

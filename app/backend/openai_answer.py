@@ -30,6 +30,7 @@ from app.backend.openai_faults import (
     KEY,
     NO_MODEL,
     NO_MONEY,
+    NOT_LOADED,
     TEMPLATE,
     TOO_LONG,
     TRANSIENT,
@@ -226,8 +227,6 @@ def _text(content: Any) -> str:
 
 LONGEST_RETRY_SECONDS = 2.5
 """If a server asks for a longer delay than this, the failure is reported to the user instead of retried."""
-MOST_REFUSALS = 8
-"""How many times a rejected request is adapted before the failure is reported."""
 
 
 class OpenAIAnswer(AnswerAttempts):
@@ -260,40 +259,28 @@ class OpenAIAnswer(AnswerAttempts):
 
     async def attempt(self) -> AsyncGenerator[StreamItem | Finish, None]:
         self._response = None
-        async with await self._open() as stream:
+        try:
+            opened = await self._create(self.form, self.request)
+        except Exception as error:
+            self._learn_limit(getattr(error, "response", None))
+            self._learn_key(status_of(error))
+            raise
+        async with opened as stream:
             self._response = stream.response
             self._learn_limit(stream.response)
+            self._learn_key(200)
+            self._accepted_request(self.request)
             for notice in self.accepted():
                 yield notice
             async for item in read_stream(stream):
-                if isinstance(item, OpaqueFields | ToolCall):
-                    self.record.returns(item)
                 yield item
 
-    async def _open(self) -> Any:
-        """Opens the stream, adapting the request as long as the server rejects it."""
-        request, refusals = self.request, 0
-        while True:
-            try:
-                stream = await self._create(self.form, request)
-                break
-            except Exception as error:
-                status, complaint = status_of(error), complaint_of(error)
-                if status in (400, 413, 422) and TOO_LONG.search(complaint) and (less := without_older_half(request)):
-                    request = less
-                elif (
-                    refusals < MOST_REFUSALS
-                    and _is_refusal(status, complaint)
-                    and self.adapt(refusal_of(error), self._extra)
-                ):
-                    refusals += 1
-                else:
-                    self._learn_limit(getattr(error, "response", None))
-                    self._learn_key(status)
-                    raise
-        self._learn_key(200)
-        self._accepted_request(request)
-        return stream
+    def learn(self, error: Exception) -> bool:
+        status, complaint = status_of(error), complaint_of(error)
+        if status in (400, 413, 422) and TOO_LONG.search(complaint) and (less := without_older_half(self.request)):
+            self.request = less
+            return True
+        return _is_refusal(status, complaint) and self.adapt(refusal_of(error), self._extra)
 
     def _learn_limit(self, response: Any) -> None:
         """Notes the rate limit that the server states with each answer."""
@@ -340,5 +327,6 @@ class OpenAIAnswer(AnswerAttempts):
 
 def _is_refusal(status: int, complaint: str) -> bool:
     """Returns whether a server rejected the form of a request and may therefore accept a different form."""
-    other = any(pattern.search(complaint) for pattern in (KEY, CONTENT, NO_MODEL, NO_MONEY, TOO_LONG))
+    others = (KEY, CONTENT, NO_MODEL, NOT_LOADED, NO_MONEY, TOO_LONG)
+    other = any(pattern.search(complaint) for pattern in others)
     return (status in (400, 422) and not other) or (status == 500 and bool(TEMPLATE.search(complaint)))

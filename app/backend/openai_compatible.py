@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
+from urllib.parse import parse_qsl
 
 from app.backend.base import (
     BackendError,
@@ -29,7 +30,7 @@ from app.backend.dialect import RequestForm, first_form, request_body, stated_fo
 from app.backend.faults import without_cause
 from app.backend.model_record import ModelRecord, ModelRecords
 from app.backend.openai_answer import OpenAIAnswer
-from app.backend.openai_faults import ServerInfo, UnreadableAnswer, WebPage, explain
+from app.backend.openai_faults import ErrorInAnswer, ServerInfo, UnreadableAnswer, WebPage, explain
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, LONG_HISTORY_WORDS, ChatMessage
 from app.untrusted.http import bounded_hooks, read_json_aside
 from app.untrusted.limits import ANSWER, ANSWER_EVENT, ANSWER_STREAM, MODEL_LIST, MODEL_NAME_CHARS, MODELS
@@ -215,11 +216,13 @@ class OpenAICompatibleBackend:
         import httpx  # noqa: F401  # `openai` inspects httpx, which another thread may still be importing
         import openai
 
+        address, _, query = self.base_url.partition("?")  # Azure's addresses have one
         headers = {}
         if self._provider == "anthropic":  # its model list isn't part of its OpenAI-compatible endpoint
             headers = {"x-api-key": self._api_key, "anthropic-version": "2023-06-01"}
         return openai.AsyncOpenAI(
-            base_url=self.base_url,
+            base_url=address,
+            default_query=dict(parse_qsl(query)),
             api_key=self._api_key or "none",
             max_retries=0,  # the library would wait for up to a minute
             timeout=openai.Timeout(None, connect=CONNECT_SECONDS),
@@ -232,7 +235,9 @@ class OpenAICompatibleBackend:
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:
-    """Returns the entries with a valid ID in a server's list of models. Raises UnreadableAnswer."""
+    """Returns the entries with a valid ID in a server's list of models. Raises UnreadableAnswer or ErrorInAnswer."""
+    if isinstance(value, dict) and value.get("error"):
+        raise ErrorInAnswer(value["error"])
     models = value.get("data") or [] if isinstance(value, dict) else value  # some servers send the bare list
     if not isinstance(models, list):
         raise UnreadableAnswer

@@ -23,8 +23,12 @@ TOO_LONG = re.compile(
     re.I,
 )
 CONTENT = re.compile(r"content.?(filter|policy|management)|safety|flagged", re.I)
-TEMPLATE = re.compile(r"system role|system message|roles? must alternate", re.I)
-"""Matches chat template errors, which llama.cpp reports with status 500."""
+TEMPLATE = re.compile(r"system role|system message|roles? must alternate|requires --\w", re.I)
+"""Matches llama.cpp's refusals with status 500: errors of the chat template, and missing options of its command."""
+NOT_LOADED = re.compile(r"no models? (is |are )?loaded", re.I)
+"""Matches LM Studio's error if no model is loaded."""
+_NO_ADDRESS = re.compile(r"unexpected endpoint", re.I)
+"""Matches LM Studio's error for an address without /v1, which it reports with status 200."""
 NO_MODEL = re.compile(
     r"model_not_found|not a valid model|(unknown|no such) model|invalid model name|model\b.{0,80}(not found|not exist)",
     re.I,
@@ -169,9 +173,14 @@ _RULES: tuple[Rule, ...] = (
     ),
     (_key_refused, "key", "{where} refuses the API key. Check the key, or choose another model."),
     (
-        lambda f: f.listing and f.status in (404, 405),
+        lambda f: (f.listing and f.status in (404, 405)) or bool(_NO_ADDRESS.search(f.complaint)),
         "setup",
-        "{where} answers, but tells no models at this address. Check the address: it often ends in /v1.",
+        "{where} answers, but has no models at this address. Check the address: it often ends in /v1.",
+    ),
+    (
+        lambda f: bool(NOT_LOADED.search(f.complaint)),
+        "model",
+        "{where} has no model loaded, so it can't answer. Load one there and ask again, or choose another model.",
     ),
     (_unknown_model, "model", "{where} does not know the model {model}. Choose another model."),
     (

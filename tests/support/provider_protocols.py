@@ -210,6 +210,7 @@ class Google(Speech):
         deltas = self._deltas(words, more.get("calls", ()), more.get("thoughts", ())) or [{"role": "assistant"}]
         last = len(deltas) - 1
         counts = {"prompt_tokens": usage[0], "prompt_tokens_details": {"cached_tokens": usage[2]}}
+        came = [usage[1] if n == last else min(n + 1, usage[1]) for n in range(len(deltas))]
         return tuple(
             event(
                 {
@@ -217,11 +218,7 @@ class Google(Speech):
                     "choices": [
                         {"index": 0, "delta": d, **({"finish_reason": finish} if n == last and finish else {})}
                     ],
-                    "usage": {
-                        **counts,
-                        "completion_tokens": usage[1] if n == last else min(n + 1, usage[1]),
-                        "total_tokens": usage[0] + n,
-                    },
+                    "usage": {**counts, "completion_tokens": came[n], "total_tokens": usage[0] + came[n]},
                 }
             )
             for n, d in enumerate(deltas)

@@ -60,12 +60,13 @@ class Row:
     - `thinks`: how many tokens the model thinks before it answers a request; they count towards its limit.
     - `thought`: the field in which thoughts are streamed; `content` for <think> tags, empty if they stay hidden.
     - `leaves_out`: what the server doesn't take, so that the app has to leave it out; it may leave out nothing else.
-    - `refusals`: how many requests the first question may need in addition. The second one needs none.
+    - `loses`: the part of it that the user notices and the app can't know. It is shown once a second request of it is
+      refused, which is the first or second question's; all else is refused only in the first question.
+    - `refusals`: how many requests the first question may need in addition.
     - `loading`: how many requests are refused while the server loads its model.
     - `per_minute`: the rate limit.
-    - `extra`, `query`: the app's extra parameters, and the query of the server's address.
+    - `extra`: the app's extra parameters.
     - `capabilities`: what Ollama says about the model; None: an old server, which says nothing.
-    - `fails`: the app's known faults, by question.
     """
 
     speech: Speech
@@ -73,13 +74,12 @@ class Row:
     thinks: Callable[[Body], int] = NO_THOUGHTS
     thought: str = ""
     leaves_out: str = ""
+    loses: str = ""
     refusals: int = 0
     loading: int = 0
     per_minute: int = 0
     extra: Mapping[str, Any] = field(default_factory=dict)
-    query: str = ""
     capabilities: tuple[str, ...] | None = ("completion", "tools", "thinking")
-    fails: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -123,7 +123,7 @@ class RuleServer(Wire):
         row, (path, _, query) = self._row, self.seen[-1].path.partition("?")
         if len(self.seen) <= row.loading:  # mostlygeek/llama-swap#146
             return whole(503, row.speech.error(503, "Loading model", {"kind": "unavailable_error"}))
-        if query != row.query or not path.endswith(("/chat/completions", "/api/chat")):
+        if query != row.speech.path.partition("?")[2] or not path.endswith(("/chat/completions", "/api/chat")):
             return whole(404, {"error": {"code": "404", "message": "Resource not found"}})
         wait = self._limit.take(self._clock()) if self._limit else 0.0
         reply = _too_many(row, wait) if wait else row.reply(body)

@@ -43,10 +43,16 @@ def wire_for(kind: str, *script: Reply) -> Wire:
 
 
 def make(
-    kind: str, url: str, *, model: str | None = None, key: str = SECRET, extra: Mapping[str, Any] | None = None
+    kind: str,
+    url: str,
+    *,
+    speech: Speech | None = None,
+    model: str | None = None,
+    key: str = SECRET,
+    extra: Mapping[str, Any] | None = None,
 ) -> Backend:
     """The adapter for `kind`, at this address instead of the provider's own."""
-    speech = SPEECHES[kind]
+    speech = speech or SPEECHES[kind]
     model = speech.model if model is None else model
     if kind == "ollama":
         return OllamaBackend(base_url=url, model=model)

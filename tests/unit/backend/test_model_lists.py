@@ -54,8 +54,9 @@ async def test_a_list_that_does_not_come(kind: str, what: str, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("status", "message", "kind", "words"),
     [
-        (404, "Not Found", "setup", "tells no models at this address. .* often ends in /v1"),
-        (405, "Method Not Allowed", "setup", "tells no models at this address"),
+        (404, "Not Found", "setup", "has no models at this address. .* often ends in /v1"),
+        (405, "Method Not Allowed", "setup", "has no models at this address"),
+        (200, "Unexpected endpoint or method. (GET /models)", "setup", "has no models at this address"),  # LM Studio
         (403, "no", "key", "does not let this key use its models"),
         (400, "No connected db. no_db_connection", "key", "refuses the API key"),
         (422, "no", "request", "does not accept the request for its models"),

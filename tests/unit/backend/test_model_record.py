@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.backend import attempts
-from app.backend.base import BackendError, ChatRequest, Notice, OpaqueFields, Thinking, Usage
+from app.backend.base import BackendError, ChatRequest, Notice, Thinking, Usage
 from app.backend.dialect import Refusal, RequestForm, first_form, forms_after, stated_form
 from app.backend.model_record import ModelRecord, ModelRecords
 from app.backend.ollama import OllamaBackend
@@ -206,8 +205,7 @@ async def test_thoughts_that_a_server_streams_get_room_from_the_next_question_on
     assert [body["max_tokens"] for body in server.bodies] == [50, 400]
 
 
-async def test_a_server_that_loads_its_model_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts, "LOAD_POLL_SECONDS", 0.01)
+async def test_a_server_that_loads_its_model_is_waited_for() -> None:
     loading = whole(503, {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}})
     script = [*[loading] * 8, SPEECHES["compatible"].answer()]
     async with Wire(script) as wire:
@@ -355,7 +353,6 @@ async def test_records_are_kept_without_secrets(tmp_path: Path) -> None:
     record = records.of("http://me:sk-1@host:80/v1/?key=sk-2", "tiny")
     record.thinks("low")
     record.learned["temperature"] = False
-    record.returns(OpaqueFields('{"reasoning_content": "sk-3"}'))
     record.wants_key = False
     for seconds in (0.3, 0.1, 0.2):
         record.pace.began(seconds)
@@ -366,10 +363,12 @@ async def test_records_are_kept_without_secrets(tmp_path: Path) -> None:
     assert "sk-" not in text and "me:" not in text
     again = kept(path).of("http://host:80/v1", "tiny")
     form = again.form(RequestForm())
-    assert (form.room, form.efforts, again.opaque, again.wants_key) == (8, ("low",), ("reasoning_content",), False)
+    assert (form.room, form.efforts, again.wants_key) == (8, ("low",), False)
     assert again.pace.first_seconds == 0.2 and list(again.pace.first_words["cold"]) == [9.0]
     assert again.pace.budget.limit == 30 and again.pace_of(SPEECHES_TRAITS).budget.limit == 30
-    assert form.temperature and again.doubted == {"temperature"}, "one refusal confirms it, since servers are updated"
+    assert form.temperature and again.doubted == {"temperature": False}, (
+        "one refusal confirms it, since servers are updated"
+    )
 
 
 SPEECHES_TRAITS = OpenAICompatibleBackend(base_url="https://host.example/v1", model="m").traits

@@ -184,19 +184,9 @@ SAID: dict[str, tuple[tuple[str, Reply], str, str]] = {
     ),
 }
 """What single servers say: the provider and its reply, the kind, words of the sentence."""
-FAILS = {
-    "LM Studio: nothing loaded": "a server without a model is asked again in other forms, and none is named as missing",
-    "LM Studio: no such address": "a body with an error at status 200 is not read, so that no address is corrected",
-}
 
 
-@pytest.mark.parametrize(
-    "what",
-    [
-        pytest.param(what, marks=pytest.mark.xfail(strict=True, reason=FAILS[what]) if what in FAILS else ())
-        for what in SAID
-    ],
-)
+@pytest.mark.parametrize("what", SAID)
 async def test_what_a_server_says_is_understood_and_not_asked_twice(what: str) -> None:
     (kind, reply), fault, words = SAID[what]
     _, error, wire = await fault_then_answer(kind, reply)
