@@ -297,7 +297,7 @@ _ROWS: dict[str, Row] = {
         (Rule(lambda b: len(b) > 3, body=b"Bad Request"),),
         leaves_out="limit temperature usage tools",
         loses="limit temperature",
-        refusals=3,
+        refusals=2,
     ),
     # ollama/ollama#11751: no value switches gpt-oss's thoughts off; the levels are in Ollama's document on thinking.
     "Ollama gpt-oss:20b": Row(
@@ -318,7 +318,7 @@ _ROWS: dict[str, Row] = {
         capabilities=None,
         leaves_out="tools",
         loses="tools",
-        refusals=2,
+        refusals=1,
     ),
 }
 ROWS = {
