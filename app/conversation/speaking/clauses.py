@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from app.conversation.languages import ENGLISH, Language, language
-from app.conversation.markdown import Block, blocks
+from app.conversation.markdown import Block, blocks, may_have_blocks
 from app.conversation.words import fold
 
 
@@ -170,19 +170,50 @@ class Clause:
     ends: tuple[int, ...]
 
 
-def clauses_of(answer: str, *, complete: bool, code: str = ENGLISH) -> list[Clause]:
-    """Returns the closed clauses of a written answer in the language `code`; see `split_clauses`."""
-    text, reached = spoken_form(answer, code, complete)
-    clauses: list[Clause] = []
-    begin = 0
-    for tokens in _ranges(text, complete, code):
-        ends = tuple(reached[end - 1] for _, end in tokens)
-        clauses.append(Clause(_joined(text, tokens), begin, ends))
-        begin = ends[-1]
+def clauses_of(answer: str, *, complete: bool, code: str = ENGLISH, begin: int = 0) -> list[Clause]:
+    """Returns the closed clauses of a written answer in the language `code`; see `split_clauses`.
+
+    `begin`: the character at which the first of them begins; another clause ends there.
+    """
+    text, reached = spoken_form(answer[begin:], code, complete)
+    clauses, start = list[Clause](), begin
+    for tokens in _ranges(text, complete, code, first=not begin):
+        ends = tuple(begin + reached[end - 1] for _, end in tokens)
+        clauses.append(Clause(_joined(text, tokens), start, ends))
+        start = ends[-1]
     if complete and clauses:
         last = clauses[-1]
         clauses[-1] = Clause(last.spoken, last.begin, (*last.ends[:-1], len(answer)))
     return clauses
+
+
+class GrowingClauses:
+    """The closed clauses of an answer that grows. Only its end is looked at again, so a long answer costs no more."""
+
+    def __init__(self, code: str = ENGLISH) -> None:
+        self._code = code
+        self._clauses: list[Clause] = []
+
+    def of(self, answer: str, *, complete: bool) -> list[Clause]:
+        """Returns what `clauses_of` does. `answer` begins with the one of the last call."""
+        kept = self._clauses[: self._settled(answer)]
+        found: list[Clause] | None = None
+        if kept:
+            # The last one is looked at again, as what precedes a word may change how it is read.
+            again = clauses_of(answer, complete=complete, code=self._code, begin=kept[-1].begin)
+            later = [clause for clause in again if clause.begin >= kept[-1].ends[-1]]
+            if later and later[0].begin == kept[-1].ends[-1]:
+                found = [*kept, *later]
+        self._clauses = clauses_of(answer, complete=complete, code=self._code) if found is None else found
+        return self._clauses
+
+    def _settled(self, answer: str) -> int:
+        """Returns how many clauses stay: up to the last plain sentence that another clause follows."""
+        for place in range(len(self._clauses) - 2, 0, -1):
+            clause = self._clauses[place]
+            if _STRONG.search(clause.spoken) and not may_have_blocks(answer[clause.begin : clause.ends[-1]]):
+                return place + 1
+        return 0
 
 
 def split_clauses(text: str, *, complete: bool, code: str = ENGLISH) -> list[str]:
@@ -203,20 +234,27 @@ def _joined(text: str, tokens: Sequence[_Token]) -> str:
     return " ".join(text[begin:end] for begin, end in tokens)
 
 
-def _ranges(text: str, complete: bool, code: str) -> list[list[_Token]]:
-    """Returns the tokens of each closed clause."""
+def _ranges(text: str, complete: bool, code: str, *, first: bool = True) -> list[list[_Token]]:
+    """Returns the tokens of each closed clause. `first`: the answer begins with it, so that it is kept short."""
     clauses: list[list[_Token]] = []
     place = 0
     for found in _announcements(code).finditer(text):
-        _split(text, place, found.start(), clauses, language(code), complete=True)
+        _split(text, place, found.start(), clauses, language(code), complete=True, first=first)
         clauses.append([match.span() for match in _TOKEN.finditer(text, *found.span())])
         place = found.end()
-    _split(text, place, len(text), clauses, language(code), complete=complete)
+    _split(text, place, len(text), clauses, language(code), complete=complete, first=first)
     return clauses
 
 
 def _split(
-    text: str, begin: int, end: int, clauses: list[list[_Token]], spoken_in: Language, *, complete: bool
+    text: str,
+    begin: int,
+    end: int,
+    clauses: list[list[_Token]],
+    spoken_in: Language,
+    *,
+    complete: bool,
+    first: bool,
 ) -> None:
     """Adds the clauses of a stretch of `text`."""
     spans = [match.span() for match in _TOKEN.finditer(text, begin, end)]
@@ -226,7 +264,7 @@ def _split(
         words, following = tokens[start : place + 1], tokens[place + 1]
         # The end of a paragraph may still add a full stop to the last word.
         settled = complete or place + 2 < len(tokens)
-        early = not clauses and _early(words, following if settled else "", spoken_in)
+        early = first and not clauses and _early(words, following if settled else "", spoken_in)
         if early or _closes(token, words, following, spoken_in):
             clauses.append(spans[start : place + 1])
             start = place + 1

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from app.conversation.events import AnswerMode, SpeechRule
 from app.conversation.oracle import OracleAsked, OracleCompleted, OracleInput, OracleWords
-from app.conversation.speaking.clauses import Clause, aloud, clauses_of
+from app.conversation.speaking.clauses import Clause, GrowingClauses, aloud
 from app.conversation.turns.completeness import completeness
 from app.conversation.turns.floor import TakeFloor
 from app.conversation.words import fold, same_words
@@ -57,6 +57,7 @@ class KnownRevision:
     language: str = "en"
     order: int = 0
     _has_words: bool = field(default=False, repr=False, compare=False)
+    _growing: GrowingClauses | None = field(default=None, repr=False, compare=False)
     _clauses: tuple[int, bool, list[Clause]] = field(default=(-1, False, []), repr=False, compare=False)
 
     @property
@@ -64,7 +65,9 @@ class KnownRevision:
         """Its closed clauses."""
         length, done, clauses = self._clauses
         if (length, done) != (len(self.text), self.done):
-            clauses = clauses_of(self.text, complete=self.done, code=self.language)
+            if self._growing is None:
+                self._growing = GrowingClauses(self.language)
+            clauses = self._growing.of(self.text, complete=self.done)
             self._clauses = len(self.text), self.done, clauses
         return clauses
 

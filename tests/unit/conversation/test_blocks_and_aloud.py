@@ -10,7 +10,7 @@ from app.conversation.markdown import Block, blocks, ends_in_block
 from app.conversation.prompt import Document, beginning, given_parts, given_words, material, plain_name
 from app.conversation.record.heard_part import Progress
 from app.conversation.record.transcript import Transcript, Turn
-from app.conversation.speaking.clauses import aloud, clauses_of, spoken
+from app.conversation.speaking.clauses import GrowingClauses, aloud, clauses_of, spoken
 from tests.support.examples import examples
 
 CODE = "```python\nprint('a | b')\n```\n"
@@ -109,21 +109,23 @@ WORDS = [
 
 
 @settings(max_examples=examples(400))
-@given(st.lists(st.sampled_from(WORDS), max_size=16))
+@given(st.lists(st.sampled_from([*WORDS, "C#", "x < 5:", "$4", "it. - I", "2. So", "end. 3.", "§."]), max_size=24))
 @example(["so", "so", "so", "x = 1", "so", "\n\n"])
 def test_the_voice_takes_no_word_back(words: list[str]) -> None:
-    answer, before, closed = "", "", []
+    answer, before, closed, growing = "", "", [], GrowingClauses()
     for place, word in enumerate(words):
         answer += f" {word}" if place else word
         heard = aloud(answer, whole=False)
         assert heard.startswith(before)
         before, now = heard, clauses_of(answer, complete=False)
+        assert growing.of(answer, complete=False) == now
         kept = [clause for clause in closed if " on the screen" not in clause.spoken]  # code may still grow
         assert [clause for clause in now if clause in kept] == kept, "in both forms"
         assert [one.spoken for one in now[: len(closed)]] == [one.spoken for one in closed]
         closed = now
     assert aloud(answer).startswith(before)
     last = clauses_of(answer, complete=True)
+    assert growing.of(answer, complete=True) == last
     assert [clause.spoken for clause in last[: len(closed)]] == [clause.spoken for clause in closed]
 
 
