@@ -21,6 +21,7 @@ import types
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
+from inspect import iscoroutinefunction
 from typing import Any
 
 import pytest
@@ -74,7 +75,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _with_gaps(items: list[pytest.Item], seed: str, most: int) -> list[pytest.Item]:
     """Adds tests with lost audio after those that simulate talks, or after `most` of them by the seed."""
-    talks = [item for item in items if isinstance(item, pytest.Function) and _simulates(item.function, set())]
+    plain = [item for item in items if isinstance(item, pytest.Function) and not iscoroutinefunction(item.function)]
+    talks = [item for item in plain if _simulates(item.function, set())]
     talks.sort(key=lambda item: hashlib.sha1(f"{seed} {item.nodeid}".encode()).digest())
     chosen = set(talks[:most])
     return [one for item in items for one in ((item, WithGaps.of(item)) if item in chosen else (item,))]

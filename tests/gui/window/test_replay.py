@@ -86,7 +86,7 @@ async def test_a_recorded_talk_is_shown_whole(batch: int, tmp_path: Path, caplog
     factory, history = FakeFactory(), FakeHistory()
     async with shown(factory, history=history) as window:
         *before, last = events
-        assert isinstance(last, e.SessionEnded) and len(before) > 300
+        assert isinstance(last, e.SessionEnded) and len(before) > 200
         await played(window, factory, before, batch)
         check(window, before)
         assert history.logs[window.talks.key][0].events == before
