@@ -1,10 +1,10 @@
 """The CPU front-end, which reads the oracle aloud and can switch to a better revision mid-answer.
 
-In the answer mode `after`, it waits for an answer to the complete turn. In the mode `thinking`, it starts as soon as
-the turn has ended and the newest revision is stable (`app.conversation.stability`), and fills a longer wait with a
-short opening. It switches to a better revision at the end of a clause, or at the end of a word if the user has chosen
-another back-end. Clauses are synthesised in advance, the first one while the user is still speaking. All times are
-taken from the frames.
+What it says next is decided in `app.conversation.speaking.what_to_say`. In the answer mode `after`, it waits for an
+answer to the complete turn. In the mode `thinking`, it starts as soon as the turn has ended and a revision passes the
+gate, and fills a longer wait with a short opening. It switches to a better revision at the end of a clause, or at the
+end of a word if the user has chosen another back-end. Clauses are synthesised in advance, the first one while the user
+is still speaking. All times are taken from the frames.
 """
 
 from __future__ import annotations

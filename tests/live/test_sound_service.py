@@ -23,7 +23,7 @@ TRY = (
     + """
 import asyncio, threading
 from app.audio.devices import portaudio_library
-from app.session.errors import UserError
+from app.session.control import UserError
 from app.services.sound_service import SoundTestService
 
 service = SoundTestService()

@@ -1,7 +1,7 @@
 """Folds a conversation's events into the data behind the timeline and the request table. No Qt.
 
-Apart from the latency figures (`app.conversation.latency`), `Activity` is the inspector's only data source. Its lists
-are sorted by start time; `things.between` finds the items in view.
+Apart from the latency figures (`app.conversation.record.latency`), `Activity` is the inspector's only data source. Its
+lists are sorted by start time; `things.between` finds the items in view.
 """
 
 from __future__ import annotations

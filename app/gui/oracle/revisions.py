@@ -1,6 +1,7 @@
 """Tracks the oracle revisions of one or more sessions, as shown in the pane.
 
-On top of `app.conversation.revisions`, it tracks which revision is being spoken, and how much of it already has been.
+On top of `app.conversation.record.revisions`, it tracks which revision is being spoken, and how much of it already has
+been.
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@
 
 There are two ridge-regularised logistic regressions. The first gives the probability that a turn is finished, in three
 variants: from its words and audio (`app.stt.text_endpointing.clues`) with the language model, the same without it, and
-from its audio alone. The second adds the silence so far and the speaker's own pauses (`app.conversation.endpointing`).
-Both are fitted to the pauses of real callers (two of the three parts of the speakers) and of synthetic questions (the
-first two of the three parts in `app.research.benches.pauses`), with equal total weight. The bound, and a factor on the
-first regression, are chosen to cut off the fewest speakers while the waits, cross-validated by speaker, stay within
-`MEDIAN_WAIT` and `LATE_WAIT`.
+from its audio alone. The second adds the silence so far and the speaker's own pauses
+(`app.conversation.turns.endpointing`). Both are fitted to the pauses of real callers (two of the three parts of the
+speakers) and of synthetic questions (the first two of the three parts in `app.research.benches.pauses`), with equal
+total weight. The bound, and a factor on the first regression, are chosen to cut off the fewest speakers while the
+waits, cross-validated by speaker, stay within `MEDIAN_WAIT` and `LATE_WAIT`.
 
 The samples are what the app's models know about each pause, frame by frame. A tracker that never ends a turn processes
 each case in simulated time, so that a single pass yields what any policy would have known at each moment. Recognition
