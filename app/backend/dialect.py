@@ -121,7 +121,7 @@ def forms_after(form: RequestForm, refusal: Refusal, extra: Iterable[str] = ()) 
             yield more
         return
     if "signature" in text:
-        return  # Gemini: a tool call came back without its signature, which another form doesn't mend
+        return  # Gemini: the tool call lacks its signature. No other form would be accepted.
     if "reasoning_effort" in text and re.search(r"\btools?\b", text) and form.tools:
         yield replace(form, efforts=("none",))  # OpenAI: tools work if the model doesn't think
     known = False

@@ -1,4 +1,4 @@
-"""Splits an answer into prose, code and tables, and recognises, cuts, mends or escapes Markdown.
+"""Splits an answer into prose, code and tables; recognises, cuts, repairs and escapes Markdown.
 
 No marker is left without its partner. A fence is found at the beginning of a line, and also behind other words, as
 small models write it. A table is a row of cells with a row of dashes below it.
@@ -61,7 +61,7 @@ class Block:
 
 
 def may_have_blocks(text: str) -> bool:
-    """Whether a text is worth a closer look: most have no block, and this is told at once."""
+    """Returns False if a text certainly has no block, which is quick to find out."""
     return any(mark in text for mark in _MARKS)
 
 

@@ -13,63 +13,6 @@ from typing import Literal
 from app.conversation.turns.completeness import completeness
 from app.conversation.words import fold
 
-
-@dataclass(frozen=True, slots=True)
-class OracleAsked:
-    """A revision has been requested for the user's `words` in `turn`.
-
-    The newest revision is the one for which this input was sent last. Front-ends must not compare revision numbers: a
-    revision keeps its number when it is handed over mid-answer, so a smaller number may be newer. If it is sent
-    again for a known number, that revision becomes the newest and keeps its text.
-
-    - `complete`: the words are those of the complete turn
-    - `wanted`: the user chose this back-end while another one's answer was being spoken, and is waiting for it
-    - `paused`: the user was silent at the time, so the words may be complete
-    - `expected`: seconds until the first clause, based on the back-end's earlier answers; 0 if unknown
-    - `language`: the language of the words as a two-letter code
-    """
-
-    revision: int
-    turn: int
-    complete: bool
-    wanted: bool = False
-    words: str = ""
-    paused: bool = True
-    expected: float = 0.0
-    language: str = "en"
-
-
-@dataclass(frozen=True, slots=True)
-class OracleWords:
-    """The next whole words of a revision, including spacing. The first ones replace the previous oracle.
-
-    `posted_at`: the session time at which the session sent them.
-    """
-
-    revision: int
-    turn: int
-    text: str
-    posted_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class OracleCompleted:
-    """A revision requested for a partial transcript has turned out to answer the complete turn."""
-
-    revision: int
-
-
-@dataclass(frozen=True, slots=True)
-class OracleDone:
-    """A revision is finished, so no more words follow. `failed`: its stream was interrupted."""
-
-    revision: int
-    failed: bool = False
-
-
-OracleInput = OracleAsked | OracleWords | OracleCompleted | OracleDone
-
-
 WINDOW_SECONDS = 60.0
 """Providers limit the requests per minute."""
 ASSUMED_LIMIT = 10

@@ -14,7 +14,7 @@ import numpy as np
 
 from app.conversation.events import AnswerMode, Event
 from app.conversation.frame import Frame
-from app.conversation.oracle import OracleInput
+from app.conversation.speaking.revisions import OracleInput
 from app.conversation.speaking.what_to_say import Said
 from app.conversation.turns.floor import FloorCommand
 from app.tts.base import Voice

@@ -17,8 +17,7 @@ import numpy as np
 from app.conversation.events import AnswerMode, Event, SpeechDecided
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.languages import ENGLISH
-from app.conversation.oracle import OracleAsked, OracleCompleted, OracleDone, OracleWords
-from app.conversation.speaking.revisions import Revisions
+from app.conversation.speaking.revisions import OracleAsked, OracleCompleted, OracleDone, OracleWords, Revisions
 from app.conversation.speaking.what_to_say import (
     ClauseChoice,
     Decision,

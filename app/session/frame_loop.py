@@ -17,7 +17,7 @@ from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.audio.io.resample import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
-from app.conversation.oracle import OracleAsked, OracleCompleted, OracleDone, OracleWords
+from app.conversation.speaking.revisions import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.conversation.turns.floor import FloorCommand, GoOn, Hold, Interrupt, Silence, TakeFloor, TurnEvent, Yield
 from app.conversation.turns.tracker import TurnTracker
 from app.conversation.turns.voice import VoiceWindow

@@ -1,4 +1,7 @@
-"""Reads a session's frames from its source, and steps them in real time on a thread of its own."""
+"""The way of a frame around its step: reads it from the source, steps it, and handles the message about it.
+
+In real time, frames are stepped on a thread of their own; the messages are handled on the event loop.
+"""
 
 from __future__ import annotations
 

@@ -14,15 +14,8 @@ from collections.abc import Callable
 from app.backend.base import Backend, BackendError, FaultKind
 from app.conversation import events as e
 from app.conversation.markdown import ends_in_block
-from app.conversation.oracle import (
-    Kind,
-    OracleAsked,
-    OracleCompleted,
-    OracleDone,
-    OraclePolicy,
-    OracleWords,
-)
-from app.conversation.speaking.revisions import Revisions
+from app.conversation.oracle import Kind, OraclePolicy
+from app.conversation.speaking.revisions import OracleAsked, OracleCompleted, OracleDone, OracleWords, Revisions
 from app.conversation.turns.floor import Interrupt
 from app.conversation.words import fold, is_backchannel
 from app.session.mailbox import Message

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend
 from app.conversation import events as e
-from app.conversation.oracle import OracleAsked, OracleDone, OraclePolicy, OracleWords
+from app.conversation.oracle import OraclePolicy
 from app.conversation.prompt import ChatMessage
+from app.conversation.speaking.revisions import OracleAsked, OracleDone, OracleWords
 from app.session.clock import run_simulated
 from app.session.mailbox import Mailbox
 from app.session.oracle_runner import OracleRunner

@@ -150,7 +150,7 @@ class Progress:
         return False
 
     def _go_to(self, place: int, first: int) -> bool:
-        """Takes the word at `place` for the one that was heard; `first` is where that begins if nothing was before."""
+        """Counts the word at `place` as heard. `first`: the first word of the match."""
         if not self.matched:
             self.begun, self.begun_before = self._spans[first][0], first < place
         self._place = place + 1

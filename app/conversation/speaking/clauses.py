@@ -193,9 +193,13 @@ class GrowingClauses:
     def __init__(self, code: str = ENGLISH) -> None:
         self._code = code
         self._clauses: list[Clause] = []
+        self._seen = (0, False)  # the length of the answer, and whether it was complete
 
     def of(self, answer: str, *, complete: bool) -> list[Clause]:
         """Returns what `clauses_of` does. `answer` begins with the one of the last call."""
+        seen, self._seen = self._seen, (len(answer), complete)
+        if seen == self._seen:
+            return self._clauses
         kept = self._clauses[: self._settled(answer)]
         found: list[Clause] | None = None
         if kept:

@@ -1,7 +1,7 @@
-"""The oracle's revisions as everyone who passes them on or speaks them sees them, and the gate in front of the voice.
+"""The oracle's revisions: the messages about them, what is known of each, and the gate in front of the voice.
 
 The newest revision wins, but only from its first words on; after that, no word of an older one passes. The session
-applies this rule to the streams of its back-ends, and front-ends to what the session sends them.
+applies this rule to the streams of its back-ends, and front-ends apply it to the messages of the session.
 """
 
 from __future__ import annotations
@@ -10,11 +10,67 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from app.conversation.events import AnswerMode, SpeechRule
-from app.conversation.oracle import OracleAsked, OracleCompleted, OracleInput, OracleWords
 from app.conversation.speaking.clauses import Clause, GrowingClauses, aloud
 from app.conversation.turns.completeness import completeness
 from app.conversation.turns.floor import TakeFloor
 from app.conversation.words import fold, same_words
+
+
+@dataclass(frozen=True, slots=True)
+class OracleAsked:
+    """A revision has been requested for the user's `words` in `turn`.
+
+    The newest revision is the one for which this input was sent last. Front-ends must not compare revision numbers: a
+    revision keeps its number when it is handed over mid-answer, so a smaller number may be newer. If it is sent
+    again for a known number, that revision becomes the newest and keeps its text.
+
+    - `complete`: the words are those of the complete turn
+    - `wanted`: the user chose this back-end while another one's answer was being spoken, and is waiting for it
+    - `paused`: the user was silent at the time, so the words may be complete
+    - `expected`: seconds until the first clause, based on the back-end's earlier answers; 0 if unknown
+    - `language`: the language of the words as a two-letter code
+    """
+
+    revision: int
+    turn: int
+    complete: bool
+    wanted: bool = False
+    words: str = ""
+    paused: bool = True
+    expected: float = 0.0
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class OracleWords:
+    """The next whole words of a revision, including spacing. The first ones replace the previous oracle.
+
+    `posted_at`: the session time at which the session sent them.
+    """
+
+    revision: int
+    turn: int
+    text: str
+    posted_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class OracleCompleted:
+    """A revision requested for a partial transcript has turned out to answer the complete turn."""
+
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class OracleDone:
+    """A revision is finished, so no more words follow. `failed`: its stream was interrupted."""
+
+    revision: int
+    failed: bool = False
+
+
+OracleInput = OracleAsked | OracleWords | OracleCompleted | OracleDone
+
 
 KEPT = 9
 """How many revisions to keep besides the one in use. Older ones are no longer spoken or compared."""
@@ -58,18 +114,13 @@ class KnownRevision:
     order: int = 0
     _has_words: bool = field(default=False, repr=False, compare=False)
     _growing: GrowingClauses | None = field(default=None, repr=False, compare=False)
-    _clauses: tuple[int, bool, list[Clause]] = field(default=(-1, False, []), repr=False, compare=False)
 
     @property
     def clauses(self) -> list[Clause]:
         """Its closed clauses."""
-        length, done, clauses = self._clauses
-        if (length, done) != (len(self.text), self.done):
-            if self._growing is None:
-                self._growing = GrowingClauses(self.language)
-            clauses = self._growing.of(self.text, complete=self.done)
-            self._clauses = len(self.text), self.done, clauses
-        return clauses
+        if self._growing is None:
+            self._growing = GrowingClauses(self.language)
+        return self._growing.of(self.text, complete=self.done)
 
     @property
     def has_words(self) -> bool:

@@ -173,7 +173,7 @@ def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision
 
 
 def could_answer(moment: Moment, revisions: Revisions, heard: str, *, opening: bool) -> bool:
-    """Returns whether something could be said at once if the user's turn ended now.
+    """Returns whether an answer or an opening could start immediately if the user's turn ended now.
 
     `heard`: the turn's words, if known; `opening`: an opening is synthesised. Always True in the mode `after`, in which
     back-ends are asked only once the turn has ended.

@@ -61,7 +61,7 @@ class TurnSettings:
 
 
 TAP_SECONDS = 0.3
-"""A talk button that was down for less, without a voice, was only tapped. Nobody can say a word in this time."""
+"""A shorter press of the talk button without a voice is a tap. No word is this short."""
 TYPED_SILENCE_SECONDS = 0.2
 """After a typed turn, a voice opens a turn only once there has been this much silence."""
 LEARNED_PAUSES = (0.15, 2.4)
@@ -71,7 +71,7 @@ COVERED_SECONDS = 0.05
 WORDLESS_SECONDS = 0.5
 """The recogniser must have heard this much of a sound before its finding no words counts."""
 WORDED_LOOKS = 2
-"""Decodes in a row that must find words in a sound that goes on: a single one may mistake a laugh for words."""
+"""How many consecutive decodes of a continuing sound must find words: a single one may mistake a laugh for words."""
 
 
 EndReason = Literal["words", "silence", "button", "typed", "input_end"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.conversation.oracle import OracleAsked, OracleCompleted, OracleInput
-from app.conversation.speaking.revisions import KnownRevision, Revisions
+from app.conversation.speaking.revisions import KnownRevision, OracleAsked, OracleCompleted, OracleInput, Revisions
 from app.frontend.kame.spoken_words import Pieces
 
 

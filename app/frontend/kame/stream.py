@@ -13,7 +13,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
-from app.conversation.oracle import OracleAsked, OracleDone, OracleWords
+from app.conversation.speaking.revisions import OracleAsked, OracleDone, OracleWords
 from app.conversation.turns import tracker as floor
 from app.frontend.base import ContextGauge, FrontEndInput, FrontEndStep, Mark, OraclePosition, SetDials
 from app.frontend.kame.oracle_feed import OracleFeed

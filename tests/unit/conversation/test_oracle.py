@@ -3,11 +3,11 @@
 import pytest
 
 from app.conversation import events as e
-from app.conversation.oracle import OracleAsked, OraclePolicy, Pace
+from app.conversation.oracle import OraclePolicy, Pace
 from app.conversation.prompt import build_prompt
 from app.conversation.record.revisions import ConversationUsage
 from app.conversation.record.transcript import Transcript
-from app.conversation.speaking.revisions import KnownRevision, Revisions
+from app.conversation.speaking.revisions import KnownRevision, OracleAsked, Revisions
 from app.conversation.turns.floor import TakeFloor
 from app.session.backend_pool import Budget
 

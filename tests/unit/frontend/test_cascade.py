@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.conversation.frame import Frame, silence
 from app.conversation.languages import language
-from app.conversation.oracle import OracleAsked, OracleCompleted, OracleDone, OracleWords
+from app.conversation.speaking.revisions import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.conversation.turns.floor import GoOn, Hold, Interrupt, TakeFloor, Yield
 from app.frontend.base import FrontEndInput, FrontEndStep, SetAnswerMode, SetOpenings, SetVoice
 from app.frontend.cascade import CascadeFrontEnd

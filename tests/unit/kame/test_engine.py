@@ -12,7 +12,7 @@ import torch
 from moshi.models.lm import LMGen
 
 from app.conversation.frame import Frame, silence
-from app.conversation.oracle import OracleAsked, OracleCompleted, OracleDone, OracleWords
+from app.conversation.speaking.revisions import OracleAsked, OracleCompleted, OracleDone, OracleWords
 from app.conversation.turns import tracker as floor
 from app.frontend import FrontEndOptions, make_frontend
 from app.frontend.base import FrontEndError, SetDials

@@ -21,7 +21,7 @@ import numpy as np
 import soundfile
 
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
-from app.conversation.oracle import OracleAsked, OracleWords
+from app.conversation.speaking.revisions import OracleAsked, OracleWords
 from app.conversation.turns.floor import Hold, TakeFloor
 from app.diagnostics.tables import machine, markdown, quantile
 from app.frontend.base import FrontEndInput, SetDials
