@@ -135,6 +135,8 @@ class AnswerAttempts(ABC):
         if self.request.tools and self.request.may_call and not self.form.plain:
             used.add("tools")
         lost = self.record.accepted(self._first, self._begun, self.form, used)
+        if "tools" in used and not self._first.tools and self.record.lacks_tools():
+            lost.append("tools")
         self._begun = self.form
         return [Notice(LOSSES[name].format(who=self._who)) for name in lost]
 

@@ -18,7 +18,7 @@ from app.backend.dialect import MORE_ROOM, RequestForm
 from app.conversation.oracle import ASSUMED_LIMIT, Pace, RequestBudget
 from app.platform.files import write_json
 from app.untrusted.files import read_versioned
-from app.untrusted.limits import SMALL_FILE
+from app.untrusted.limits import SMALL_FILE, OtherVersion
 
 VERSION = 1
 """The format version of the file."""
@@ -80,6 +80,13 @@ class ModelRecord:
                     confirmed.append(name)
                 self.learned[name] = new
         return confirmed
+
+    def lacks_tools(self) -> bool:
+        """Notes that the server says that the model has no tools. Returns whether that wasn't known before."""
+        new = "tools" not in self.learned and "tools" not in self.doubted
+        if new:
+            self.learned["tools"] = False
+        return new
 
     def thinks(self, *efforts: str) -> None:
         """Notes that the model thinks before it answers, so that it needs more room; `efforts` keep that short."""
@@ -196,8 +203,9 @@ class ModelRecords:
 
     def _write(self, changed: Mapping[tuple[str, str], dict[str, Any]]) -> None:
         """Adds `changed` to what is in the file by now, which another process may have written."""
-        assert self._path is not None
         rows = {key: record.as_json() for key, record in self._read().items() if key not in changed} | dict(changed)
+        if self._path is None:
+            return  # a newer version of the app has written it meanwhile
         models = [{"server": server, "model": model, **row} for (server, model), row in rows.items()]
         try:
             write_json(self._path(), {"version": VERSION, "models": models[-MOST_RECORDS:]})
@@ -211,6 +219,10 @@ class ModelRecords:
             rows = read_versioned(self._path(), SMALL_FILE, VERSION)["models"]
             return {(str(row["server"]), str(row["model"])): read_record(row) for row in rows}
         except FileNotFoundError:
+            return {}
+        except OtherVersion as error:
+            _log.warning("The file of model records is left alone, and they start empty: %s", error)
+            self._path = None
             return {}
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             if not self._unreadable:

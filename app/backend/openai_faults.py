@@ -313,7 +313,10 @@ def _error_body(error: Exception) -> Any:
 
 
 def retry_after(error: Exception) -> float:
-    """Returns the delay in seconds that the server asked for; 0 if unspecified or malformed."""
+    """Returns the delay in seconds that the server asked for; 0 if unspecified or malformed.
+
+    Google and OpenRouter state it in the body of the error, OpenRouter as a time in milliseconds since 1970.
+    """
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         text = str(headers.get(name) or "")
@@ -321,5 +324,8 @@ def retry_after(error: Exception) -> float:
             return float(text) * scale
         with contextlib.suppress(ValueError, TypeError, OverflowError, OSError):  # an HTTP date, possibly out of range
             return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    found = re.search(r"retryDelay\W{1,6}(\d{1,9})", str(getattr(error, "body", ""))[:20_000])  # Google's format
-    return float(found[1]) if found else 0.0
+    body = str(getattr(error, "body", ""))[:20_000]
+    if found := re.search(r"retryDelay\W{1,6}(\d{1,9})", body):
+        return float(found[1])
+    found = re.search(r"X-RateLimit-Reset\W{1,6}(\d{13})\b", body, re.IGNORECASE)
+    return max(0.0, float(found[1]) / 1000 - time.time()) if found else 0.0

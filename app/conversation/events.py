@@ -76,6 +76,7 @@ SpeechRule = Literal[
     "no words",
     "next clause",
     "synthesis",
+    "model thinks",
     "all said",
 ]
 """The rule by which the voice speaks or waits.
@@ -86,7 +87,8 @@ revision before it.
 
 It waits if the turn was `not asked` about yet; if the newest revision belongs to `another turn`, answers an
 `incomplete turn` or `other words` than were heard, is followed by a `newer request`, or is `unconfirmed` by a second
-one; and while there are `no words`, no `next clause`, or no `synthesis` of it. `all said` ends the answer.
+one; and while there are `no words`, no `next clause`, or no `synthesis` of it. It says once that the `model thinks` if
+that takes long. `all said` ends the answer.
 """
 
 EndReason = Literal["complete", "superseded", "failed", "stopped"]

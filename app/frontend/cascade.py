@@ -17,7 +17,14 @@ import numpy as np
 from app.conversation.events import AnswerMode, Event, SpeechDecided
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE, Frame
 from app.conversation.languages import ENGLISH
-from app.conversation.speaking.revisions import OracleAsked, OracleCompleted, OracleDone, OracleWords, Revisions
+from app.conversation.speaking.revisions import (
+    OracleAsked,
+    OracleCompleted,
+    OracleDone,
+    OracleThinks,
+    OracleWords,
+    Revisions,
+)
 from app.conversation.speaking.what_to_say import (
     ClauseChoice,
     Decision,
@@ -140,7 +147,7 @@ class CascadeFrontEnd:
     def _receive(self, item: FrontEndInput) -> bool:
         """Handles one input. Returns whether unplayed output must be discarded."""
         match item:
-            case OracleAsked() | OracleWords() | OracleCompleted() | OracleDone():
+            case OracleAsked() | OracleWords() | OracleCompleted() | OracleThinks() | OracleDone():
                 self._revisions.update(item, self._at, in_use=self._answer.source)
                 if isinstance(item, OracleAsked):
                     self._openings = self._openings.turn_to(item.language)
@@ -272,7 +279,10 @@ class CascadeFrontEnd:
         clip = self._ahead.request(choice)
         self._ahead.clear()
         goes_over = choice.revision != answer.source and answer.audible
-        answer.source, answer.next_clause = choice.revision, choice.index + 1
+        if choice.revision:
+            answer.source, answer.next_clause = choice.revision, choice.index + 1
+        else:
+            answer.notified = True
         try:
             self._playback.start(choice, clip.result())
             self._problem = clip.result().notice
@@ -282,7 +292,7 @@ class CascadeFrontEnd:
         if not answer.started:
             answer.started = True
             self._mark("started")
-        answer.audible = True
+        answer.audible = choice.revision > 0
         if goes_over:
             how: CorrectionKind = "corrected" if choice.bridge else "continued"
             self._marks.append(Mark("mended", answer.turn, choice.revision, how))

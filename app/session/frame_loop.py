@@ -17,7 +17,7 @@ from app.audio.io.base import AudioSink, AudioSource, DuplexAudio
 from app.audio.io.resample import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
-from app.conversation.speaking.revisions import OracleAsked, OracleCompleted, OracleDone, OracleWords
+from app.conversation.speaking.revisions import OracleAsked, OracleInput, OracleWords
 from app.conversation.turns.floor import FloorCommand, GoOn, Hold, Interrupt, Silence, TakeFloor, TurnEvent, Yield
 from app.conversation.turns.tracker import TurnTracker
 from app.conversation.turns.voice import VoiceWindow
@@ -111,7 +111,7 @@ class TurnInputs:
 
 
 def _belongs_to_turn(item: FrontEndInput) -> bool:
-    return isinstance(item, OracleAsked | OracleWords | OracleCompleted | OracleDone | TakeFloor)
+    return isinstance(item, OracleInput | TakeFloor)
 
 
 BROKEN = (

@@ -27,6 +27,7 @@ from app.backend.model_record import ModelRecords
 from app.backend.router import Choice
 from app.conversation import events as e
 from app.conversation.oracle import COLD_SECONDS, Kind, Pace
+from app.conversation.speaking.revisions import OracleThinks
 from app.conversation.words import WordGatherer
 from app.session.mailbox import Message
 
@@ -126,6 +127,7 @@ class RequestSchedule:
         self._secondary = secondary
         self._waiting: asyncio.TimerHandle | None = None
         self._waited_turn = self._left_out_turn = 0
+        self._explained_limit = False
 
     @property
     def waits(self) -> bool:
@@ -140,6 +142,12 @@ class RequestSchedule:
                 self._left_out_turn = turn
                 limit = "unknown" if budget.limit is None else f"{budget.limit:.0f} a minute"
                 _log.info("turn %d: %s is not asked early, to keep its limit (%s) free", turn, backend.name, limit)
+            if budget.known and budget.limit is not None and not self._explained_limit:
+                self._explained_limit = True
+                self._explain(
+                    f"{backend.name} accepts about {budget.limit:.0f} requests a minute. While that is used up, it is "
+                    "asked only when you have finished, so its answers take longer to begin."
+                )
             return False
         self.stop()
         if ROUNDING_SECONDS < (rest := budget.rests_until - clock) <= longest_wait:
@@ -170,18 +178,21 @@ class RequestSchedule:
             self._ask(turn)
 
         self._waiting = asyncio.get_running_loop().call_later(seconds + ROUNDING_SECONDS, ask)
-        if seconds > SHORT_WAIT_SECONDS and not self._secondary and self._waited_turn != turn:
+        if seconds > SHORT_WAIT_SECONDS and self._waited_turn != turn:
             self._waited_turn = turn
-            sentence = (
+            self._explain(
                 f"{backend.name} accepts no more requests this minute, so the answer comes in {round(seconds)} seconds."
             )
-            self._context.emit(e.Failure(self._context.now(), "backend", sentence, about="backend"))
 
     def stop(self) -> None:
         """Waits no longer."""
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
+
+    def _explain(self, sentence: str) -> None:
+        if not self._secondary:
+            self._context.emit(e.Failure(self._context.now(), "backend", sentence, about="backend"))
 
     @staticmethod
     def _clock() -> float:
@@ -217,7 +228,7 @@ class OracleStream:
     counted_letters: int = 0
     thought_letters: int = 0
     """How much of the model's thinking has come that the server has not counted yet."""
-    thinking_told: bool = False
+    thinking_reported: bool = False
     uncounted: bool = True  # a request is under way, or was, that the server has not counted
     over: bool = False
     enough: bool = False
@@ -338,7 +349,7 @@ async def _take_in(stream: OracleStream, context: OracleContext, gatherer: WordG
                     stream.add_usage(item)
                 case Thinking(letters):
                     stream.thought_letters += letters
-                    _tell_of_thinking(stream, context)
+                    _report_thinking(stream, context)
                 case Notice(sentence):
                     stream.owner.notify(stream, sentence)
                 case ToolStarted():
@@ -354,13 +365,15 @@ async def _take_in(stream: OracleStream, context: OracleContext, gatherer: WordG
     stream.owner.deliver(stream, gatherer.flush())
 
 
-def _tell_of_thinking(stream: OracleStream, context: OracleContext) -> None:
-    """Explains the wait once if the model thinks for long about a complete turn."""
+def _report_thinking(stream: OracleStream, context: OracleContext) -> None:
+    """Explains the wait once, on the screen and aloud, if the model thinks for long about a complete turn."""
     waited = context.now() - stream.asked_at
-    if stream.final and not stream.count and not stream.thinking_told and waited >= LONG_THINKING_SECONDS:
-        stream.thinking_told = True
+    if stream.final and not stream.count and not stream.thinking_reported and waited >= LONG_THINKING_SECONDS:
+        stream.thinking_reported = True
         name = stream.backend.name
         stream.owner.notify(stream, f"{name} is still thinking. Its answer comes when it has finished.")
+        if not stream.owner.secondary:
+            context.post(OracleThinks(stream.revision))
 
 
 def _letters(request: ChatRequest) -> int:

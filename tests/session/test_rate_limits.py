@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from app.backend.base import BackendError
+from app.backend.model_record import ModelRecord
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
 from tests.support.rule_server import RateLimit
@@ -24,6 +25,7 @@ class Limited(ScriptedBackend):
         super().__init__(lambda request: answer("The answer is about forty two. It is so."), name="Google")
         self._limit = RateLimit(per_minute)
         self.refused = 0
+        self.record = ModelRecord()
 
     async def _items(self, reply):
         if wait := self._limit.take(asyncio.get_running_loop().time()):
@@ -34,8 +36,10 @@ class Limited(ScriptedBackend):
             yield item
 
 
-def talk(per_minute: int | None, mode: e.AnswerMode = "thinking") -> tuple[Limited, Talk]:
+def talk(per_minute: int | None, mode: e.AnswerMode = "thinking", *, stated: bool = False) -> tuple[Limited, Talk]:
     backend = Limited(per_minute)
+    if per_minute and stated:
+        backend.record.pace.budget.stated(per_minute)
     return backend, simulate(QUESTIONS, lambda _: answer(""), seconds=195, backend=backend, answer_mode=mode)
 
 
@@ -57,3 +61,11 @@ def test_every_question_is_answered(per_minute: int | None, mode: e.AnswerMode) 
     assert answered(held) == set(range(1, 13))
     assert max(first_sounds(held)) <= 0.6, "as without a limit"
     assert backend.refused == 0 and not held.tasks_left
+
+
+@pytest.mark.parametrize(("per_minute", "told"), [(10, ["10 requests a minute"]), (600, [])])
+def test_that_early_requests_are_left_out_is_said_once(per_minute: int, told: list[str]) -> None:
+    _, held = talk(per_minute, stated=True)
+    sentences = [failure.sentence for failure in held.of(e.Failure)]
+    assert len(sentences) == len(told) and all(words in sentence for words, sentence in zip(told, sentences))
+    assert answered(held) == set(range(1, 13))

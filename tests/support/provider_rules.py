@@ -312,6 +312,13 @@ _ROWS: dict[str, Row] = {
     "Ollama deepseek-r1:8b, an old server": Row(
         Ollama(model="deepseek-r1:8b"), (), by_effort(20), "content", capabilities=None
     ),
+    "Ollama gemma3:1b": Row(
+        Ollama(model="gemma3:1b"),
+        (NO_THINKING, NO_TOOLS),
+        capabilities=("completion",),
+        leaves_out="tools",
+        loses="tools",
+    ),
     "Ollama gemma3:1b, an old server": Row(
         Ollama(model="gemma3:1b"),
         (NO_THINKING, NO_TOOLS),

@@ -30,11 +30,12 @@ class Language:
 
     `persona`, `small_persona`: the system prompt's first sentence, for a model of any size and for a small one;
     `answer_in` requests the language after a persona of the user's own. `spoken`: how to write an answer that is read
-    aloud. `lengths`: instructions on an answer's length. `openings`: short neutral phrases that fill a wait. `bridges`:
-    phrases that correct what was said. `backchannels`: words that only encourage the speaker. `commands`: words that
-    always interrupt. `on_screen`: a whole sentence that is spoken in place of code, and of a table. `written`: words
-    that ask for code or a table. `link`: spoken in place of a link. `material`: introduces documents in a prompt.
-    `readings`: what a voice misreads and what it should say, as pairs of a regular expression and its replacement.
+    aloud. `lengths`: instructions on an answer's length. `openings`: short neutral phrases that fill a wait.
+    `thinking`: says that the answer takes long because the model is thinking. `bridges`: phrases that correct what was
+    said. `backchannels`: words that only encourage the speaker. `commands`: words that always interrupt. `on_screen`: a
+    whole sentence that is spoken in place of code, and of a table. `written`: words that ask for code or a table.
+    `link`: spoken in place of a link. `material`: introduces documents in a prompt. `readings`: what a voice misreads
+    and what it should say, as pairs of a regular expression and its replacement.
 
     `abbreviations`: lower-case words whose full stop ends no sentence, besides single letters; `ordinals_with_point`:
     nor does that of a number of up to two digits. `phrase_starters`: words that often begin a phrase, before which a
@@ -51,6 +52,7 @@ class Language:
     spoken: str
     lengths: Mapping[str, str]
     openings: tuple[str, ...]
+    thinking: str
     bridges: tuple[str, ...]
     backchannels: frozenset[str]
     commands: frozenset[str]

@@ -37,6 +37,7 @@ LANGUAGE = Language(
         "One second.",
         "Hmm, let me see.",
     ),
+    thinking="I'm still thinking.",
     bridges=("Or rather,", "No, wait:", "Let me put that right:"),
     backchannels=frozenset(
         (

@@ -24,6 +24,7 @@ LANGUAGE = Language(
         "long": "Dis tout ce que la question demande, au plus une douzaine de phrases.",
     },
     openings=("Laisse-moi réfléchir.", "Un instant.", "Voyons.", "Hmm, voyons voir.", "Une seconde.", "Un moment."),
+    thinking="Je réfléchis encore.",
     bridges=("Ou plutôt,", "Non, attends :", "Je rectifie :"),
     backchannels=frozenset(
         (

@@ -34,6 +34,7 @@ LANGUAGE = Language(
         "Gleich.",
         "Nun, mal sehen.",
     ),
+    thinking="Ich denke noch nach.",
     bridges=("Oder besser gesagt:", "Nein, warte:", "Lass mich das richtigstellen:"),
     backchannels=frozenset(
         (

@@ -24,6 +24,7 @@ LANGUAGE = Language(
         "long": "Di' tutto ciò che serve alla domanda, al massimo una dozzina di frasi.",
     },
     openings=("Fammi pensare.", "Un momento.", "Vediamo.", "Mmm, vediamo.", "Un attimo.", "Un secondo."),
+    thinking="Ci sto ancora pensando.",
     bridges=("O meglio,", "No, aspetta:", "Mi correggo:"),
     backchannels=frozenset(
         (

@@ -32,6 +32,7 @@ LANGUAGE = Language(
         "Déjame ver.",
         "Bueno, a ver.",
     ),
+    thinking="Todavía lo estoy pensando.",
     bridges=("O mejor dicho,", "No, espera:", "Déjame corregirlo:"),
     backchannels=frozenset(
         (

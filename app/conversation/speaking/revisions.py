@@ -69,7 +69,14 @@ class OracleDone:
     failed: bool = False
 
 
-OracleInput = OracleAsked | OracleWords | OracleCompleted | OracleDone
+@dataclass(frozen=True, slots=True)
+class OracleThinks:
+    """The model has been thinking about a revision for so long that the user is told."""
+
+    revision: int
+
+
+OracleInput = OracleAsked | OracleWords | OracleCompleted | OracleThinks | OracleDone
 
 
 KEPT = 9
@@ -98,6 +105,7 @@ class KnownRevision:
     - `due`: the session time at which its first clause is expected, `expected` seconds after the request.
     - `language`: the language of the words, as a two-letter code.
     - `order`: a later request has a greater one, whatever the numbers are.
+    - `thinks`: see `OracleThinks`.
     """
 
     number: int
@@ -112,6 +120,7 @@ class KnownRevision:
     expected: float = 0.0
     language: str = "en"
     order: int = 0
+    thinks: bool = False
     _has_words: bool = field(default=False, repr=False, compare=False)
     _growing: GrowingClauses | None = field(default=None, repr=False, compare=False)
 
@@ -184,10 +193,15 @@ class Revisions:
         if isinstance(item, OracleWords):
             return self.add(item.revision, item.text)
         revision = self._known.get(item.revision)
-        if revision is not None and isinstance(item, OracleCompleted):
-            revision.complete = True
-        elif revision is not None:
-            revision.done = True
+        match item:
+            case _ if revision is None:
+                pass
+            case OracleCompleted():
+                revision.complete = True
+            case OracleThinks():
+                revision.thinks = True
+            case OracleDone():
+                revision.done = True
         return revision
 
     def ask(self, asked: OracleAsked, at: float = 0.0, *, in_use: int = 0) -> KnownRevision:

@@ -15,6 +15,7 @@ from typing import Literal
 
 from app.conversation.events import AnswerMode, SpeechRule
 from app.conversation.frame import FRAME_SECONDS
+from app.conversation.languages import language
 from app.conversation.speaking.correction import after_bridge, bridge_behind, ends_sentence, plan_correction
 from app.conversation.speaking.revisions import KnownRevision, Revisions, Verdict
 from app.conversation.turns.floor import TakeFloor
@@ -57,7 +58,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class ClauseChoice:
-    """A clause to speak. An opening has revision 0.
+    """A clause to speak. An opening, and a notice that the model is thinking, have revision 0.
 
     - `revision`, `index`: the revision, and the clause's number in it.
     - `text`: what the voice says, including a bridge.
@@ -94,6 +95,7 @@ class SpokenAnswer:
     - `next_clause`: the index of its next clause.
     - `started`: an opening or part of the answer has been played.
     - `audible`: part of the answer itself has been played.
+    - `notified`: the user has been told that the model is thinking.
     """
 
     ended: TakeFloor
@@ -103,6 +105,7 @@ class SpokenAnswer:
     next_clause: int = 0
     started: bool = False
     audible: bool = False
+    notified: bool = False
 
     @property
     def turn(self) -> int:
@@ -111,7 +114,7 @@ class SpokenAnswer:
 
     @property
     def words(self) -> list[str]:
-        """The words output in this turn, excluding those of an opening."""
+        """The words of the answer output in this turn, without openings and notices."""
         return [word.text for word in self.given if word.revision]
 
 
@@ -157,8 +160,10 @@ def decide(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> Decision
     clause, verdict = _next_clause(moment, said, revisions)
     if clause is None and _all_said(said, revisions):
         return Decision("end", "all said", revision=said.source)
+    if clause is None and (notice := _notice(said, revisions)) is not None:
+        clause, verdict = notice, Verdict(False, "model thinks", verdict.revision)
     if clause is not None and clause == moment.prepared and moment.synthesised:
-        return Decision("clause", verdict.rule, clause, clause.revision)
+        return Decision("clause", verdict.rule, clause, verdict.revision)
     rule: SpeechRule = "synthesis" if clause is not None else verdict.rule
     waits = Decision("wait", rule, clause, verdict.revision)
     if said.started or not moment.openings or moment.answer_mode != "thinking" or said.ended.speech_end is None:
@@ -274,6 +279,14 @@ def _next_clause(moment: Moment, said: SpokenAnswer, revisions: Revisions) -> tu
     if verdict.passes:
         return None, Verdict(False, "next clause" if newest.has_words else "no words", newest.number)
     return None, verdict
+
+
+def _notice(said: SpokenAnswer, revisions: Revisions) -> ClauseChoice | None:
+    """Returns the notice that the model is thinking, if it is due: once a turn, before the answer."""
+    asked = revisions.of_turn(said.turn)
+    if said.notified or said.audible or not asked or not asked[-1].thinks or asked[-1].has_words:
+        return None
+    return ClauseChoice(0, 0, language(asked[-1].language).thinking)
 
 
 def _all_said(said: SpokenAnswer, revisions: Revisions) -> bool:

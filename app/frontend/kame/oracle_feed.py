@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.conversation.speaking.revisions import KnownRevision, OracleAsked, OracleCompleted, OracleInput, Revisions
+from app.conversation.speaking.revisions import (
+    KnownRevision,
+    OracleAsked,
+    OracleCompleted,
+    OracleInput,
+    OracleThinks,
+    Revisions,
+)
 from app.frontend.kame.spoken_words import Pieces
 
 
@@ -93,7 +100,7 @@ class OracleFeed:
         if isinstance(item, OracleAsked):
             self.asked_turn = max(self.asked_turn, item.turn)
         revision = self._revisions.update(item, in_use=self.revision)
-        if revision is None or not revision.text or isinstance(item, OracleCompleted):
+        if revision is None or not revision.text or isinstance(item, OracleCompleted | OracleThinks):
             return
         if self._holding and answering is not None and revision.turn > answering:
             self._held = revision.number

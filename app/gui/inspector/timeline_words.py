@@ -130,6 +130,7 @@ class TimelineWords(QObject):
             "no words": self.tr("the model had sent no words"),
             "next clause": self.tr("the next clause wasn't complete"),
             "synthesis": self.tr("the next clause was being synthesised"),
+            "model thinks": self.tr("the model was still thinking"),
             "all said": self.tr("all was said"),
         }[rule]
 

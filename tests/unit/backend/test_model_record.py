@@ -263,11 +263,12 @@ def test_the_user_is_told_once_that_the_model_is_thinking() -> None:
 
     script = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
     talk = simulate(script, reply, seconds=40, answer_mode="after")
-    assert talk.said(1) == "Paris is it."
+    assert talk.said(1) == "I'm still thinking. Paris is it."
     assert [failure.sentence for failure in talk.of(e.Failure)] == [
         "Scripted is still thinking. Its answer comes when it has finished."
     ]
     assert len(talk.of(e.OracleRequested)) == 1
+    assert [d.action for d in talk.of(e.SpeechDecided) if d.rule == "model thinks"] == ["clause"]
 
 
 # -- limits --------------------------------------------------------------------------------------------
@@ -374,9 +375,7 @@ async def test_records_are_kept_without_secrets(tmp_path: Path) -> None:
 SPEECHES_TRAITS = OpenAICompatibleBackend(base_url="https://host.example/v1", model="m").traits
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "[]", '{"version": 99, "models": []}', '{"version": 1, "models": [{"server": 1}]}']
-)
+@pytest.mark.parametrize("text", ["{", "[]", '{"version": 1, "models": [{"server": 1}]}'])
 async def test_a_file_that_can_not_be_read_is_an_empty_one(
     tmp_path: Path, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -388,6 +387,16 @@ async def test_a_file_that_can_not_be_read_is_an_empty_one(
     record.thinks()
     await records.keep()
     assert len(caplog.records) == 1 and kept(path).of("http://host", "tiny").learned == {"room": 8}
+
+
+async def test_a_file_of_a_newer_version_of_the_app_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    records = kept(path)
+    path.write_text(newer := '{"version": 99, "models": []}')
+    record = records.of("http://host", "tiny")
+    record.thinks()
+    await records.keep()
+    assert path.read_text() == newer and records.of("http://host", "tiny") is record
 
 
 async def test_two_processes_keep_what_each_has_learned(tmp_path: Path) -> None:

@@ -114,6 +114,13 @@ async def test_a_long_retry_after_is_told_instead_of_kept(kind: str, after: str,
     assert len(wire.seen) == 2
 
 
+async def test_the_time_at_which_openrouter_accepts_requests_again_is_waited_for() -> None:
+    reset = f'"metadata": {{"headers": {{"X-RateLimit-Reset": "{round((time.time() + 45) * 1000)}"}}}}'
+    busy = Reply(429, body=b'{"error": {"message": "Rate limit exceeded", "code": 429, %s}}' % reset.encode())
+    _, error, wire = await fault_then_answer("compatible", busy)
+    assert error.kind == "quota" and error.retry_after == pytest.approx(45, abs=5) and len(wire.seen) == 2
+
+
 @pytest.mark.parametrize("value", ["soon", "nan", "inf", "-5", "1e999", ""])
 async def test_a_retry_after_that_makes_no_sense_is_as_none(value: str) -> None:
     busy = SPEECHES["openai"].refusal(429, headers={"Retry-After": value})
