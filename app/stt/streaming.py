@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import soxr
@@ -53,15 +53,39 @@ class Window:
     until: int = 0
 
 
+@dataclass(slots=True, eq=False)
+class Utterance:
+    """What is known of the audio and the words of one turn.
+
+    - `decoded_until`: sample up to which the last pass reached.
+    - `end`: sample at which its audio ends; None while the turn goes on.
+    - `settled_at`: speech_end of the pause whose words are settled.
+    - `final_due`: speech_end of the ended turn, while its final words are pending. The next turn may begin meanwhile.
+    """
+
+    turn: int
+    window: Window
+    decoded_until: int = 0
+    end: int | None = None
+    words: StableWords = field(default_factory=StableWords)
+    settled_at: float | None = None
+    final_due: float | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether the turn goes on."""
+        return self.end is None
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A pass over `window` up to sample `end`, started at session time `at`.
+    """A pass over `window` of `utterance` up to sample `end`, started at session time `at`.
 
     `settles`: whether it settles the words of the pause that began at `pause`; `more`: whether more audio follows
     `end`.
     """
 
-    turn: int
+    utterance: Utterance
     window: Window
     end: int
     at: float
@@ -179,19 +203,13 @@ class StreamingTranscriber:
         self._buffer = SoundBuffer()
         self.endpointing = self.endpointing_type(call_soon, lambda *finished: self.on_finished(*finished))
         self._now = 0.0
-        self._turn = 0
-        self._open = False
         self._ended_at = -1e9
         self._not_before = 0  # sample where the previous turn's audio ends
-        self._words = StableWords()
-        self._window = Window(0)
-        self._decoded_until = 0  # sample up to which the last pass reached
+        self._latest = Utterance(0, Window(0), end=0)
         self._pause: float | None = None  # speech_end of the current pause
-        self._settled_at: float | None = None  # speech_end of the pause whose words are settled
         self._decoded_again = False  # in this pause
-        self._final_due: float | None = None  # speech_end of the ended turn whose final words are pending
-        self._running = False  # a pass is in progress
-        self._next: Pass | None = None
+        self._running: Pass | None = None
+        self._waiting: list[Pass] = []  # at most one of each utterance
         self._due_skipped = False
         self._failed_turn = 0  # the last turn in which a failure was reported
 
@@ -212,8 +230,8 @@ class StreamingTranscriber:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._turn = self.endpointing.turn = -1
-        self._open, self._next = False, None
+        self.endpointing.turn = -1
+        self._running, self._waiting = None, []
         self._end_workers()
         del self._decoder  # so that a transcriber whose session has ended doesn't keep the model in memory
 
@@ -223,77 +241,83 @@ class StreamingTranscriber:
 
     @property
     def busy(self) -> bool:
-        return self._running or self._next is not None or self.endpointing.busy
+        return self._running is not None or self.endpointing.busy
 
     def push(self, frame: Frame, voiced: bool) -> None:
         buffer = self._buffer
         buffer.push(frame)
         self._now = frame.at
-        if not self._open:
+        said = self._latest
+        if not said.open:
             if self._now - self._ended_at > LINGER_SECONDS:
-                buffer.forget_before(buffer.last - int(LONGEST_PREROLL_SECONDS * RATE))
+                self._forget_before(buffer.last - int(LONGEST_PREROLL_SECONDS * RATE))
             return
         if voiced and self._pause is not None:
             self._end_pause()
         if self._pause is not None:
             self._decode_pause_again()
             return
-        due = next_due(buffer.last - self._window.start)
-        new = buffer.last - self._decoded_until
+        due = next_due(buffer.last - said.window.start)
+        new = buffer.last - said.decoded_until
         if new >= due * RATE - RATE // 50:
-            if not self._running:
+            if self._running is None:
                 self._due_skipped = False
-                self._decode()
+                self._decode(said)
             elif new >= 2 * due * RATE and not self._due_skipped:
                 self._due_skipped = True
                 self.shed += 1
 
     def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
         start = self._buffer.onset(at, silent_since, self._not_before)
-        self._buffer.forget_before(start)
-        self._turn, self._open, self._words = turn, True, StableWords()
-        self._window = Window(start)
-        self._decoded_until = self._buffer.last
-        self._pause = self._settled_at = self._final_due = None
-        self._next = None
+        self._waiting = [one for one in self._waiting if one.utterance.final_due is not None]
+        self._forget_before(start)
+        self._latest = Utterance(turn, Window(start), decoded_until=self._buffer.last)
+        self._pause = None
         self.endpointing.start_turn(turn)
 
     def pause(self, turn: int, speech_end: float) -> None:
-        if turn != self._turn or not self._open:
+        said = self._latest
+        if turn != said.turn or not said.open:
             return
         again = speech_end == self._pause
         if not again:
             self._set_pause(speech_end)
             self._decoded_again = False
-            if not self._running or not reaches_into(self._decoded_until, speech_end):
-                self._decode(settle=True)
+            if said not in self._decoded or not reaches_into(said.decoded_until, speech_end):
+                self._decode(said, settle=True)
         if self.endpointing.judges_sound and not (again and self.endpointing.judging_sound):
             last = self._buffer.last
             self.endpointing.set_sound(self._buffer.sound(max(self._buffer.first, last - JUDGED_SECONDS * RATE), last))
 
     def resume(self, turn: int) -> None:
-        if turn == self._turn:
-            self._open = True
-            self._final_due = None
+        said = self._latest
+        if turn == said.turn:
+            said.end = said.final_due = None
             if self._pause is not None:
                 self._end_pause()
 
     def end(self, turn: int, speech_end: float) -> None:
-        if turn != self._turn or not self._open:
+        said = self._latest
+        if turn != said.turn or not said.open:
             return
-        self._open = False
-        self._ended_at, self._not_before = self._now, self._buffer.last
-        self._final_due = speech_end
-        if self._settled_at == speech_end and self._pause == speech_end:
-            self._publish_final()
-        elif self._pause != speech_end or not (self._running or self._next is not None):
+        self._close(said)
+        said.final_due = speech_end
+        if said.settled_at == speech_end and self._pause == speech_end:
+            self._publish_final(said)
+        elif self._pause != speech_end or said not in self._decoded:
             self._set_pause(speech_end)
-            self._decode(settle=True)
+            self._decode(said, settle=True)
 
     def discard(self, turn: int) -> None:
-        if turn == self._turn:
-            self._open, self._final_due, self._next = False, None, None
-            self._ended_at, self._not_before = self._now, self._buffer.last  # may be resumed if the user continues soon
+        said = self._latest
+        if turn == said.turn:
+            said.final_due = None
+            self._waiting = [one for one in self._waiting if one.utterance is not said]
+            self._close(said)  # may be resumed if the user continues soon
+
+    def _close(self, said: Utterance) -> None:
+        self._ended_at = self._now
+        self._not_before = said.end = self._buffer.last
 
     # -- pauses and windows ------------------------------------------------------------------------
 
@@ -303,46 +327,58 @@ class StreamingTranscriber:
     def _end_pause(self) -> None:
         """Ends the current pause, because the user is speaking again."""
         self._set_pause(None)
-        self._words.reopen()
+        self._latest.words.reopen()
 
     def _decode_pause_again(self) -> None:
         """Decodes the pause once more when it has lasted long enough."""
         assert self._pause is not None
-        if self._decoded_again or self._now - self._pause < PAUSE_PASS_SECONDS or self._settled_at != self._pause:
+        said = self._latest
+        if self._decoded_again or self._now - self._pause < PAUSE_PASS_SECONDS or said.settled_at != self._pause:
             return
         self._decoded_again = True
-        if not self._running:
-            self._decode(settle=True)
+        if self._running is None:
+            self._decode(said, settle=True)
 
     def _move_window(self, done: Pass) -> None:
         """Starts a new window after a long pass, once the words up to the end of that pass are known."""
-        window, end = done.window, done.end
-        if window is not self._window or end - window.start < WINDOW_SECONDS * RATE:
+        said, window, end = done.utterance, done.window, done.end
+        if window is not said.window or end - window.start < WINDOW_SECONDS * RATE:
             return
         least, most = (int(seconds * RATE) for seconds in OVERLAP_SECONDS)
         start = end - most + quietest(self._buffer.sound(end - most, end - least))
-        self._window = Window(start, self._words.all, end)
-        self._buffer.forget_before(min(start, end - JUDGED_SECONDS * RATE))
+        said.window = Window(start, said.words.all, end)
+        if said is self._latest:
+            self._forget_before(min(start, end - JUDGED_SECONDS * RATE))
+
+    def _forget_before(self, sample: int) -> None:
+        """Frees the audio before `sample`, but for that of turns whose final words are pending."""
+        due = [said.window.start for said in self._decoded if said.final_due is not None]
+        self._buffer.forget_before(min([sample, *due]))
 
     # -- decoding ----------------------------------------------------------------------------------
 
-    def _decode(self, *, settle: bool = False) -> None:
-        """Decodes the current window up to the newest audio, after the pass in progress, if any."""
-        window, last = self._window, self._buffer.last
+    def _decode(self, said: Utterance, *, settle: bool = False) -> None:
+        """Decodes the current window up to the turn's newest audio, after the pass in progress, if any."""
+        window, last = said.window, self._buffer.last if said.end is None else said.end
         end = min(last, window.start + int(LONGEST_SECONDS * RATE))
         samples = self._buffer.sound(window.start, end)
-        pause = self._pause if settle else None
-        planned = Pass(self._turn, window, end, self._now, settle, pause, end < last, samples)
-        self._decoded_until = end
-        if not self._running:
+        pause = None if not settle else self._pause if said.final_due is None else said.final_due
+        planned = Pass(said, window, end, self._now, settle, pause, end < last, samples)
+        said.decoded_until = end
+        if self._running is None:
             self._submit(planned)
             return
-        if self._next is not None:
-            self.shed += 1
-        self._next = planned
+        others = [one for one in self._waiting if one.utterance is not said]
+        self.shed += len(self._waiting) - len(others)
+        self._waiting = [*others, planned]
+
+    @property
+    def _decoded(self) -> list[Utterance]:
+        """The utterances of the passes that are in progress or waiting."""
+        return [one.utterance for one in (self._running, *self._waiting) if one is not None]
 
     def _submit(self, planned: Pass) -> None:
-        self._running = True
+        self._running = planned
         self._worker.submit(self._run, planned)
 
     def _run(self, running: Pass) -> None:
@@ -361,50 +397,54 @@ class StreamingTranscriber:
         self._call_soon(lambda: self._on_decoded(running, words, language, problem))
 
     def _on_decoded(self, done: Pass, words: str, language: str, problem: str) -> None:
-        self._running, self.endpointing.language = False, language
-        if problem and done.turn != self._failed_turn:
-            self._failed_turn = done.turn
+        if done is not self._running:
+            return
+        said, self._running, self.endpointing.language = done.utterance, None, language
+        if problem and said.turn != self._failed_turn:
+            self._failed_turn = said.turn
             self.on_failure(problem)
-        following, self._next = self._next, None
-        if following is not None:
-            self._submit(following)
-        if done.turn == self._turn and (self._open or self._final_due is not None):
+        if self._waiting:
+            self._submit(self._waiting.pop(0))
+        if said.final_due is not None or (said.open and said is self._latest):
             self._use_words(done, joined(done.window.before, words, done.overlap))
         if problem and not self._decoder.alive():
             self.on_broken()
 
     def _use_words(self, done: Pass, words: str) -> None:
         """Updates or settles the turn's words with the result of a pass, and publishes them."""
+        said = done.utterance
         # Whisper sometimes stops early, and then the words don't cover the audio up to the end of the pass.
-        complete = len(words.split()) >= len(self._words.all.split()) > 0
-        pause = self._pause if self._final_due is None else self._final_due
+        complete = len(words.split()) >= len(said.words.all.split()) > 0
+        pause = self._pause if said.final_due is None else said.final_due
         if done.more or pause is None or not done.covers(pause):
             # The user is speaking, so the last word may be cut off.
-            stable, unstable = self._words.update(without_masked_end(words))
+            stable, unstable = said.words.update(without_masked_end(words))
             if complete or done.more:
                 self._move_window(done)
-            if self._open:
-                self._publish(stable, unstable, until=done.at)
-            if done.more and not self._running:
-                self._decode(settle=done.settles)
+            if said.open:
+                self._publish(said, stable, unstable, until=done.at)
+            if done.more and said not in self._decoded:
+                self._decode(said, settle=done.settles)
             return
-        if self._settled_at == pause and same_words(words, self._words.all):
+        if said.settled_at == pause and same_words(words, said.words.all):
             return  # the second pass over this pause found nothing new
-        self._words.settle(words)
+        said.words.settle(words)
         if complete:
             self._move_window(done)
-        self._settled_at = pause
-        if self._final_due == pause:
-            self._publish_final()
+        said.settled_at = pause
+        if said.final_due == pause:
+            self._publish_final(said)
         elif self._pause == pause:
-            self._publish(self._words.all, until=done.at, settled=True)
+            self._publish(said, said.words.all, until=done.at, settled=True)
 
-    def _publish(self, stable: str, unstable: str = "", *, until: float, settled: bool = False) -> None:
+    def _publish(
+        self, said: Utterance, stable: str, unstable: str = "", *, until: float, settled: bool = False
+    ) -> None:
         language = self.endpointing.language
-        self.on_update(TranscriptUpdate(self._turn, stable, unstable, until, settled, language=language))
+        self.on_update(TranscriptUpdate(said.turn, stable, unstable, until, settled, language=language))
         self.endpointing.set_words(" ".join(part for part in (stable, unstable) if part), until)
 
-    def _publish_final(self) -> None:
-        self._final_due = None
-        words, language = self._words.all, self.endpointing.language
-        self.on_update(TranscriptUpdate(self._turn, words, "", self._now, settled=True, final=True, language=language))
+    def _publish_final(self, said: Utterance) -> None:
+        said.final_due = None
+        words, language = said.words.all, self.endpointing.language
+        self.on_update(TranscriptUpdate(said.turn, words, "", self._now, settled=True, final=True, language=language))

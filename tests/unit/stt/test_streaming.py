@@ -289,6 +289,27 @@ def test_a_resumed_turn_keeps_the_words_and_the_sound_in_between() -> None:
     assert len(finals[0]) == 5 and len(finals[1]) == 10
 
 
+def test_final_words_that_are_pending_come_although_the_next_turn_has_begun() -> None:
+    """The sound after a gap comes at once, so a turn may begin before the words of the one before it are there."""
+    with turn() as rig:
+        rig.push(2.4, voiced=True)
+        rig.decoder.gate = threading.Event()
+        rig.push(0.48, voiced=True, wait=False)  # a pass begins and doesn't end
+        end = rig.at
+        rig.push(1.6, voiced=False, wait=False)
+        rig.stt.end(1, end)
+        rig.push(0.16, voiced=True, wait=False)
+        rig.stt.begin(2, rig.at)
+        rig.push(1.76, voiced=True, wait=False)
+        end = rig.at
+        rig.push(0.08, voiced=False, wait=False)
+        rig.stt.pause(2, end)
+        rig.stt.end(2, end)
+        rig.decoder.gate.set()
+        rig.settle()
+    assert [(u.turn, u.stable) for u in rig.updates if u.final] == [(1, "w0 w1 w2 w3 w4 w5"), (2, "w6 w7 w8 w9")]
+
+
 def test_a_backlog_is_skipped_and_counted_and_never_piles_up() -> None:
     with turn() as rig:
         rig.push(0.8, voiced=True)
