@@ -18,7 +18,17 @@ from app.audio.io.resample import CLIPPED, peak_dbfs
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, Frame, silence
 from app.conversation.speaking.revisions import OracleAsked, OracleInput, OracleWords
-from app.conversation.turns.floor import FloorCommand, GoOn, Hold, Interrupt, Silence, TakeFloor, TurnEvent, Yield
+from app.conversation.turns.floor import (
+    FloorAfterGap,
+    FloorCommand,
+    GoOn,
+    Hold,
+    Interrupt,
+    Silence,
+    TakeFloor,
+    TurnEvent,
+    Yield,
+)
 from app.conversation.turns.tracker import TurnTracker
 from app.conversation.turns.voice import VoiceWindow
 from app.frontend.base import (
@@ -178,6 +188,7 @@ class FrameStepper:
         self._playback = Playback(sink, self._on_unheard, replaceable=edge is not None)
         self._waiting: list[FrontEndInput] = []  # held back while there is no loudspeaker to hear the front-end on
         self._turn_inputs = TurnInputs()
+        self._after_gap = FloorAfterGap()
         self._asked = AskedSound(tracker, clock.frame_samples)
         self._ready = True
         self._goes_on = False  # the front-end did so at a hold: its model hears the user itself
@@ -189,7 +200,7 @@ class FrameStepper:
         """Runs one step for `frame`. Raises AudioError when the sink is gone.
 
         For a lost frame, turns are tracked as if the user was silent, but the front-end isn't stepped: nothing could be
-        heard in that time, so an answer continues after it.
+        heard in that time, so an answer continues after it. A turn that ends in that time is answered a little later.
         """
         fades, self._fades = self._fades, False
         inputs, turn_events, events = self._drain(frame)
@@ -204,7 +215,7 @@ class FrameStepper:
         self._ready = self._edge is None or self._edge.ready
         if self._edge_events is not None:
             events += self._edge_events.after(frame, duplex=self.tracker.duplex)
-        self._waiting += inputs
+        self._waiting += self._after_gap.pass_on(inputs, frame.seconds, lost=bool(frame.lost))
         steps = self._ready and not frame.lost
         voices = tuple(item.voice for item in self._waiting if isinstance(item, SetVoice)) if steps else ()
         flushed = self._playback.lost_with_device()  # before the step, which begins where the sound was lost

@@ -11,8 +11,10 @@ import pytest
 
 from app.backend.scripted import ScriptedBackend, answer
 from app.conversation import events as e
-from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame
+from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE, Frame, end_of_frame
 from app.frontend.cascade import CascadeFrontEnd
+from app.research.benches.timed_parts import SimulatedTranscriber, SpeechModels
+from app.session.clock import run_simulated
 from app.session.control import SessionChoice
 from app.session.parts import SessionConfig, SessionParts
 from app.session.session import Session
@@ -42,6 +44,11 @@ class CountingDecoder:
         return True
 
 
+class Undecided:
+    def probability(self, samples: np.ndarray) -> float:
+        return 0.5
+
+
 ANSWER = "The capital of France is Paris."
 
 
@@ -66,6 +73,28 @@ def talk(frames: np.ndarray, faults: Sequence[Fault], *, reply: str = ANSWER) ->
         return events
 
     return asyncio.run(run())
+
+
+def timed_talk(frames: np.ndarray, faults: Sequence[Fault], *, reply: str = ANSWER) -> list[e.Event]:
+    """Like `talk`, in simulated time: a pass of the recogniser takes 0.25 s."""
+
+    async def run() -> list[e.Event]:
+        parts = SessionParts(
+            frontend=CascadeFrontEnd(ScriptedVoice(), openings=False),
+            transcriber=SimulatedTranscriber(SpeechModels(CountingDecoder(), Undecided(), None)),
+            voice_activity=SileroVoiceActivity(),
+            backend=ScriptedBackend(lambda _: answer(reply)),
+            source=FaultySource(Frames(frames), faults),
+            sink=LoopSpeaker(),
+        )
+        config = SessionConfig(SessionChoice(duplex=True, openings=False), pace="simulated")
+        events: list[e.Event] = []
+        async with Session(parts, config) as session:
+            session.add_listener(events.append)
+            await session.ended()
+        return events
+
+    return run_simulated(run())
 
 
 @pytest.mark.parametrize("answer_mode", ["thinking", "after"])
@@ -130,6 +159,42 @@ def test_gaps_at_random_are_heard_as_silence(spoken: np.ndarray, seed: int) -> N
     silent = [Fault(fault.at, fault.frames, "silence") for fault in faults]
     # The assistant stays silent: what it says is held up by a gap, and then the user's next turn starts elsewhere.
     assert of_the_user(talk(spoken, faults, reply="")) == of_the_user(talk(spoken, silent, reply="")), faults
+
+
+def finals(events: list[e.Event]) -> dict[int, str]:
+    """Returns the final words of each turn."""
+    return {event.turn: event.text for event in events if isinstance(event, e.TranscriptFinal)}
+
+
+@pytest.mark.parametrize("kind", ["stall", "overrun"])
+@pytest.mark.parametrize("lost", [8, 22, 75])
+@pytest.mark.parametrize("at", [50, 70])
+def test_what_was_heard_before_a_gap_stays(spoken: np.ndarray, kind: str, lost: int, at: int) -> None:
+    """The turn ends in the gap, and the next one begins before the recogniser has its final words."""
+    longer = np.concatenate([spoken[:at], np.zeros((lost, FRAME_SAMPLES), np.float32), spoken[at:]])
+    events = timed_talk(longer, [Fault(at, lost, kind)], reply="")  # type: ignore[arg-type]
+    silent = timed_talk(longer, [Fault(at, lost, "silence")], reply="")
+    found, expected = finals(events), finals(silent)
+    assert found.keys() == expected.keys() == {event.turn for event in events if isinstance(event, e.UserStarted)}
+    for turn, words in expected.items():
+        # At a gap the audio comes at once, so a pass covers less of the silence after the voice.
+        assert len(found[turn].split()) >= len(words.split()) - 1 > 0, (found, expected)
+
+
+@pytest.mark.parametrize("kind", ["stall", "overrun"])
+@pytest.mark.parametrize("at", [46, 51, 56, 61, 71])
+def test_no_answer_begins_into_what_the_user_says_after_a_gap(spoken: np.ndarray, kind: str, at: int) -> None:
+    """The voice goes on right after the gap at each of these frames."""
+    lost = 22
+    longer = np.concatenate([spoken[:at], np.zeros((lost, FRAME_SAMPLES), np.float32), spoken[at:]])
+    events = timed_talk(longer, [Fault(at, lost, kind)])  # type: ignore[arg-type]
+    after = end_of_frame(at + lost)
+    [goes_on, *_] = [
+        event.at for event in events if isinstance(event, e.UserStarted | e.UserResumed) and event.at > after - 0.08
+    ]
+    started = [event.at for event in events if isinstance(event, e.AssistantStarted)]
+    assert not [one for one in started if one <= goes_on], f"the user goes on at {goes_on:.2f} s"
+    assert started, "the question is answered in the end"
 
 
 @pytest.mark.parametrize("kind", ["stall", "overrun"])

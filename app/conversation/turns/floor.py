@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from app.conversation import events as e
 
@@ -64,4 +66,42 @@ class Silence:
 
 
 FloorCommand = TakeFloor | Hold | GoOn | Interrupt | Yield | Silence
+LISTEN_SECONDS = 0.32
+"""How long the user is heard after lost audio before a turn that ended in it is answered. Of the onsets of speech, 98 %
+are recognised within 0.3 s."""
+
+_Input = TypeVar("_Input")
+
+
+class FloorAfterGap:
+    """Holds a `TakeFloor` back that follows lost audio, until the user has been heard for `LISTEN_SECONDS`.
+
+    Lost audio is tracked as silence, so it ends a turn, but the user may have gone on in it. Further gaps don't make
+    the wait longer. A user who speaks meanwhile keeps the floor: it has not been given to anybody.
+    """
+
+    def __init__(self) -> None:
+        self._left = 0.0
+        self._held: TakeFloor | None = None
+
+    def pass_on(self, inputs: Iterable[_Input], seconds: float, *, lost: bool) -> list[_Input | TakeFloor]:
+        """Returns which of a frame's inputs the front-end gets now. The frame has `seconds`, `lost` or heard."""
+        if not lost:
+            self._left = max(0.0, self._left - seconds)
+        elif self._held is None:
+            self._left = LISTEN_SECONDS
+        out = list[_Input | TakeFloor]()
+        for item in inputs:
+            if isinstance(item, TakeFloor | Interrupt | Yield | Silence):
+                self._held = None
+            if isinstance(item, TakeFloor) and not item.told and self._left > 1e-9:
+                self._held = item
+            else:
+                out.append(item)
+        if self._held is not None and self._left <= 1e-9:
+            out.append(self._held)
+            self._held = None
+        return out
+
+
 TurnEvent = e.UserStarted | e.UserPaused | e.UserResumed | e.UserEnded | e.UserBackchannel | e.TalkTapped

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.conversation import events as e
 from app.conversation.turns.endpointing import PauseLengths
-from app.conversation.turns.floor import GoOn, Hold, Interrupt, Silence, TakeFloor, Yield
+from app.conversation.turns.floor import FloorAfterGap, FloorCommand, GoOn, Hold, Interrupt, Silence, TakeFloor, Yield
 from app.conversation.turns.tracker import TurnSettings, TurnTracker
 from app.conversation.turns.voice import VoiceWindow
 from app.stt.endpointing_weights import end_weights
@@ -388,3 +388,21 @@ def test_the_end_of_the_input_closes_an_open_turn() -> None:
     facts = talk.tracker.end_input(talk.at)
     assert [f.reason for f in facts if isinstance(f, e.UserEnded)] == ["input_end"]
     assert talk.tracker.end_input(talk.at) == []
+
+
+def test_the_floor_is_given_only_once_the_user_was_heard_after_lost_audio() -> None:
+    given, lost, heard = TakeFloor(1, 2.0), (0.08, True), (0.08, False)
+
+    def passed(*steps: tuple[tuple[float, bool], list[FloorCommand]]) -> list[list[FloorCommand]]:
+        after = FloorAfterGap()
+        return [after.pass_on(inputs, seconds, lost=is_lost) for (seconds, is_lost), inputs in steps]
+
+    assert passed((heard, [given])) == [[given]]
+    waits = [[], [], [], [], [given], []]
+    assert passed((lost, [given]), *[(heard, [])] * 5) == waits
+    assert passed((lost, []), (heard, [given]), *[(heard, [])] * 4) == [[], *waits[:3], [given], []]
+    assert passed((lost, [given]), (heard, []), (lost, []), *[(heard, [])] * 3) == [*[[]] * 5, [given]], "not longer"
+    for other in (Yield(1), Interrupt(), Silence(1)):
+        assert passed((lost, [given]), (heard, [other]), *[(heard, [])] * 4) == [[], [other], [], [], [], []]
+    told = TakeFloor(2, 2.0, told=True)
+    assert passed((lost, [given]), (heard, [told]), *[(heard, [])] * 4) == [[], [told], [], [], [], []]
