@@ -261,7 +261,7 @@ BENCHES = (
         "stalls",
         "a long conversation beside a busy process, in which the app is held up again and again",
         _stalls,
-        real("--minutes", 20, "MINUTES", "how long", least=1.0),
+        real("--minutes", 20, "MINUTES", "how long; longer if the stalls need it", least=1.0),
         count("--stalls", 15, "how often", none="none"),
         count("--seed", 1, "when and for how long"),
         backend=True,
