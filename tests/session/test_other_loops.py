@@ -1,0 +1,55 @@
+"""A session runs on any asyncio loop in any thread: nothing in it looks for the loop of Qt or the main thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from app.backend.scripted import ScriptedBackend, answer
+from app.conversation import events as e
+from app.frontend.cascade import CascadeFrontEnd
+from app.session.control import SessionChoice
+from app.session.parts import SessionConfig, SessionParts
+from app.session.session import Session
+from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice, ScriptedVoiceActivity
+from tests.support.talks import LoopSpeaker, QuietSource
+
+ANSWER = "The capital of France is Paris."
+
+
+async def talk() -> tuple[list[e.Event], set[str]]:
+    """Returns the events of a conversation with one question, and the threads on which listeners were called."""
+    script = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
+    parts = SessionParts(
+        frontend=CascadeFrontEnd(ScriptedVoice(), openings=False),
+        transcriber=ScriptedTranscriber(script),
+        voice_activity=ScriptedVoiceActivity(script),
+        backend=ScriptedBackend(lambda _: answer(ANSWER)),
+        source=QuietSource(100),
+        sink=LoopSpeaker(),
+    )
+    events: list[e.Event] = []
+    threads: set[str] = set()
+    async with Session(parts, SessionConfig(SessionChoice(openings=False, duplex=True), pace="fast")) as session:
+        session.add_listener(events.append)
+        session.add_listener(lambda _: threads.add(threading.current_thread().name))
+        await asyncio.wait_for(session.ended(), 60)
+    return events, threads
+
+
+def test_a_session_runs_on_a_plain_loop_in_another_thread_than_qt() -> None:
+    core = pytest.importorskip("PySide6.QtCore")
+    app = core.QCoreApplication.instance() or core.QCoreApplication([])
+    assert app.thread() is core.QThread.currentThread()
+    done: list[tuple[list[e.Event], set[str]]] = []
+    thread = threading.Thread(target=lambda: done.append(asyncio.run(talk())), name="session")
+    thread.start()
+    thread.join()
+    [(events, threads)] = done
+    assert [event.text for event in events if isinstance(event, e.TranscriptFinal)] == [
+        "What is the capital of France?"
+    ]
+    assert " ".join(event.text for event in events if isinstance(event, e.AssistantSaid)) == ANSWER
+    assert threads == {"session"}
