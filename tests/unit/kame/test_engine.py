@@ -22,6 +22,7 @@ from app.frontend.kame.frontend import KameFrontEnd, KameSettings
 from app.frontend.kame.selfcheck import run_checks
 from app.frontend.kame.stream import StreamMemory
 from app.models.layout import read_layout
+from app.platform.supervision import CARD, CardBusyError
 from app.services.frame_bench import run_frame
 from tests.support.tiny_kame import make_checkpoint
 
@@ -195,6 +196,26 @@ def test_one_at_a_time_has_the_card(folder: Path) -> None:
         broken.__enter__()
     with make():
         pass
+
+
+def test_frames_are_captured_while_no_other_model_works_on_the_card(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy: list[bool] = []
+    warm_up = Engine._warm_up
+
+    def captures(engine: Engine) -> None:
+        with pytest.raises(CardBusyError, match="Whisper can't be loaded there"):
+            CARD.work("Whisper", 0.0).__enter__()
+        busy.append(True)
+        warm_up(engine)
+
+    monkeypatch.setattr(Engine, "_warm_up", captures)
+    frontend = KameFrontEnd(
+        lambda: load(read_layout(folder), device="cpu", dtype=torch.float32), KameSettings(alone=True)
+    )
+    with frontend, CARD.work("Whisper", 0.0):
+        assert busy == [True]
 
 
 def fail(*_: object) -> None:

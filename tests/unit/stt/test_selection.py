@@ -3,8 +3,9 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from app.stt.base import TranscriberError
 from app.stt.moonshine import MoonshineDecoder
 from app.stt.selection import SLOWEST_PASS, choose_recogniser, recogniser_card_bytes
 from app.stt.streaming import RATE
-from app.stt.whisper_decoder import LanguageDetection
+from app.stt.whisper_decoder import LanguageDetection, load_whisper
 
 QUICK, SLOW = Speed(SLOWEST_PASS - 0.05, 16.0), Speed(SLOWEST_PASS + 0.05, 12.0)
 
@@ -214,3 +215,30 @@ def test_a_model_that_a_card_has_broken_is_not_lent_again(monkeypatch: pytest.Mo
             assert lent() == (first, False)
         second, works = lent()
         assert second is not first and works
+
+
+def test_a_recogniser_is_loaded_on_the_card_only_while_nothing_else_works_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A capture of the voice engine's frames fails if another thread allocates the card's memory meanwhile."""
+    loads: list[tuple[str, bool]] = []
+
+    def load_on(model: Path, device: str, precision: str, threads: int) -> SimpleNamespace:
+        try:
+            with card.work("KAME", 0.0):
+                loads.append((device, True))
+        except supervision.CardBusyError:
+            loads.append((device, False))
+        return SimpleNamespace(notice="")
+
+    def refuse(label: str, seconds: float = 0.0) -> AbstractContextManager[None]:
+        raise supervision.CardBusyError("busy")
+
+    card = supervision.CARD
+    monkeypatch.setattr(whisper_decoder, "runs_on_card", lambda _: True)
+    monkeypatch.setattr(whisper_decoder, "_load_on", load_on)
+    assert not load_whisper(Path("large")).notice and loads == [("cuda", False)]
+    loads.clear()
+    monkeypatch.setattr(whisper_decoder, "CARD", SimpleNamespace(work=refuse))
+    assert "another model is still being loaded there" in load_whisper(Path("large")).notice
+    assert loads == [("cpu", True)]
