@@ -3,13 +3,19 @@
 What the user does must be seen alike: turns, pauses and words, at the same frames. This can only hold as long as the
 answering side does the same. It lives in real time, and a gap holds its voice up, so it may be ready or speak at other
 frames. `Rehearsal.inputs` records that for each frame, and user-side events are compared up to the first difference.
+
+A gap at the moment at which the user presses, types or changes something would decide at which frame that takes effect,
+so no fault is planned there. A question that is asked aloud comes from the app and isn't lost in a gap, so such talks
+can't be compared.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -18,12 +24,21 @@ from app.audio.io.base import AudioSource
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
 from app.conversation.turns.tracker import TurnTracker
-from app.session.mailbox import Mailbox
+from app.frontend.base import SetAnswerMode, SetDials, SetOpenings
+from app.session.mailbox import AskAloud, Mailbox, SetDuplex, SetPatience, SilenceAnswer, TalkButton, TypedTurn
 from app.session.session import Session
 from tests.support.talks import REHEARSALS, Fault, FaultySource, Talk
 
 LOSSLESS_FRAMES = 4
 """A longer stall than this loses audio."""
+
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+"""Of an object, which is another one in each run."""
+
+ACTIONS = (TalkButton, TypedTurn, SilenceAnswer, SetDuplex, SetPatience, SetDials, SetAnswerMode, SetOpenings)
+"""What the user does besides speaking, at a time of the loop."""
+AROUND_FRAMES = 2
+"""No fault begins or ends so close to an action."""
 
 USER_SIDE = (
     e.UserStarted,
@@ -39,22 +54,33 @@ USER_SIDE = (
 
 @dataclass
 class Rehearsal:
-    """One run of a test. `kind`: with the faults, or with silence in the place of what they lose."""
+    """One run of a test.
+
+    - `kind`: with the faults, or with silence in the place of what they lose.
+    - `calm`: for each talk, the times around which there are no faults.
+    """
 
     seed: str
     kind: Literal["silence", "faults"]
+    calm: list[list[float]] = field(default_factory=list)
     talks: list[Talk] = field(default_factory=list)
     inputs: list[dict[float, tuple[object, ...]]] = field(default_factory=list)
     """For each talk and frame: whether the assistant spoke and was ready, and what came from outside since the last."""
     plans: list[list[Fault]] = field(default_factory=list)
+    actions: list[list[float]] = field(default_factory=list)
+    """For each talk, the times of the user's actions."""
+    asks_aloud: bool = False
     errors: list[str] = field(default_factory=list)
     """Faults of the app, raised or logged."""
 
     def wrap(self, source: AudioSource, seconds: float) -> AudioSource:
         """Returns the source of the next talk with faults."""
-        plan = plan_faults(random.Random(f"{self.seed} {len(self.plans)}"), round(seconds / FRAME_SECONDS))
+        number = len(self.plans)
+        plan = plan_faults(random.Random(f"{self.seed} {number}"), round(seconds / FRAME_SECONDS))
+        plan = without_disturbance(plan, self.calm[number] if number < len(self.calm) else [])
         self.plans.append(plan)
         self.inputs.append({})
+        self.actions.append([])
         return FaultySource(source, plan if self.kind == "faults" else [silenced(fault) for fault in plan])
 
     @contextlib.contextmanager
@@ -65,8 +91,11 @@ class Rehearsal:
         post, hear, on_step = Mailbox.post, TurnTracker.hear, Session._on_step
 
         def noted_post(mailbox: Mailbox, message: Any) -> None:
+            self.asks_aloud = self.asks_aloud or isinstance(message, AskAloud)
+            if isinstance(message, ACTIONS) and self.actions:
+                self.actions[-1].append(asyncio.get_running_loop().time())
             if not stepping:
-                outside.append(repr(message)[:200])
+                outside.append(ADDRESS.sub("", repr(message))[:200])
             post(mailbox, message)
 
         def noted_hear(tracker: TurnTracker, at: float, windows: Any, **answer: bool) -> Any:
@@ -105,6 +134,16 @@ def plan_faults(rng: random.Random, frames: int) -> list[Fault]:
         faults.append(Fault(at, min(length, frames - 1 - at), kind))
         at += length + rng.randint(8, 40)
     return faults
+
+
+def without_disturbance(plan: list[Fault], actions: list[float]) -> list[Fault]:
+    """Returns the faults that don't decide at which frame one of these actions takes effect."""
+
+    def disturbs(fault: Fault) -> bool:
+        begin, end = fault.at - AROUND_FRAMES, fault.at + fault.frames + AROUND_FRAMES
+        return any(begin * FRAME_SECONDS <= at <= end * FRAME_SECONDS for at in actions)
+
+    return [fault for fault in plan if not disturbs(fault)]
 
 
 def silenced(fault: Fault) -> Fault:

@@ -107,7 +107,7 @@ class FaultySource(WrappedSource):
         if fault is not None and fault.kind == "silence":
             self._silent = fault.frames
         elif fault is not None:
-            self._held = fault.frames
+            self._held = fault.frames + (fault.kind == "stall")  # until the frame after those that wait is due
             self._fault = fault
         if self._held:
             self._held -= 1
