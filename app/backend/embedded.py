@@ -34,10 +34,11 @@ START_SECONDS = 60.0
 RESTART_SECONDS = 1.0
 """How long a question waits for a restart that isn't allowed yet, since the last answer's error has promised one."""
 WARM_UP_ATTEMPTS = 100
-CHECK_SECONDS = 2.0
+CHECK_SECONDS = 1.0
 """How often the child is checked while it works on a request."""
-REPLY_SECONDS = 4.0
-"""Time limit for the reply to a check. A child that takes longer hangs; its server replies while the model computes."""
+REPLY_SECONDS = 2.0
+"""Time limit for the reply to a check, or twice that if the child computes meanwhile. A child that takes longer hangs;
+its server replies while the model computes."""
 
 _log = logging.getLogger(__name__)
 
@@ -267,15 +268,21 @@ async def _checked(server: _Server) -> AsyncIterator[None]:
 
 
 async def _check(server: _Server) -> None:
+    replies = True
     while True:
-        await asyncio.sleep(CHECK_SECONDS)
+        if replies:
+            await asyncio.sleep(CHECK_SECONDS)
+        before = server.child.progress()
         try:
             async with asyncio.timeout(REPLY_SECONDS):
                 await _health(server.url)
+            replies = True
         except TimeoutError:
-            _log.warning("The embedded model does not reply, so its process is ended.")
-            server.child.kill()
-            return
+            if not replies or (before is not None and server.child.progress() == before):
+                _log.warning("The embedded model does not reply, so its process is ended.")
+                server.child.kill()
+                return
+            replies = False
         except OSError:
             return  # it has ended, which the request notices itself
 

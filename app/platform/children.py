@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeVar
@@ -23,6 +22,10 @@ from app.platform.supervision import Restarts
 from app.untrusted.files import read_line
 from app.untrusted.limits import CHILD_LINE
 
+SILENT_SECONDS = 3.0
+"""A child that owes an answer hangs, or was stopped, if it neither computes nor reads anything for this long."""
+_CHECK_SECONDS = 0.25
+"""How often a child that owes an answer is checked."""
 _EXIT_SECONDS = 1.0
 """How long (s) to wait for a child to exit after its pipe has closed, so that its exit code is available."""
 _BROKEN = (OSError, ValueError, LookupError, TypeError)
@@ -128,6 +131,59 @@ def killed_after(child: subprocess.Popen[bytes], seconds: float = 30.0) -> Itera
         timer.cancel()
 
 
+def progress_of(child: subprocess.Popen[bytes]) -> object:
+    """Returns a value that changes while the child computes or reads from a disk, or None if that is unknown."""
+    if sys.platform == "win32":
+        import ctypes
+
+        cycles = ctypes.c_ulonglong()
+        known = ctypes.windll.kernel32.QueryProcessCycleTime(int(child._handle), ctypes.byref(cycles))  # type: ignore[attr-defined]
+        return cycles.value if known else None
+    try:
+        fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    # Page faults and CPU time. A process in state D waits for a disk, which ends by itself.
+    return None if fields[0] == "D" else (*fields[7:11:2], *fields[11:13])
+
+
+class Watched:
+    """Kills `child` if it takes longer than `seconds` for the block, or is silent for `SILENT_SECONDS` in it.
+
+    A blocking read in the block then reaches EOF. Time is counted in checks, so that a pause of this process, or of
+    the machine, isn't held against the child.
+    """
+
+    def __init__(self, child: subprocess.Popen[bytes], seconds: float) -> None:
+        self.killed = False
+        """Whether the child was killed."""
+        self._child = child
+        self._checks = max(1, round(seconds / _CHECK_SECONDS))
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="watch a child", daemon=True)
+
+    def __enter__(self) -> Watched:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        silent, before = 0, progress_of(self._child)
+        for _ in range(self._checks):
+            if self._over.wait(_CHECK_SECONDS):
+                return
+            now = progress_of(self._child)
+            silent = silent + 1 if now is not None and now == before else 0
+            before = now
+            if silent * _CHECK_SECONDS >= SILENT_SECONDS:
+                break
+        self.killed = True
+        self._child.kill()
+
+
 def end_child(child: subprocess.Popen[bytes], seconds: float = 1.0) -> None:
     """Closes the child's input so that it exits, and kills it if it is still running after `seconds`.
 
@@ -175,11 +231,12 @@ class ChildWorker:
     `kill` and `close`.
     """
 
-    def __init__(self, module: str, *arguments: str, start_seconds: float = 30.0) -> None:
+    def __init__(self, module: str, *arguments: str, start_seconds: float = 60.0) -> None:
         self._module, self._arguments = module, arguments
         self._start_seconds = start_seconds
         self._process: subprocess.Popen[bytes] | None = None
-        self._closed = self._hung = self._started = False
+        self._hung = False
+        self._closed = threading.Event()
         self._restarts = Restarts()
         self._notice = ""
 
@@ -192,40 +249,44 @@ class ChildWorker:
         """Returns whether the process is running."""
         return self._process is not None and self._process.poll() is None
 
+    def progress(self) -> object:
+        """Returns a value that changes while the process computes or reads from a disk, or None if that is unknown."""
+        return progress_of(self._process) if self._process is not None else None
+
     def start(self, patience: float = 0.0) -> bytes:
-        """Starts or restarts the process and returns its first line. A first start that fails is repeated once.
+        """Starts or restarts the process and returns its first line. A start that fails is repeated once, as
+        `Restarts` allows.
 
         `patience`: how many seconds to wait if it may not be restarted at once. Raises ChildError.
         """
-        if self._closed:
-            raise ChildError("its process was ended")
         if wait := self._restarts.attempt():
             if wait > patience:
                 raise ChildError("it keeps stopping, so the app waits before it starts it again")
-            time.sleep(wait)
+            self._closed.wait(wait)
             self._restarts.attempt()
-        first, self._started = not self._started, True
+        if self._closed.is_set():
+            raise ChildError("its process was ended")
         try:
             return self._start()
         except ChildError as error:
-            if not first or self._hung or self._closed:
+            if self._closed.is_set() or self._restarts.attempt():
                 raise
             _log.warning("A child is started once more: %s.", error)  # happened once under Wine in 60 starts
-        self._restarts.attempt()
         return self._start()
 
-    def ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T], seconds: float) -> _T:
+    def ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T], seconds: float, patience: float = 0.0) -> _T:
         """Returns the result of `exchange`, which writes to the child's input and reads from its output.
 
         If that fails or takes longer than `seconds`, restarts the child and retries once. A child that hangs, or that
-        was stopped by a signal, is killed. Raises ChildError if the retry fails, too.
+        was stopped by a signal, is killed after `SILENT_SECONDS`. `patience` is that of `start`. Raises ChildError if
+        the retry fails, too.
         """
         try:
             return self._ask(exchange, seconds)
         except _BROKEN:
             cause = self.ending()
             _log.warning("A child is started again: %s.", cause)
-            self.start()
+            self.start(patience)
         try:
             result = self._ask(exchange, 2 * seconds)  # the first request to a new process is slower
         except _BROKEN:
@@ -247,7 +308,7 @@ class ChildWorker:
     def kill(self) -> None:
         """Kills a process that hangs. The next request restarts it."""
         if self._process is not None:
-            self._hung = True
+            self._hung = self._hung or self.alive()
             self._process.kill()
 
     def ending(self) -> str:
@@ -267,7 +328,7 @@ class ChildWorker:
 
     def close(self) -> None:
         """Ends the process permanently; `start` then raises ChildError."""
-        self._closed = True
+        self._closed.set()
         self._end()
 
     def _start(self) -> bytes:
@@ -278,14 +339,14 @@ class ChildWorker:
         except OSError as error:
             raise ChildError(f"its process could not be started ({error.strerror})") from None
         self._process, self._hung = process, False
-        if self._closed:  # by another thread
+        if self._closed.is_set():  # by another thread
             self._end()
-        began, ready = time.monotonic(), b""
-        with contextlib.suppress(*_BROKEN), killed_after(process, self._start_seconds):
+        ready = b""
+        with contextlib.suppress(*_BROKEN), Watched(process, self._start_seconds) as watched:
             ready = read_line(process.stdout, CHILD_LINE)  # type: ignore[arg-type]
         if not ready:
-            self._hung = time.monotonic() - began >= self._start_seconds
-            cause = f"its process was not ready within {self._start_seconds:.0f} s" if self._hung else self.ending()
+            self._hung = watched.killed
+            cause = "its process was not ready in time" if self._hung else self.ending()
             self._end()
             raise ChildError(cause)
         return ready
@@ -294,13 +355,11 @@ class ChildWorker:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise OSError("the process was not started")
-        began = time.monotonic()
-        try:
-            with killed_after(process, seconds):
+        with Watched(process, seconds) as watched:
+            try:
                 result = exchange(process.stdin, process.stdout)
-        except _BROKEN:
-            self._hung = time.monotonic() - began >= seconds
-            raise
+            finally:
+                self._hung = self._hung or watched.killed
         self.worked()
         return result
 

@@ -17,6 +17,8 @@ from typing import Protocol, TypeVar
 
 LONGEST_PAUSE = 60.0
 """The maximum delay (s) between two starts of a resource that keeps failing."""
+_ROUNDING = 1e-6
+"""A shorter delay than this (s) is none: a timer may be early by a rounding error."""
 CARD_SECONDS = 90.0
 """How long to wait for the graphics card. Loading 16 GB for another session may take that long."""
 
@@ -50,7 +52,7 @@ class Restarts:
     def attempt(self) -> float:
         """Returns 0.0 if the resource may be started now, which counts as a start; otherwise the seconds to wait."""
         now = self._now()
-        if now < self._not_before:
+        if self._not_before - now > _ROUNDING:
             return self._not_before - now
         self._not_before = now + self._pause
         self._pause = min(2 * self._pause + 1, LONGEST_PAUSE)

@@ -23,6 +23,15 @@ def test_a_resource_is_started_again_once_immediately_and_then_ever_later() -> N
     assert restarts.attempt() == 0.0 and restarts.attempt() == 1.0
 
 
+def test_a_timer_that_is_early_by_a_rounding_error_starts_the_resource() -> None:
+    now = [1e5]
+    restarts = Restarts(lambda: now[0])
+    restarts.worked()
+    assert restarts.attempt() == 0.0
+    now[0] += restarts.attempt() - 1e-9
+    assert restarts.attempt() == 0.0
+
+
 async def test_what_a_cancelled_caller_has_acquired_is_released() -> None:
     held, released = threading.Event(), threading.Event()
 
