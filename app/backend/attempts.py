@@ -138,7 +138,7 @@ class AnswerAttempts(ABC):
         if "tools" in used and not self._first.tools and self.record.lacks_tools():
             lost.append("tools")
         self._begun = self.form
-        return [Notice(LOSSES[name].format(who=self._who)) for name in lost]
+        return [Notice(LOSSES[name].format(who=self._who), loss=True) for name in lost]
 
     def check_finish(self, reason: str, answered: bool) -> None:
         """Raises BackendError if the server's finish reason indicates a failure."""

@@ -186,9 +186,13 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A stream item: a user-facing message about how the answer comes about, which is no part of it."""
+    """A stream item: a user-facing message about how the answer comes about, which is no part of it.
+
+    `loss`: whether the user loses something, and may want to do something about it.
+    """
 
     sentence: str
+    loss: bool = False
 
 
 StreamItem = str | ToolCall | OpaqueFields | Usage | ToolStarted | ToolEnded | Thinking | Notice

@@ -110,7 +110,7 @@ class TalkReport:
                 self._lost += event.frames
             case e.RecognitionSkipped():
                 self._shed += event.decodes
-            case e.DeviceChanged() | e.ServerDescribed():
+            case e.DeviceChanged() | e.ServerDescribed() | e.Notice():
                 self._terminal.note(event.sentence)
             case e.Failure():
                 self.fail(event.sentence)

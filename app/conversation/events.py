@@ -671,6 +671,18 @@ class Failure:
     about: About = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something has changed by itself, such as a part that was started again, and the conversation continues.
+
+    `sentence` says so. The user needn't do anything.
+    """
+
+    at: float
+    source: Source
+    sentence: str
+
+
 Event = (
     SessionStarted
     | SessionEnded
@@ -723,5 +735,6 @@ Event = (
     | MicrophoneMuted
     | SoundMeasured
     | Failure
+    | Notice
 )
 """The closed union: read it with `match` and `typing.assert_never`."""

@@ -77,7 +77,7 @@ class TalkNotes:
             case e.ConversationConfigured():
                 self.personas.add(event.persona)
                 self.parts["Tools"] = " ".join(event.tools) or "none"
-            case e.Failure():
+            case e.Failure() | e.Notice():
                 self.failures.append((event.at, event.source, event.sentence))
             case e.ChangeRefused():
                 self.failures.append((event.at, event.part, event.sentence))

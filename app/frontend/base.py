@@ -108,6 +108,7 @@ class FrontEndStep:
     - `said`, `marks`: the words that end in this frame, and the changes in the assistant's speech
     - `flush`: discard earlier output that hasn't been played, so that the assistant falls silent immediately
     - `problem`: a user-facing message about anything that couldn't be spoken, or empty
+    - `notice`: a user-facing message about what has changed by itself, such as a voice that was restarted, or empty
     - `oracle`, `context`: set by front-ends that have an oracle queue or a limited context
     - `events`: what else happened in it: what its voice decided, or events of a remote session that runs on behalf of
       this one, with this session's times and turns
@@ -118,6 +119,7 @@ class FrontEndStep:
     marks: tuple[Mark, ...] = ()
     flush: bool = False
     problem: str = ""
+    notice: str = ""
     oracle: OraclePosition | None = None
     context: ContextGauge | None = None
     events: tuple[Event, ...] = ()

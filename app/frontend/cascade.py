@@ -93,7 +93,7 @@ class CascadeFrontEnd:
         self._decided: Decision | None = None
         self._marks: list[Mark] = []
         self._events: list[Event] = []
-        self._problem = ""
+        self._problem = self._notice = ""
 
     # -- the protocol ------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class CascadeFrontEnd:
         return could_answer(self._moment(), self._revisions, heard, opening=self._openings.prepared)
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:
-        self._marks, self._events, self._problem = [], [], ""
+        self._marks, self._events, self._problem, self._notice = [], [], "", ""
         self._at, self._frame_seconds = frame.at, frame.seconds
         flush = False
         for item in inputs:
@@ -134,7 +134,15 @@ class CascadeFrontEnd:
         self._synthesise_ahead()
         if self._fills_waits and not self._has_floor and not self.busy:
             self._openings.prepare()
-        return FrontEndStep(samples, tuple(said), tuple(self._marks), flush, self._problem, events=tuple(self._events))
+        return FrontEndStep(
+            samples,
+            tuple(said),
+            tuple(self._marks),
+            flush,
+            self._problem,
+            self._notice,
+            events=tuple(self._events),
+        )
 
     def unheard(self, samples: int, words: int) -> None:
         """Rewinds by `samples` samples and `words` words, which were never played, so that they are spoken again."""
@@ -285,7 +293,7 @@ class CascadeFrontEnd:
             answer.notified = True
         try:
             self._playback.start(choice, clip.result())
-            self._problem = clip.result().notice
+            self._notice = clip.result().notice
         except (VoiceError, CancelledError) as error:
             self._problem = str(error)
             return False

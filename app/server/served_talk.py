@@ -140,7 +140,7 @@ class ServedTalk:
             self._client.hear(samples)
 
     def _on_event(self, event: e.Event) -> None:
-        if isinstance(event, e.Failure):
+        if isinstance(event, e.Failure | e.Notice):
             self._tell(event.sentence)
         if isinstance(event, RELAYED):
             self._log.add(event)

@@ -379,6 +379,8 @@ class FrameStepper:
         events += step.events
         if step.problem:
             events.append(e.Failure(frame.at, "tts", step.problem))
+        if step.notice:
+            events.append(e.Notice(frame.at, "tts", step.notice))
         if underruns := playback.new_underruns():
             events.append(e.Underrun(frame.at, underruns))
         return events

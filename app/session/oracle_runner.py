@@ -11,7 +11,7 @@ import asyncio
 import itertools
 from collections.abc import Callable
 
-from app.backend.base import Backend, BackendError, FaultKind
+from app.backend.base import Backend, BackendError, FaultKind, Notice
 from app.conversation import events as e
 from app.conversation.markdown import ends_in_block
 from app.conversation.oracle import Kind, OraclePolicy
@@ -382,14 +382,16 @@ class OracleRunner:
 
     # -- its end -----------------------------------------------------------------------------------
 
-    def notify(self, stream: OracleStream, sentence: str) -> None:
+    def notify(self, stream: OracleStream, notice: Notice) -> None:
         """Shows a message about how the answer comes about, once a turn."""
+        sentence = f"The comparison model: {notice.sentence}" if self.secondary else notice.sentence
         if stream.over or (stream.turn, sentence) == self._notified:
             return
         self._notified = (stream.turn, sentence)
-        if self.secondary:
-            sentence = f"The comparison model: {sentence}"
-        self._emit(e.Failure(self._now(), "backend", sentence, secondary=self.secondary, about="backend"))
+        if notice.loss:
+            self._emit(e.Failure(self._now(), "backend", sentence, secondary=self.secondary, about="backend"))
+        else:
+            self._emit(e.Notice(self._now(), "backend", sentence))
 
     def fail(self, stream: OracleStream, error: BackendError) -> None:
         """Tell what failed, and let another back-end answer if there is one."""

@@ -107,7 +107,7 @@ class StreamOwner(Protocol):
     @property
     def secondary(self) -> bool: ...
     def deliver(self, stream: OracleStream, text: str) -> None: ...
-    def notify(self, stream: OracleStream, sentence: str) -> None: ...
+    def notify(self, stream: OracleStream, notice: Notice) -> None: ...
     def fail(self, stream: OracleStream, error: BackendError) -> None: ...
     def end(self, stream: OracleStream, reason: e.EndReason) -> None: ...
 
@@ -350,8 +350,8 @@ async def _take_in(stream: OracleStream, context: OracleContext, gatherer: WordG
                 case Thinking(letters):
                     stream.thought_letters += letters
                     _report_thinking(stream, context)
-                case Notice(sentence):
-                    stream.owner.notify(stream, sentence)
+                case Notice():
+                    stream.owner.notify(stream, item)
                 case ToolStarted():
                     context.used(stream.turn, item.name)
                     context.emit(e.ToolCalled(context.now(), stream.revision, item.name, item.arguments))
@@ -371,7 +371,7 @@ def _report_thinking(stream: OracleStream, context: OracleContext) -> None:
     if stream.final and not stream.count and not stream.thinking_reported and waited >= LONG_THINKING_SECONDS:
         stream.thinking_reported = True
         name = stream.backend.name
-        stream.owner.notify(stream, f"{name} is still thinking. Its answer comes when it has finished.")
+        stream.owner.notify(stream, Notice(f"{name} is still thinking. Its answer comes when it has finished."))
         if not stream.owner.secondary:
             context.post(OracleThinks(stream.revision))
 

@@ -39,7 +39,8 @@ from app.session.mailbox import (
 from app.session.parts import Loader, SessionConfig, SessionParts
 from app.session.playback import change_devices
 from app.session.recorder import EventsOut, SoundMemory
-from app.session.speech_controller import SpeechController, SwappableTranscriber
+from app.session.speech_controller import SpeechController
+from app.session.swappable_transcriber import SwappableTranscriber
 from app.stt.base import TranscriptUpdate
 from app.stt.endpointing_weights import end_weights
 from app.untrusted.text import harmless
@@ -122,6 +123,7 @@ class Session:
         parts.transcriber.on_update = self._on_transcript
         parts.transcriber.on_finished = self._on_finished
         parts.transcriber.on_failure = lambda text: self._emit(e.Failure(self.clock(), "stt", text))
+        parts.transcriber.on_notice = lambda text: self._emit(e.Notice(self.clock(), "stt", text))
         self._stepper = FrameStepper(
             frontend=parts.frontend,
             sink=parts.sink,
@@ -237,8 +239,7 @@ class Session:
         self._steps.handle(message)
 
     def _follow_speech(self, message: StepMessage) -> None:
-        if message.voices:
-            self.speech.taken(message.voices)
+        self.speech.taken(message.voices)
         if message.lost:
             self._replace_frontend(message.lost)
 

@@ -1,21 +1,18 @@
 """Replaces the recogniser or the voice in a running session: loads the new one beside the old one, then switches.
 
 One that can't be loaded is told in a `Failure`, and the old one goes on. The last of several changes counts. A broken
-recogniser is loaded again.
+recogniser is loaded again, and replaced by the default one while it doesn't work.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Generic, TypeVar
 
 from app.conversation import events as e
-from app.conversation.frame import Frame
 from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.frontend.base import SetVoice
 from app.models.catalogue import DEFAULTS, find_model
@@ -23,140 +20,9 @@ from app.platform.supervision import Restarts
 from app.session.control import SpeechChoice
 from app.session.mailbox import Message
 from app.session.parts import SessionParts, enter
-from app.stt.base import Transcriber, TranscriberError, TranscriptUpdate
+from app.session.swappable_transcriber import SwappableTranscriber
+from app.stt.base import Transcriber, TranscriberError
 from app.tts.base import Voice, VoiceError
-
-HANDOVER_SECONDS = 2.0
-"""How long after a turn's end the user may still continue it."""
-RECENT_SECONDS = 2.56
-"""How much earlier sound a new transcriber gets: as much as a turn's beginning may reach back."""
-
-
-class SwappableTranscriber:
-    """A `Transcriber` that starts with `first`.
-
-    `on_changed` is called when another one has taken over, `on_retired` with one that is no longer needed: the caller
-    exits it.
-    """
-
-    def __init__(self, first: Transcriber) -> None:
-        self.on_update: Callable[[TranscriptUpdate], None] = lambda update: None
-        self.on_finished: Callable[[int, float, float], None] = lambda turn, probability, end: None
-        self.on_failure: Callable[[str], None] = lambda sentence: None
-        self.on_broken: Callable[[], None] = lambda: None
-        self.on_changed: Callable[[], None] = lambda: None
-        self.on_retired: Callable[[Transcriber], None] = lambda transcriber: None
-        self.current = first
-        self._next: Transcriber | None = None
-        self._ending: list[Transcriber] = []  # each is still at the last words of its last turn
-        self._recent: deque[tuple[Frame, bool]] = deque()  # since the last turn's end
-        self._shed = 0  # by those that are gone
-        self._open = False
-        self._at = 0.0
-        self._ended_at = -1e9
-        self._follow(first)
-
-    def take(self, transcriber: Transcriber) -> None:
-        """Let this transcriber, which is entered, take over as soon as the newest turn is surely over."""
-        if self._next is not None:
-            self.on_retired(self._next)
-        self._next = transcriber
-        self._follow(transcriber)
-
-    @property
-    def name(self) -> str:
-        """The name of the transcriber in use."""
-        return self.current.name
-
-    @property
-    def shed(self) -> int:
-        """How many decodes were skipped, by all transcribers so far."""
-        return self._shed + self.current.shed
-
-    @property
-    def busy(self) -> bool:
-        """Whether words are still to come."""
-        return self.current.busy or any(old.busy for old in self._ending)
-
-    def push(self, frame: Frame, voiced: bool) -> None:
-        """Take a frame."""
-        self._at = frame.at
-        if self._next is not None and not self._open and frame.at - self._ended_at >= HANDOVER_SECONDS:
-            self._hand_over()
-        self._recent.append((frame, voiced))
-        if len(self._recent) > round(RECENT_SECONDS / frame.seconds):
-            self._recent.popleft()
-        self.current.push(frame, voiced)
-        for old in [old for old in self._ending if not old.busy]:
-            self._ending.remove(old)
-            self.on_retired(old)
-
-    def begin(self, turn: int, at: float, silent_since: float = 0.0) -> None:
-        """A turn has begun."""
-        if self._next is not None:
-            self._hand_over()
-        self._open = True
-        self.current.begin(turn, at, silent_since)
-
-    def pause(self, turn: int, speech_end: float) -> None:
-        """The user paused within the turn."""
-        self.current.pause(turn, speech_end)
-
-    def resume(self, turn: int) -> None:
-        """The user continues the turn."""
-        self._open = True
-        self.current.resume(turn)
-
-    def end(self, turn: int, speech_end: float) -> None:
-        """The turn is over."""
-        self._close_turn()
-        self.current.end(turn, speech_end)
-
-    def discard(self, turn: int) -> None:
-        """The turn was no turn after all."""
-        self._close_turn()
-        self.current.discard(turn)
-
-    def __enter__(self) -> SwappableTranscriber:
-        self.current.__enter__()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        """Exit all transcribers that have not been retired."""
-        held = [self.current, *self._ending, *([self._next] if self._next is not None else [])]
-        self._next, self._ending = None, []
-        with ExitStack() as stack:  # each is left even if another one fails
-            for transcriber in held:
-                stack.push(transcriber.__exit__)
-
-    def _close_turn(self) -> None:
-        self._open, self._ended_at = False, self._at
-        self._recent.clear()  # the sound so far is this turn's
-
-    def _hand_over(self) -> None:
-        assert self._next is not None
-        old, self.current, self._next = self.current, self._next, None
-        self._shed += old.shed
-        self._ending.append(old)
-        for frame, voiced in self._recent:
-            self.current.push(frame, voiced)
-        self.on_changed()
-
-    def _follow(self, transcriber: Transcriber) -> None:
-        transcriber.on_update = lambda update: self.on_update(update)
-        transcriber.on_finished = lambda *judged: self.on_finished(*judged)
-        transcriber.on_failure = lambda sentence: self.on_failure(sentence)
-        transcriber.on_broken = lambda: self._on_broken(transcriber)
-
-    @property
-    def changing(self) -> bool:
-        """Whether another transcriber is about to take over."""
-        return self._next is not None
-
-    def _on_broken(self, transcriber: Transcriber) -> None:
-        if transcriber is self.current and not self.changing:
-            self.on_broken()
-
 
 _T = TypeVar("_T", Transcriber, Voice)
 _Key = TypeVar("_Key")
@@ -256,6 +122,7 @@ class SpeechController:
         self._leaving: set[asyncio.Task[None]] = set()
         self._over = False
         self.spoken = ENGLISH if choice.language == AUTOMATIC else choice.language
+        self._told_voice = ""
         self._unspoken: set[str] = set()  # heard, but no voice of it could be had
         self._recogniser = _Change[str, Transcriber](
             choice.recogniser, self._load_recogniser, transcriber.take, self._let_go, self._recogniser_failed
@@ -268,15 +135,20 @@ class SpeechController:
             self._voice_failed,
         )
         self._restarts = Restarts(now)
-        self._restarts.worked()  # the first recogniser is loaded
+        self._wanted_restarts = Restarts(now)  # while the default takes the place of the wanted recogniser
+        for restarts in (self._restarts, self._wanted_restarts):
+            restarts.worked()  # the first recogniser is loaded
         self._loaded_again = False  # since the recogniser last worked
         self._waiting: asyncio.TimerHandle | None = None
+        self._trying: asyncio.TimerHandle | None = None
+        self._replaced = False  # the default takes its place, or soon will
         transcriber.on_broken = self._load_again
-        transcriber.on_changed = self._tell
+        transcriber.on_changed = self._recogniser_changed
         transcriber.on_retired = self._let_go
 
     def begin(self) -> None:
         """Use the conversation's own voice, if the front-end did not start with it."""
+        self._told_voice = self._voice_name
         self._want_voice()
 
     def change_own_voice(self, voice: str) -> None:
@@ -290,7 +162,9 @@ class SpeechController:
         if self._over:
             return
         before, self.choice = self.choice, replace(choice, language=self.choice.language)
-        self._recogniser.want(choice.recogniser)
+        if choice.recogniser != before.recogniser:
+            self._replaced = False
+            self._recogniser.want(choice.recogniser)
         if choice.voice != before.voice:
             self._unspoken.clear()
             self._want_voice()
@@ -307,25 +181,32 @@ class SpeechController:
         if not self._transcriber.changing:
             self._loaded_again = False
             self._restarts.worked()
+            if self._recogniser.has == self.choice.recogniser:
+                self._wanted_restarts.worked()
         if self._over or not language or self.choice.language != AUTOMATIC or language == self.spoken:
             return
         self.spoken = language
         self._want_voice()
 
     def taken(self, voices: Sequence[Voice]) -> None:
-        """The front-end has used these voices since its last step, one after the other."""
+        """The front-end has used these voices since its last step, one after the other.
+
+        A voice whose name has changed is another one that speaks in its place.
+        """
         for voice in voices:
             place = next(place for place, known in enumerate(self._voices) if known is voice)
             gone, self._voices = self._voices[:place], self._voices[place:]
             for old in gone:
                 self._let_go(old)
-        self._tell()
+        if voices or self._voice_name != self._told_voice:
+            self._tell()
 
     async def close(self) -> None:
         """Cancel what is under way, and exit the voices that the front-end does not have. No step may follow."""
         self._over = True
-        if self._waiting is not None:
-            self._waiting.cancel()
+        for timer in (self._waiting, self._trying):
+            if timer is not None:
+                timer.cancel()
         await self._recogniser.stop()
         await self._voice.stop()
         while len(self._voices) > 1:
@@ -366,12 +247,39 @@ class SpeechController:
         if self._recogniser.has == default or not find_model(default).speaks(self.choice.language):
             self._recogniser.again()
             return
-        sentence = "Speech recognition keeps failing, so the built-in one takes over. Choose another one if you like."
-        self._emit(e.Failure(self._now(), "stt", sentence))
+        name = self._transcriber.name
+        sentence = f"Speech recognition with {name} doesn't work, so the built-in one hears you until it does."
+        self._emit(e.Notice(self._now(), "stt", sentence))
+        self._replaced = True
         self._recogniser.want(default)
 
+    def _try_wanted(self) -> None:
+        """Loads the wanted recogniser again, after increasing delays, while the default takes its place."""
+        if self._over or not self._replaced:
+            return
+        if wait := self._wanted_restarts.attempt():
+            self._trying = asyncio.get_running_loop().call_later(wait, self._try_wanted)
+        else:
+            self._recogniser.want(self.choice.recogniser)
+
+    def _recogniser_changed(self) -> None:
+        self._tell()
+        if not self._replaced:
+            return
+        if self._recogniser.has == self.choice.recogniser:
+            self._replaced = False
+            sentence = f"Speech recognition with {self._transcriber.name} works again."
+            self._emit(e.Notice(self._now(), "stt", sentence))
+        else:
+            self._wanted_restarts.attempt()  # it has just failed
+            self._try_wanted()
+
     def _recogniser_failed(self, key: str, error: Exception) -> None:
-        if key == self._recogniser.has:
+        if self._replaced and key == self.choice.recogniser != self._recogniser.has:
+            asyncio.get_running_loop().call_soon(self._try_wanted)  # the user knows that it doesn't work
+            return
+        if key == self._recogniser.has or self._replaced:
+            self._replaced = False
             self._emit(e.Failure(self._now(), "stt", f"Speech recognition could not be loaded again. {_why(error)}"))
             asyncio.get_running_loop().call_soon(self._load_again)  # once this load has ended
             return
@@ -420,9 +328,14 @@ class SpeechController:
         voice.rate, voice.volume = self.choice.rate, self.choice.volume
 
     def _tell(self) -> None:
-        voice = self._voices[0] if self._voices else self._parts.frontend.voice
-        name = voice.name if voice is not None else ""
+        self._told_voice = name = self._voice_name
         self._emit(e.SpeechChanged(self._now(), self._transcriber.name, name, self.choice.rate, self.choice.volume))
+
+    @property
+    def _voice_name(self) -> str:
+        """The name of the voice that speaks; empty if the front-end has one of its own."""
+        voice = self._voices[0] if self._voices else self._parts.frontend.voice
+        return voice.name if voice is not None else ""
 
     def _let_go(self, part: Transcriber | Voice) -> None:
         """Exits a part that is no longer needed; in real time on a thread, since its child takes a moment to end."""

@@ -109,6 +109,7 @@ class Transcriber(Protocol):
     on_finished: Callable[[int, float, float], None]
     """Called with (turn, probability that it is finished, speech_end) at each pause and when the estimate changes."""
     on_failure: Callable[[str], None]
+    on_notice: Callable[[str], None]
     on_broken: Callable[[], None]
     """Called when a pass has failed and the next ones would, too, until the recogniser is loaded again."""
 

@@ -83,7 +83,7 @@ def make_streaming(
 
     def listen(part: Any) -> None:
         """Passes the notices of a pooled part on, until it is returned to the pool."""
-        part.on_notice = lambda sentence: call_soon(lambda: made.on_failure(sentence))
+        part.on_notice = lambda sentence: call_soon(lambda: made.on_notice(sentence))
         lent.callback(setattr, part, "on_notice", lambda sentence: None)
 
     def load() -> tuple[Decoder, EndOfTurn | None]:

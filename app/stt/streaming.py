@@ -195,6 +195,7 @@ class StreamingTranscriber:
         self.on_update: Callable[[TranscriptUpdate], None] = lambda update: None
         self.on_finished: Callable[[int, float, float], None] = lambda turn, probability, end: None
         self.on_failure: Callable[[str], None] = lambda sentence: None
+        self.on_notice: Callable[[str], None] = lambda sentence: None
         self.on_broken: Callable[[], None] = lambda: None
         self._load = load
         self._load_words = load_words

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,7 +23,8 @@ from app.frontend.base import SetVoice
 from app.models.catalogue import DEFAULTS
 from app.session.control import SpeechChoice, Style
 from app.session.session import Session
-from app.session.speech_controller import RECENT_SECONDS, SpeechController, SwappableTranscriber
+from app.session.speech_controller import SpeechController
+from app.session.swappable_transcriber import RECENT_SECONDS, SwappableTranscriber
 from app.stt.base import TranscriberError, TranscriptUpdate
 from app.tts.base import Clip, VoiceError
 from tests.support.scripted import ScriptedTranscriber, ScriptedTurn, ScriptedVoice
@@ -527,5 +529,47 @@ def test_a_broken_recogniser_is_loaded_again_and_then_replaced_by_the_default(br
         script, lambda request: answer("Here it is."), transcriber=Broken(script), make_transcriber=make, seconds=32.0
     )
     assert [n for n in (1, 2, 3) if talk.said(n)] == answered
-    assert wanted == ["", DEFAULTS["stt"]][:broken]
-    assert len(talk.of(e.Failure)) == [1, 3][broken - 1]
+    assert wanted == ["", DEFAULTS["stt"], ""][: 2 * broken - 1], "the wanted one is tried again"
+    assert len(talk.of(e.Failure)) == broken
+    assert [notice.sentence for notice in talk.of(e.Notice)] == [
+        "Speech recognition with scripted doesn't work, so the built-in one hears you until it does.",
+        "Speech recognition with scripted works again.",
+    ][: 2 * broken - 2]
+
+
+def test_a_recogniser_that_stays_broken_is_tried_again_ever_later_and_not_told_again() -> None:
+    script = [ScriptedTurn(1.0 + 10 * n, 3.0 + 10 * n, f"What is number {n} please?") for n in range(3)]
+    tried: list[float] = []
+
+    async def make(choice: SpeechChoice) -> ScriptedTranscriber:
+        if choice.recogniser == DEFAULTS["stt"]:
+            return ScriptedTranscriber(script)
+        tried.append(asyncio.get_running_loop().time())
+        raise TranscriberError("The card is gone.")
+
+    def reply(request: object) -> ScriptedAnswer:
+        return answer("Here it is.")
+
+    speech = SpeechChoice(recogniser="big")
+    talk = simulate(script, reply, transcriber=Broken(script), make_transcriber=make, seconds=32.0, speech=speech)
+    assert [n for n in (1, 2, 3) if talk.said(n)] == [2, 3]
+    waits = [later - before for before, later in pairwise(tried[1:])]
+    assert len(waits) >= 2 and all(later > 1.5 * before for before, later in pairwise(waits))
+    assert len(talk.of(e.Failure)) == 2 and len(talk.of(e.Notice)) == 1
+
+
+def test_a_voice_that_is_replaced_by_another_one_says_so_in_a_notice() -> None:
+    class Replaced(Spoken):
+        def synthesize(self, text: str) -> Future[Clip]:
+            clip = super().synthesize(text).result()
+            future: Future[Clip] = Future()
+            future.set_result(replace(clip, notice="Another voice speaks." if len(self.rates) == 1 else ""))
+            self.name = "another"
+            return future
+
+    makers = Makers()
+    makers.voice = Replaced()
+    makers.made[1] = makers.voice
+    talk = makers.talk()
+    assert [(notice.source, notice.sentence) for notice in talk.of(e.Notice)] == [("tts", "Another voice speaks.")]
+    assert [changed.voice for changed in talk.of(e.SpeechChanged)] == ["another"] and not talk.of(e.Failure)

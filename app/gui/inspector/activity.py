@@ -173,7 +173,7 @@ class Activity:
                 self._add_trouble(at, "lost", frames)
             case e.RecognitionSkipped(at, decodes):
                 self._add_trouble(at, "skipped", decodes)
-            case e.Failure(at, _, sentence):
+            case e.Failure(at, _, sentence) | e.Notice(at, _, sentence):
                 self._add_trouble(at, "failure", 0, sentence)
             case e.OracleFed() | e.OracleTaken():
                 self._feed(event)

@@ -55,6 +55,8 @@ class SessionView(QObject):
                 return
             case e.Failure():
                 self._show_failure(event)
+            case e.Notice(sentence=sentence):
+                window.messages.say(sentence, level="notice")
             case e.ConversationConfigured(given=given) if not past:
                 window.transcript.documents.show_given(given)
             case e.ServerDescribed(sentence=sentence):

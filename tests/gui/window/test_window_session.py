@@ -129,6 +129,12 @@ async def test_a_fault_in_the_factory_is_told_and_logged(caplog: pytest.LogCaptu
     assert "KeyError" in caplog.text
 
 
+async def test_a_notice_is_shown_as_one_and_not_as_an_error(window: MainWindow) -> None:
+    say(window, e.Notice(1, "tts", "The voice had stopped and was started again."))
+    [row] = window.messages.rows
+    assert (row.level, row.message.sentence) == ("notice", "The voice had stopped and was started again.")
+
+
 async def test_a_fatal_failure_stops_and_keeps_what_was_said(window: MainWindow, factory: FakeFactory) -> None:
     say(window, e.TranscriptFinal(1, 1, "Keep this.", 1))
     session = factory.session

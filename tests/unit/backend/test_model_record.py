@@ -264,7 +264,7 @@ def test_the_user_is_told_once_that_the_model_is_thinking() -> None:
     script = [ScriptedTurn(1.0, 3.0, "What is the capital of France?")]
     talk = simulate(script, reply, seconds=40, answer_mode="after")
     assert talk.said(1) == "I'm still thinking. Paris is it."
-    assert [failure.sentence for failure in talk.of(e.Failure)] == [
+    assert [notice.sentence for notice in talk.of(e.Notice)] == [
         "Scripted is still thinking. Its answer comes when it has finished."
     ]
     assert len(talk.of(e.OracleRequested)) == 1
