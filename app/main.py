@@ -60,7 +60,9 @@ def frontend(choice: SessionChoice) -> FrontEnd:
         MODELS.drop("stt")  # frees card memory held by unused models before the free memory is measured
         reserved = recogniser_card_bytes(speech.recogniser, speech.language)
     options = FrontEndOptions(
-        make_voice=functools.partial(make_voice, _first_voice(choice), speech.language, speech.rate, speech.volume),
+        make_voice=functools.partial(
+            make_voice, _first_voice(choice), speech.language, speech.rate, speech.volume, first=True
+        ),
         answer_mode=choice.answer_mode,
         openings=choice.openings,
         weights=weights,

@@ -4,7 +4,7 @@ Suggested reading order:
 
 - `base.py`: the `Voice` protocol, `Clip`, and `make_clip`, which creates a clip from an engine's output.
 - `voices.py`: the available voices and how one is chosen.
-- `child_voice.py`: the voice that starts a child process and sends text to it.
+- `child_voice.py`: the voice that starts a child process and sends text to it, and is replaced while it doesn't work.
 - `worker.py`: the child's main loop; `piper_worker.py`, `kokoro_worker.py`, `pico_worker.py`: one module per engine;
   `espeak.py`: phonemes for Piper and Kokoro; `word_times.py`: word boundaries, computed from phoneme durations.
 - `latents.py`, `latents_worker.py`: compute a voice's latents instead of audio, for training models.

@@ -2,6 +2,9 @@
 
 The voice starts the child, sends it one text at a time, and resamples the audio to 24 kHz. On exit, the child is
 returned to the model pool. It also terminates with this process, because its standard input closes.
+
+A child that fails is restarted once immediately. If that fails, too, another installed voice speaks, while the child is
+started again after increasing delays.
 """
 
 from __future__ import annotations
@@ -9,7 +12,9 @@ from __future__ import annotations
 import json
 import queue
 import threading
+from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -18,9 +23,10 @@ import numpy as np
 import soxr
 
 from app.conversation.frame import SAMPLE_RATE
-from app.models.pool import MODELS, ModelKey, model_key
+from app.models.pool import MODELS, model_key
 from app.platform.children import ChildError, ChildWorker
 from app.platform.installation import completing_command
+from app.platform.supervision import LONGEST_PAUSE
 from app.tts.base import Clip, VoiceError, amplified, make_clip
 from app.untrusted.files import read_json_line
 from app.untrusted.limits import CHILD_LINE
@@ -30,6 +36,8 @@ _CLIP_SECONDS = 4.0
 
 SPEAK_SECONDS = 20.0
 """Maximum time limit for a clause. The slowest voices take a third of its duration on one core."""
+PATIENCE_SECONDS = 3.0
+"""How long a clause waits for a child that may not be restarted yet, if there is no other voice."""
 LEAST_SPEAK_SECONDS, SECONDS_PER_LETTER = 5.0, 0.1
 """Time limit for a clause without letters, and for each letter. A voice speaks some 15 letters per second."""
 
@@ -38,7 +46,8 @@ LEAST_SPEAK_SECONDS, SECONDS_PER_LETTER = 5.0, 0.1
 class Speaker:
     """The launch parameters of a voice's child process, which runs `module` with `arguments` and requires `file`.
 
-    `gain`: gain in dB that matches the voice's loudness to that of the other voices.
+    `gain`: gain in dB that matches the voice's loudness to that of the other voices. `label`: the voice's user-facing
+    name.
     """
 
     name: str
@@ -46,35 +55,112 @@ class Speaker:
     arguments: tuple[str, ...]
     file: Path
     gain: float = 0.0
+    label: str = ""
+
+
+class _Stopped(Exception):
+    """Raised if a child has failed and can't be restarted for now. `str(error)` is a clause with the cause."""
+
+
+class _Engine:
+    """The child process of a speaker. It comes from the model pool and returns to it."""
+
+    def __init__(self, speaker: Speaker) -> None:
+        self.speaker = speaker
+        self.label = speaker.label or speaker.name
+        self._key = model_key("tts", speaker.module, speaker.arguments, speaker.file)
+        self.child: ChildWorker = MODELS.acquire(self._key) or ChildWorker(speaker.module, *speaker.arguments)
+
+    def start(self, patience: float = 0.0) -> None:
+        """Starts the child if it isn't running, as `ChildWorker.start` does. Raises _Stopped."""
+        try:
+            if not self.child.alive():
+                self.child.start(patience)
+        except ChildError as error:
+            raise _Stopped(str(error)) from None
+
+    def close(self) -> None:
+        """Returns the child to the pool, which closes it if it isn't running."""
+        MODELS.release(self._key, self.child)
+
+    def speak(self, text: str, rate: float, patience: float) -> tuple[dict[str, Any], np.ndarray, str]:
+        """Returns the header and the audio for `text`, and why the child had to be restarted, if so. Raises _Stopped.
+
+        `patience`: how many seconds to wait for a child that may not be restarted yet.
+        """
+
+        def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> tuple[dict[str, Any], bytes]:
+            to_child.write(json.dumps({"text": text, "rate": rate}).encode() + b"\n")
+            to_child.flush()
+            head = read_json_line(from_child, CHILD_LINE)
+            raw = b"" if "error" in head else from_child.read(head["bytes"])
+            if len(raw) < head.get("bytes", 0):
+                raise OSError("the voice's process ended")
+            return head, raw
+
+        try:
+            head, raw = self.child.ask(exchange, speak_seconds(text), patience)
+        except ChildError as error:
+            raise _Stopped(str(error)) from None
+        if "error" in head:
+            raise VoiceError(f"The voice could not speak a sentence ({head['error']}); it is left out.")
+        return head, np.frombuffer(raw, "<f4"), self.child.take_notice()
 
 
 class ChildVoice:
-    """A `Voice` that runs `speaker` in a child process."""
+    """A `Voice` that runs `speaker` in a child process.
 
-    def __init__(self, speaker: Speaker, rate: float = 1.0, volume: float = 1.0) -> None:
+    - `others`: voices that may speak if this one keeps failing, the best one first.
+    - `first`: whether one of them also speaks if this one can't be started. Otherwise, that raises VoiceError.
+
+    `name` is that of the voice in use.
+    """
+
+    def __init__(
+        self,
+        speaker: Speaker,
+        rate: float = 1.0,
+        volume: float = 1.0,
+        others: Sequence[Speaker] = (),
+        *,
+        first: bool = False,
+    ) -> None:
         self.name = speaker.name
         self.rate = rate
         self.volume = volume
         self.cpu_seconds = 0.0
         """CPU time spent on synthesis so far."""
         self._speaker = speaker
+        self._others = others
+        self._first = first
+        self._untried: list[Speaker] = []
         self._work: queue.SimpleQueue[tuple[str, Future[Clip]] | None] = queue.SimpleQueue()
-        self._child: ChildWorker | None = None
+        self._wanted: _Engine  # exists since the voice was entered
+        self._other: _Engine | None = None  # speaks while the wanted one doesn't work
+        self._notice = ""
         self._thread: threading.Thread | None = None
-        self._key: ModelKey | None = None
+        self._restarting: threading.Thread | None = None
         self._leaving = False
 
     def __enter__(self) -> ChildVoice:
         """Loads the voice. Raises VoiceError."""
         if not self._speaker.file.exists():
             raise VoiceError(
-                f"The voice {self.name} is not installed, so nothing can be spoken. "
+                f"The voice {self._speaker.name} is not installed, so nothing can be spoken. "
                 f"Set the app up again: {completing_command()}."
             )
-        self._leaving = False
-        speaker = self._speaker
-        self._key = model_key("tts", speaker.module, speaker.arguments, speaker.file)
-        self._child = MODELS.acquire(self._key) or self._start()
+        self._leaving, self._untried = False, list(self._others)
+        self._wanted = _Engine(self._speaker)
+        try:
+            self._wanted.start()
+        except _Stopped as error:
+            if not self._first or not self._replace(str(error)):
+                self._wanted.close()
+                raise VoiceError(
+                    f"The voice could not be started, so nothing can be spoken: {error}. Set the app up again: "
+                    f"{completing_command()}."
+                ) from None
+            self._begin_restart()
         self._thread = threading.Thread(target=self._run, name="voice", daemon=True)
         self._thread.start()
         return self
@@ -82,13 +168,18 @@ class ChildVoice:
     def __exit__(self, *exc: object) -> None:
         self._leaving = True
         self._work.put(None)
-        if self._thread is None or self._key is None or self._child is None:
+        if self._thread is None:
             return
         self._thread.join(_CLIP_SECONDS)
         if self._thread.is_alive():
-            self._child.close()
+            for engine in filter(None, (self._wanted, self._other)):
+                engine.child.close()
             self._thread.join(5)
-        MODELS.release(self._key, self._child)
+        if self._restarting is not None and self._restarting.is_alive():
+            self._wanted.child.close()
+            self._restarting.join(5)
+        self._use(None)
+        self._wanted.close()
 
     def synthesize(self, text: str) -> Future[Clip]:
         future: Future[Clip] = Future()
@@ -97,19 +188,8 @@ class ChildVoice:
 
     @property
     def process(self) -> int:
-        """The child's process ID, or 0 if there is no child."""
-        return self._child.pid if self._child is not None else 0
-
-    def _start(self) -> ChildWorker:
-        child = ChildWorker(self._speaker.module, *self._speaker.arguments)
-        try:
-            child.start()
-        except ChildError as error:
-            raise VoiceError(
-                f"The voice could not be started, so nothing can be spoken: {error}. Set the app up again: "
-                f"{completing_command()}."
-            ) from None
-        return child
+        """The process ID of the child in use, or 0 if there is no child."""
+        return (self._other or self._wanted).child.pid if self._thread is not None else 0
 
     def _run(self) -> None:
         while (item := self._work.get()) is not None:
@@ -134,31 +214,78 @@ class ChildVoice:
                 item[1].cancel()
 
     def _speak(self, text: str) -> Clip:
-        def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> tuple[dict[str, Any], bytes]:
-            to_child.write(json.dumps({"text": text, "rate": self.rate}).encode() + b"\n")
-            to_child.flush()
-            head = read_json_line(from_child, CHILD_LINE)
-            raw = b"" if "error" in head else from_child.read(head["bytes"])
-            if len(raw) < head.get("bytes", 0):
-                raise OSError("the voice's process ended")
-            return head, raw
+        """Speaks `text` with the wanted voice, or with another one while that doesn't work. Raises VoiceError."""
+        if self._restarting is not None:
+            self._restarting.join(0.0 if self._other is not None else PATIENCE_SECONDS)
+            if not self._restarting.is_alive():
+                self._restarting = None
+        cause = "it is being started again"
+        if self._restarting is None:
+            try:
+                return self._spoken(self._wanted, text)
+            except _Stopped as error:
+                cause = str(error)
+            if self._other is not None or self._replace(cause):
+                self._begin_restart()
+        while self._other is not None:
+            try:
+                return self._spoken(self._other, text)
+            except _Stopped as error:
+                cause = str(error)
+                self._replace(cause)
+        raise VoiceError(f"The voice has stopped: {cause}. A sentence is left out.")
 
-        assert self._child is not None
-        try:
-            head, raw = self._child.ask(exchange, speak_seconds(text))
-        except ChildError as error:
-            raise VoiceError(f"The voice has stopped: {error}. A sentence is left out.") from None
-        if "error" in head:
-            raise VoiceError(f"The voice could not speak a sentence ({head['error']}); it is left out.")
+    def _spoken(self, engine: _Engine, text: str) -> Clip:
+        """Speaks `text` with one voice. Raises _Stopped or VoiceError."""
+        head, samples, cause = engine.speak(text, self.rate, 0.0 if self._others else PATIENCE_SECONDS)
         self.cpu_seconds += head["cpu_seconds"]
-        samples, ends = np.frombuffer(raw, "<f4"), head["word_ends"]
+        ends = head["word_ends"]
         if (rate := head["sample_rate"]) != SAMPLE_RATE:
             samples = soxr.resample(samples, rate, SAMPLE_RATE, quality="HQ")
             ends = ends and [round(end * SAMPLE_RATE / rate) for end in ends]
         clip = make_clip(np.asarray(samples, np.float32), text, ends)
-        cause = self._child.take_notice()
         notice = f"The voice had stopped and was started again: {cause}." if cause else ""
-        return replace(clip, samples=amplified(clip.samples, self._speaker.gain, self.volume), notice=notice)
+        if engine is self._wanted and self._other is not None:
+            self._use(None)
+            self._notice = f"The voice {engine.label} works again, and speaks from now on."
+        notice, self._notice = self._notice or notice, ""
+        return replace(clip, samples=amplified(clip.samples, engine.speaker.gain, self.volume), notice=notice)
+
+    def _replace(self, cause: str) -> bool:
+        """Has the next of the other voices speak that can be started. Returns False if there is none."""
+        while self._untried and not self._leaving:
+            other = _Engine(self._untried.pop(0))
+            try:
+                other.start()
+            except _Stopped:
+                other.close()
+                continue
+            self._use(other)
+            failed = self._wanted.label
+            self._notice = f"The voice {failed} doesn't work ({cause}), so {other.label} speaks until it does."
+            return True
+        self._use(None)
+        return False
+
+    def _use(self, other: _Engine | None) -> None:
+        """Speaks with `other` from now on, or with the wanted voice."""
+        if self._other is not None:
+            self._other.close()
+        self._other = other
+        self.name = (other or self._wanted).speaker.name
+        if other is None:
+            self._untried = list(self._others)
+
+    def _begin_restart(self) -> None:
+        self._restarting = threading.Thread(target=self._restart, name="restart a voice", daemon=True)
+        self._restarting.start()
+
+    def _restart(self) -> None:
+        """Starts the wanted voice again, after increasing delays, until it runs."""
+        while not self._leaving:
+            with suppress(ChildError):
+                self._wanted.child.start(LONGEST_PAUSE)
+                return
 
 
 def speak_seconds(text: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from app.conversation.languages import AUTOMATIC, ENGLISH
 from app.models.catalogue import DEFAULTS, Model, ModelVoice, models_of
 from app.models.locations import is_here, model_path
-from app.models.selection import load_speeds
+from app.models.selection import Speed, load_speeds
 from app.platform.installation import resource
 from app.tts.base import VoiceError
 from app.tts.child_voice import ChildVoice, Speaker
@@ -90,19 +90,38 @@ def choose_voice(key: str = "", language: str = ENGLISH, here: Callable[[str], b
     return voice
 
 
+def other_voices(voice: VoiceEntry, here: Callable[[str], bool] = is_here) -> list[VoiceEntry]:
+    """Returns the best alternative to `voice` of each model that is installed, the best one first.
+
+    A voice of the same language comes before those of others, one that is fast enough before a slow one, and one of
+    another model before one whose files may be the cause of the problem.
+    """
+    speeds = load_speeds()
+
+    def order(other: VoiceEntry) -> tuple[bool, bool, bool]:
+        return other.language != voice.language, not _is_quick(other, speeds), other.model.key == voice.model.key
+
+    others = sorted((other for other in all_voices() if other.key != voice.key), key=order)
+    best = {other.model.key: other for other in reversed(others)}
+    return [other for other in others if best[other.model.key] is other and here(other.model.key)]
+
+
 def other_voice(voice: VoiceEntry, here: Callable[[str], bool] = is_here) -> VoiceEntry | None:
     """Returns the best alternative to `voice` in the same language that is installed and fast enough, or None."""
-    speeds = load_speeds()
-    for other in voices_of(voice.language):
-        quick = other.model.key not in speeds or speeds[other.model.key].rate >= LEAST_RATE
-        if other.key != voice.key and quick and here(other.model.key):
-            return other
-    return None
+    speeds, others = load_speeds(), other_voices(voice, here)
+    return next((one for one in others if one.language == voice.language and _is_quick(one, speeds)), None)
 
 
-def make_voice(key: str = "", language: str = ENGLISH, rate: float = 1.0, volume: float = 1.0) -> ChildVoice:
-    """Creates the voice returned by `choose_voice`, without loading it. Raises VoiceError."""
-    return ChildVoice(speaker_of(choose_voice(key, language)), rate, volume)
+def make_voice(
+    key: str = "", language: str = ENGLISH, rate: float = 1.0, volume: float = 1.0, *, first: bool = False
+) -> ChildVoice:
+    """Creates the voice returned by `choose_voice`, without loading it. Raises VoiceError.
+
+    `first`: whether another voice speaks if it can't be loaded.
+    """
+    chosen = choose_voice(key, language)
+    others = [speaker_of(other) for other in other_voices(chosen)]
+    return ChildVoice(speaker_of(chosen), rate, volume, others, first=first)
 
 
 def make_sample(key: str, rate: float = 1.0, volume: float = 1.0) -> tuple[VoiceEntry, np.ndarray]:
@@ -122,7 +141,7 @@ def speaker_of(entry: VoiceEntry) -> Speaker:
         arguments += [voice.accent]
     name = f"{entry.model.engine} {voice.name if voice is not None else file.stem}"
     module = f"app.tts.{entry.model.engine}_worker"
-    return Speaker(name, module, tuple(arguments), file, voice.gain if voice is not None else 0.0)
+    return Speaker(name, module, tuple(arguments), file, voice.gain if voice is not None else 0.0, entry.label)
 
 
 def _best(language: str, here: Callable[[str], bool]) -> VoiceEntry:
@@ -130,12 +149,17 @@ def _best(language: str, here: Callable[[str], bool]) -> VoiceEntry:
     if not known:
         languages = ", ".join(sorted({voice.language for voice in all_voices()}))
         raise VoiceError(f"There is no voice for the language “{language}”. Languages with voices: {languages}.")
-    speeds = load_speeds()
     present = [voice for voice in known if here(voice.model.key)]
-    quick = [v for v in present if v.model.key not in speeds or speeds[v.model.key].rate >= LEAST_RATE]
     if present:
-        return (quick or present)[0]
+        speeds = load_speeds()
+        return next((voice for voice in present if _is_quick(voice, speeds)), present[0])
     if (own := DEFAULTS["tts"]) in {voice.model.key for voice in known}:
         return next(voice for voice in known if voice.model.key == own)  # loading it raises an error with instructions
     ways = " or ".join(dict.fromkeys(f"models get {voice.model.key}" for voice in known))
     raise VoiceError(f"No voice for the language “{language}” is on this machine. Get one: {ways}.")
+
+
+def _is_quick(voice: VoiceEntry, speeds: Mapping[str, Speed]) -> bool:
+    """Returns whether a voice is known to be fast enough, or not known yet."""
+    speed = speeds.get(voice.model.key)
+    return speed is None or speed.rate >= LEAST_RATE

@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,13 +84,56 @@ def test_a_voice_says_what_it_is_given_and_leaves_its_child_to_the_next_one_in_o
 
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_voice_that_dies_or_hangs_is_started_again(sign: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child_voice, "SPEAK_SECONDS", 3.0)
+    monkeypatch.setattr(child_voice, "speak_seconds", lambda text: 1e6)  # one that hangs is known by its silence
     with ChildVoice(TINY_VOICE) as voice:
         voice.synthesize("One.").result(20)
         first = voice.process
         os.kill(first, sign)
-        assert len(voice.synthesize("Two.").result(30).samples) > 1000
+        clip = voice.synthesize("Two.").result(60)
+        assert len(clip.samples) > 1000 and clip.notice.startswith("The voice had stopped and was started again: ")
         assert voice.process != first and not _alive(first)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process can't be stopped there")
+def test_a_voice_that_is_stopped_while_it_starts_is_started_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, stops = children.python_module_command, "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
+    commands = [[sys.executable, "-c", stops]]
+    monkeypatch.setattr(children, "python_module_command", lambda *a: commands.pop() if commands else real(*a))
+    with ChildVoice(TINY_VOICE) as voice:
+        assert len(voice.synthesize("One.").result(60).samples) > 1000
+
+
+def test_another_voice_speaks_while_the_wanted_one_stays_broken(tmp_path: Path) -> None:
+    broken, lasting = tmp_path / "broken", Speaker("no such", "tests.support.no_such_voice", (), TINY_VOICE.file)
+    wanted = replace(TINY_VOICE, name="wanted", arguments=(str(tmp_path),), label="Joe")
+    other = replace(TINY_VOICE, name="other", label="Alba")
+    threads = threading.active_count()
+    with ChildVoice(wanted, others=(lasting, other)) as voice:
+        assert voice.synthesize("One.").result(60).notice == "" and voice.name == "wanted"
+        broken.touch()
+        clip = voice.synthesize("Two.").result(60)
+        assert len(clip.samples) > 1000, "no sentence is left out"
+        assert clip.notice == (
+            "The voice Joe doesn't work (its process ended with exit code 3), so Alba speaks until it does."
+        )
+        assert voice.name == "other" and voice.synthesize("Three.").result(60).notice == ""
+        broken.unlink()
+        while voice.name == "other":
+            clip = voice.synthesize("Four.").result(60)
+            assert len(clip.samples) > 1000
+        assert clip.notice == "The voice Joe works again, and speaks from now on." and voice.name == "wanted"
+    assert threading.active_count() == threads
+
+
+def test_another_voice_speaks_if_the_first_one_of_a_session_cannot_be_started(tmp_path: Path) -> None:
+    (tmp_path / "broken").touch()
+    wanted, threads = replace(TINY_VOICE, arguments=(str(tmp_path),), label="Joe"), threading.active_count()
+    with pytest.raises(VoiceError, match="could not be started"), ChildVoice(wanted, others=(TINY_VOICE,)):
+        pass
+    with ChildVoice(wanted, others=(replace(TINY_VOICE, label="Alba"),), first=True) as voice:
+        clip = voice.synthesize("One.").result(60)
+        assert len(clip.samples) > 1000 and "Joe doesn't work" in clip.notice and "Alba speaks" in clip.notice
+    assert threading.active_count() == threads
 
 
 def test_a_voice_that_ends_while_it_starts_is_started_once_more(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from app.platform.installation import resource
 from app.research.benches.recordings import loudness
 from app.tts.base import VoiceError, amplified, make_clip
 from app.tts.kokoro_worker import FRAME, MOST_TOKENS, TOKENS, as_symbols, make_speak, pieces
-from app.tts.voices import SAMPLES, all_voices, choose_voice, make_voice, other_voice
+from app.tts.voices import SAMPLES, all_voices, choose_voice, make_voice, other_voice, other_voices
 from app.tts.word_times import word_ends
 
 
@@ -45,6 +45,19 @@ def test_another_voice_of_the_same_language() -> None:
     assert other is not None and other.key == "kokoro/af_heart"
     heart = choose_voice("kokoro/af_heart", "en", ["kokoro"].__contains__)
     assert (other_voice(heart, ["kokoro"].__contains__) or heart).key == "kokoro/af_bella"
+
+
+def test_a_voice_that_fails_is_replaced_by_one_of_the_same_language_if_possible() -> None:
+    def others(key: str, language: str, *installed: str) -> list[str]:
+        return [
+            other.key for other in other_voices(choose_voice(key, language, lambda model: True), installed.__contains__)
+        ]
+
+    here = ("piper-joe", "kokoro", "piper-thorsten")
+    assert others("piper-joe", "en", *here) == ["kokoro/af_heart", "piper-thorsten"]
+    assert others("kokoro/af_heart", "en", *here) == ["piper-joe", "kokoro/af_bella", "piper-thorsten"]
+    assert others("piper-thorsten", "de", *here) == ["piper-joe", "kokoro/af_heart"]
+    assert others("piper-joe", "en", "piper-joe") == []
 
 
 @pytest.mark.parametrize(
