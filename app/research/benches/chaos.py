@@ -40,11 +40,12 @@ Way = Literal["kill", "stop", "break"]
 Moment = Literal["load", "partial", "first word", "mid-answer", "pause"]
 MOMENTS: tuple[Moment, ...] = ("load", "partial", "first word", "mid-answer", "pause")
 WAYS: tuple[Way, ...] = ("kill", "break") if sys.platform == "win32" else ("kill", "stop", "break")
-LIMIT_FRAMES = round(50 / FRAME_SECONDS)
-"""By then a turn must have ended, counted from the question's end. A stopped child fails after up to 20 s, and is then
-started again."""
-ENOUGH_WORDS = 3
+LIMIT_FRAMES = round(30 / FRAME_SECONDS)
+"""By then a turn must have ended, counted from the question's end."""
+ENOUGH_WORDS = 1
 """An answer is silenced after so many more of its pieces, since the rest would only take time."""
+SETTLE_SECONDS = 0.3
+"""Silence between a turn and the next one."""
 MODULES = {
     "model": "app.backend.embedded_server",
     "voice": "app.tts.",
@@ -68,8 +69,9 @@ class ChaosTurn:
 
     - `hit`: whether the moment came, and there was something to break
     - `answered`: whether any word of an answer was heard
-    - `sentences`: what the user was told
+    - `sentences`: the failures that the user was shown
     - `frames`: from the question's end to the turn's end
+    - `notices`: what the user was told besides, such as that a part was started again
     """
 
     part: str
@@ -79,6 +81,7 @@ class ChaosTurn:
     answered: bool
     sentences: tuple[str, ...]
     frames: int
+    notices: tuple[str, ...] = ()
 
     @property
     def fault(self) -> str:
@@ -115,7 +118,7 @@ class ChaosResult:
 
     def table(self) -> str:
         """Returns the result as a Markdown table, with each wrong turn below it."""
-        head = ["part", "turns", "hit", "answered", "a sentence", "wrong", "longest (s)"]
+        head = ["part", "turns", "hit", "answered", "a failure", "a notice", "wrong", "longest (s)"]
         rows = []
         for part in dict.fromkeys(turn.part for turn in self.turns):
             own = [turn for turn in self.turns if turn.part == part]
@@ -132,7 +135,7 @@ class ChaosResult:
 
 
 def _columns(turn: ChaosTurn) -> tuple[object, ...]:
-    return turn.hit, turn.answered, turn.sentences, turn.fault
+    return turn.hit, turn.answered, turn.sentences, turn.notices, turn.fault
 
 
 def processes(part: str) -> list[int]:
@@ -256,10 +259,10 @@ async def run_chaos(
 ) -> ChaosResult:
     """Has `turns` turns for each of `parts`. `make` creates a session from a choice.
 
-    - `questions`: what is asked; by default the shortest of the benches' questions
+    - `questions`: what is asked; by default the shortest one of the benches' questions
     - `recogniser`: the recogniser's key; empty for the default
     """
-    asked = questions or sorted(load_questions(), key=lambda question: len(question.samples))[:3]
+    asked = questions or sorted(load_questions(), key=lambda question: len(question.samples))[:1]
     result = ChaosResult()
     choice = SessionChoice(duplex=True, openings=False, speech=SpeechChoice(recogniser=recogniser))
     for part in parts:
@@ -349,8 +352,10 @@ async def _ask(talk: Conversation, breaker: _Breaker, moment: Moment, question: 
             talk.session.silence()
 
     talk.session.add_listener(watch)
-    turn = await talk.ask(question, patience=LIMIT_FRAMES * FRAME_SECONDS + 1)
+    turn = await talk.ask(question, settle=SETTLE_SECONDS, patience=LIMIT_FRAMES * FRAME_SECONDS + 1)
     over[0] = True
     frames = talk.session.frames - round(turn.end / FRAME_SECONDS)
     told = tuple(dict.fromkeys(event.sentence for event in turn.of(e.Failure)))
-    return ChaosTurn(breaker.part, breaker.way, moment, breaker.hit, bool(turn.of(e.AssistantSaid)), told, frames)
+    notices = tuple(dict.fromkeys(event.sentence for event in turn.of(e.Notice)))
+    answered = bool(turn.of(e.AssistantSaid))
+    return ChaosTurn(breaker.part, breaker.way, moment, breaker.hit, answered, told, frames, notices)
