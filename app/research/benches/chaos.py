@@ -46,6 +46,8 @@ ENOUGH_WORDS = 1
 """An answer is silenced after so many more of its pieces, since the rest would only take time."""
 SETTLE_SECONDS = 0.3
 """Silence between a turn and the next one."""
+CHECKS_OF_REST = 60
+"""How often to look, every `SETTLE_SECONDS`, whether all children have ended."""
 MODULES = {
     "model": "app.backend.embedded_server",
     "voice": "app.tts.",
@@ -161,6 +163,15 @@ def counted() -> dict[str, int]:
     return {"threads": len(threads), "files": files, "children": len(own.children()), "locks": _locks()}
 
 
+async def _counted_at_rest() -> dict[str, int]:
+    """Counts once no child is left: one that was loading at the end of a conversation ends a little later."""
+    for _ in range(CHECKS_OF_REST):
+        if not counted()["children"]:
+            break
+        await asyncio.sleep(SETTLE_SECONDS)
+    return counted()
+
+
 def _locks() -> int:
     held = 0
     for take in (CARD.hold, CARD.work):
@@ -267,9 +278,9 @@ async def run_chaos(
     choice = SessionChoice(duplex=True, openings=False, speech=SpeechChoice(recogniser=recogniser))
     for part in parts:
         await _run_part(make, choice, part, 1, random.Random(seed), asked, ChaosResult(), progress)  # opens libraries
-        result.before[part] = counted()
+        result.before[part] = await _counted_at_rest()
         await _run_part(make, choice, part, turns, random.Random(f"{seed} {part}"), asked, result, progress)
-        result.after[part] = counted()
+        result.after[part] = await _counted_at_rest()
     return result
 
 
