@@ -192,7 +192,7 @@ class RequestSchedule:
 
     def _explain(self, sentence: str) -> None:
         if not self._secondary:
-            self._context.emit(e.Failure(self._context.now(), "backend", sentence, about="backend"))
+            self._context.emit(e.Notice(self._context.now(), "backend", sentence))
 
     @staticmethod
     def _clock() -> float:

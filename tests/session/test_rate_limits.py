@@ -66,6 +66,8 @@ def test_every_question_is_answered(per_minute: int | None, mode: e.AnswerMode) 
 @pytest.mark.parametrize(("per_minute", "told"), [(10, ["10 requests a minute"]), (600, [])])
 def test_that_early_requests_are_left_out_is_said_once(per_minute: int, told: list[str]) -> None:
     _, held = talk(per_minute, stated=True)
-    sentences = [failure.sentence for failure in held.of(e.Failure)]
-    assert len(sentences) == len(told) and all(words in sentence for words, sentence in zip(told, sentences))
+    sentences = [notice.sentence for notice in held.of(e.Notice)]
+    assert len(sentences) == len(told) and all(
+        words in sentence for words, sentence in zip(told, sentences, strict=True)
+    )
     assert answered(held) == set(range(1, 13))
