@@ -200,31 +200,29 @@ class CardView(LinkView):
         return super().viewportEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = painter_on(self.viewport())
-        carets: list[int] = []
-        strips: dict[Key, tuple[QRectF, Paragraph]] = {}
-        for place, box in self._in_view():
-            self._paint_card(painter, place, box)
-            if self.cards[place].written:
-                height = self.viewport().height()
-                for number, strip, code in paint_body(
-                    painter, self._look, self.content, place, box, height, self._rect
-                ):
-                    strips[place, number] = strip, code
-            if self.cards[place].caret >= 0:
-                carets.append(place)
-        if not self.cards:
-            paint_empty(painter, self._look, self.viewport().rect(), self.empty_text)
-        painter.end()
+        with painter_on(self.viewport()) as painter:
+            carets: list[int] = []
+            strips: dict[Key, tuple[QRectF, Paragraph]] = {}
+            for place, box in self._in_view():
+                self._paint_card(painter, place, box)
+                if self.cards[place].written:
+                    height = self.viewport().height()
+                    for number, strip, code in paint_body(
+                        painter, self._look, self.content, place, box, height, self._rect
+                    ):
+                        strips[place, number] = strip, code
+                if self.cards[place].caret >= 0:
+                    carets.append(place)
+            if not self.cards:
+                paint_empty(painter, self._look, self.viewport().rect(), self.empty_text)
         self._buttons.place(strips)
         super().paintEvent(event)
         if carets:
-            painter = painter_on(self.viewport())
-            for place in carets:
-                card, block = self.cards[place], self.content.block(place, 1)
-                letters = "".join(text for text, _ in card.body)[: card.caret]
-                paint_caret(painter, self._look, block, self._origin(block), qt_length(letters))
-            painter.end()
+            with painter_on(self.viewport()) as painter:
+                for place in carets:
+                    card, block = self.cards[place], self.content.block(place, 1)
+                    letters = "".join(text for text, _ in card.body)[: card.caret]
+                    paint_caret(painter, self._look, block, self._origin(block), qt_length(letters))
 
     def _paint_card(self, painter: QPainter, place: int, box: QRectF) -> None:
         card, head = self.cards[place], self.content.block(place, 0)

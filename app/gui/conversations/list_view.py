@@ -202,8 +202,7 @@ class ConversationRows(QListView):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.empty_text and not self.list.rowCount():
-            painter = QPainter(self.viewport())
-            painter.setPen(self.items.look.dim)
-            room = self.viewport().rect().adjusted(16, 16, -16, -16)
-            painter.drawText(room, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.empty_text)
-            painter.end()
+            with QPainter(self.viewport()) as painter:
+                painter.setPen(self.items.look.dim)
+                room = self.viewport().rect().adjusted(16, 16, -16, -16)
+                painter.drawText(room, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.empty_text)

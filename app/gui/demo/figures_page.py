@@ -160,12 +160,11 @@ class FigureRows(Filling):
         """Paints each question above its two bars."""
         if not self.figures:
             return
-        painter = painter_on(self)
-        row = min(self.height() / len(self.figures), self.height() / 3)
-        longest = max([t for f in self.figures for t in (f.cascade, f.tandem) if t is not None] + [0.5])
-        for place, figure in enumerate(self.figures):
-            self._paint_row(painter, figure, QRectF(0, place * row, self.width(), row * 0.9), longest)
-        painter.end()
+        with painter_on(self) as painter:
+            row = min(self.height() / len(self.figures), self.height() / 3)
+            longest = max([t for f in self.figures for t in (f.cascade, f.tandem) if t is not None] + [0.5])
+            for place, figure in enumerate(self.figures):
+                self._paint_row(painter, figure, QRectF(0, place * row, self.width(), row * 0.9), longest)
 
     def _paint_row(self, painter: QPainter, figure: DemoFigure, room: QRectF, longest: float) -> None:
         line = room.height() / 3

@@ -117,8 +117,7 @@ class FittedText(Filling):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints the text."""
-        painter = QPainter(self)
-        painter.setFont(font_px(self.font(), self.px, self._weight))
-        painter.setPen(ink(self.colour) if isinstance(self.colour, str) else self.colour)
-        painter.drawText(QRectF(self.rect()), Qt.AlignmentFlag.AlignCenter | _WRAP, self.text)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setFont(font_px(self.font(), self.px, self._weight))
+            painter.setPen(ink(self.colour) if isinstance(self.colour, str) else self.colour)
+            painter.drawText(QRectF(self.rect()), Qt.AlignmentFlag.AlignCenter | _WRAP, self.text)

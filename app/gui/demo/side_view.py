@@ -57,24 +57,23 @@ class Stopwatch(Filling):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints the digits, followed by a smaller unit."""
-        painter = painter_on(self)
-        font = QFont(CODE_FAMILY)
-        font.setStyleHint(QFont.StyleHint.Monospace)
-        digit = QFontMetricsF(font_px(font, 100)).horizontalAdvance("0") / 100
-        px = min(self.height() * 1.1, self.width() / (digit * (len(self.text) + 0.9)))
-        plain = ink("text" if self._running else "dim")
-        painter.setPen(blend(plain, side_ink(self._side), self._colour.value))
-        painter.setFont(font_px(font, px))
-        width = digit * px * len(self.text)
-        unit = digit * px * 0.7
-        left = (self.width() - width - unit) / 2
-        place = QRectF(left, 0, width + unit, self.height())
-        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        painter.drawText(place, middle, self.text)
-        painter.setFont(font_px(self.font(), px * 0.34))
-        baseline = self.height() / 2 + QFontMetricsF(font_px(font, px)).capHeight() / 2
-        painter.drawText(round(left + width + unit * 0.12), round(baseline), self.tr("s"))
-        painter.end()
+        with painter_on(self) as painter:
+            font = QFont(CODE_FAMILY)
+            font.setStyleHint(QFont.StyleHint.Monospace)
+            digit = QFontMetricsF(font_px(font, 100)).horizontalAdvance("0") / 100
+            px = min(self.height() * 1.1, self.width() / (digit * (len(self.text) + 0.9)))
+            plain = ink("text" if self._running else "dim")
+            painter.setPen(blend(plain, side_ink(self._side), self._colour.value))
+            painter.setFont(font_px(font, px))
+            width = digit * px * len(self.text)
+            unit = digit * px * 0.7
+            left = (self.width() - width - unit) / 2
+            place = QRectF(left, 0, width + unit, self.height())
+            middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+            painter.drawText(place, middle, self.text)
+            painter.setFont(font_px(self.font(), px * 0.34))
+            baseline = self.height() / 2 + QFontMetricsF(font_px(font, px)).capHeight() / 2
+            painter.drawText(round(left + width + unit * 0.12), round(baseline), self.tr("s"))
 
 
 SHOWN_SECONDS = 6.0
@@ -108,29 +107,28 @@ class Waveform(Filling):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints one bar per frame, mirrored about the centre line."""
-        painter = painter_on(self)
-        middle, step = self.height() / 2, self.width() * FRAME_SECONDS / SHOWN_SECONDS
-        mine, theirs = side_ink(self._side), ink("dim")
-        if self.silence is not None:
-            begin, end = map(self._x, self.silence)
-            painter.fillRect(QRectF(begin, 0, end - begin, self.height()), faded(mine, 0.16))
-            painter.setPen(QPen(mine, 2))
-            painter.drawLine(round(begin), 0, round(begin), self.height())
-        painter.setPen(QPen(ink("line"), 1))
-        painter.drawLine(0, round(middle), self.width(), round(middle))
-        painter.setPen(Qt.PenStyle.NoPen)
-        width = max(1.5, step * 0.62)
-        for level in self.levels:
-            x = self._x(level.at)
-            if x < -step or level.at > self._now + FRAME_SECONDS:
-                continue
-            speaks = level.assistant > level.user
-            height = self.height() * 0.94 * _share(max(level.user, level.assistant))
-            if height < 2:
-                continue
-            painter.setBrush(mine if speaks else theirs)
-            painter.drawRoundedRect(QRectF(x - width, middle - height / 2, width, height), width / 2, width / 2)
-        painter.end()
+        with painter_on(self) as painter:
+            middle, step = self.height() / 2, self.width() * FRAME_SECONDS / SHOWN_SECONDS
+            mine, theirs = side_ink(self._side), ink("dim")
+            if self.silence is not None:
+                begin, end = map(self._x, self.silence)
+                painter.fillRect(QRectF(begin, 0, end - begin, self.height()), faded(mine, 0.16))
+                painter.setPen(QPen(mine, 2))
+                painter.drawLine(round(begin), 0, round(begin), self.height())
+            painter.setPen(QPen(ink("line"), 1))
+            painter.drawLine(0, round(middle), self.width(), round(middle))
+            painter.setPen(Qt.PenStyle.NoPen)
+            width = max(1.5, step * 0.62)
+            for level in self.levels:
+                x = self._x(level.at)
+                if x < -step or level.at > self._now + FRAME_SECONDS:
+                    continue
+                speaks = level.assistant > level.user
+                height = self.height() * 0.94 * _share(max(level.user, level.assistant))
+                if height < 2:
+                    continue
+                painter.setBrush(mine if speaks else theirs)
+                painter.drawRoundedRect(QRectF(x - width, middle - height / 2, width, height), width / 2, width / 2)
 
 
 def _share(dbfs: float) -> float:
@@ -167,30 +165,29 @@ class Lights(Filling):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints each icon on a disc, with labels scaled to fit."""
-        painter = painter_on(self)
-        cell = self.width() / len(ICONS)
-        disc = min(self.height() * 0.92, cell * 0.5)
-        font = font_px(self.font(), disc * 0.36, QFont.Weight.DemiBold)
-        widest = max(QFontMetricsF(font).horizontalAdvance(word) for word in self._words)
-        gap = disc * 0.18
-        font = font_px(font, disc * 0.36 * min(1.0, (cell - disc - 2 * gap) / widest), QFont.Weight.DemiBold)
-        painter.setFont(font)
-        for place, (name, word, glide) in enumerate(zip(ICONS, self._words, self._glides, strict=True)):
-            width = disc + gap + QFontMetricsF(font).horizontalAdvance(word)
-            left = place * cell + (cell - width) / 2
-            on, colour = glide.value, side_ink(self._side)
-            set_ink(painter, fill=ink("sunken"))
-            middle = QPointF(left + disc / 2, self.height() / 2)
-            painter.drawEllipse(middle, disc / 2, disc / 2)
-            painter.setBrush(faded(colour, on))
-            painter.drawEllipse(middle, disc / 2, disc / 2)
-            drawn = disc * 0.56
-            icon = QRectF(middle.x() - drawn / 2, middle.y() - drawn / 2, drawn, drawn)
-            paint_icon(painter, name, blend(ink("dim"), ink("surface"), on), icon)
-            painter.setPen(blend(ink("dim"), colour, on))
-            room = QRectF(left + disc + gap, 0, cell, self.height())
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, word)
-        painter.end()
+        with painter_on(self) as painter:
+            cell = self.width() / len(ICONS)
+            disc = min(self.height() * 0.92, cell * 0.5)
+            font = font_px(self.font(), disc * 0.36, QFont.Weight.DemiBold)
+            widest = max(QFontMetricsF(font).horizontalAdvance(word) for word in self._words)
+            gap = disc * 0.18
+            font = font_px(font, disc * 0.36 * min(1.0, (cell - disc - 2 * gap) / widest), QFont.Weight.DemiBold)
+            painter.setFont(font)
+            for place, (name, word, glide) in enumerate(zip(ICONS, self._words, self._glides, strict=True)):
+                width = disc + gap + QFontMetricsF(font).horizontalAdvance(word)
+                left = place * cell + (cell - width) / 2
+                on, colour = glide.value, side_ink(self._side)
+                set_ink(painter, fill=ink("sunken"))
+                middle = QPointF(left + disc / 2, self.height() / 2)
+                painter.drawEllipse(middle, disc / 2, disc / 2)
+                painter.setBrush(faded(colour, on))
+                painter.drawEllipse(middle, disc / 2, disc / 2)
+                drawn = disc * 0.56
+                icon = QRectF(middle.x() - drawn / 2, middle.y() - drawn / 2, drawn, drawn)
+                paint_icon(painter, name, blend(ink("dim"), ink("surface"), on), icon)
+                painter.setPen(blend(ink("dim"), colour, on))
+                room = QRectF(left + disc + gap, 0, cell, self.height())
+                painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, word)
 
 
 OLDER = 2
@@ -238,25 +235,24 @@ class ThoughtsView(Filling):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints the superseded thoughts above the newest one."""
-        painter = QPainter(self)
-        top = self.height() * OLDER_SHARE
-        row = top / OLDER
-        for place, thought in enumerate(reversed(self.older)):
-            # Each new thought pushes the older ones up and fades them.
-            share = place + (1 - self._fade.value if place == 0 else 0)
-            painter.setOpacity(max(0.0, 0.9 - 0.4 * share))
-            self._paint_older(painter, thought, QRectF(0, top - (place + 1) * row, self.width(), row))
-        room = QRectF(0, top, self.width(), self.height() - top)
-        if self.trouble and self.newest is None:
-            painter.setOpacity(1.0)
-            self._paint_text(painter, Thought(0, self.trouble), room, "bad")
-        if self._leaving is not None and self._fade.value < 1:
-            painter.setOpacity(1 - self._fade.value)
-            self._paint_text(painter, self._leaving, room)
-        if self.newest is not None:
-            painter.setOpacity(self._fade.value)
-            self._paint_text(painter, self.newest, room)
-        painter.end()
+        with QPainter(self) as painter:
+            top = self.height() * OLDER_SHARE
+            row = top / OLDER
+            for place, thought in enumerate(reversed(self.older)):
+                # Each new thought pushes the older ones up and fades them.
+                share = place + (1 - self._fade.value if place == 0 else 0)
+                painter.setOpacity(max(0.0, 0.9 - 0.4 * share))
+                self._paint_older(painter, thought, QRectF(0, top - (place + 1) * row, self.width(), row))
+            room = QRectF(0, top, self.width(), self.height() - top)
+            if self.trouble and self.newest is None:
+                painter.setOpacity(1.0)
+                self._paint_text(painter, Thought(0, self.trouble), room, "bad")
+            if self._leaving is not None and self._fade.value < 1:
+                painter.setOpacity(1 - self._fade.value)
+                self._paint_text(painter, self._leaving, room)
+            if self.newest is not None:
+                painter.setOpacity(self._fade.value)
+                self._paint_text(painter, self.newest, room)
 
     def _paint_older(self, painter: QPainter, thought: Thought, room: QRectF) -> None:
         font = font_px(self.font(), max(tokens().caption, room.height() * 0.64))
@@ -353,10 +349,9 @@ class SideView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints the card, tinted in the side's colour once the side has been heard."""
-        painter = painter_on(self)
-        colour, share = side_ink(self._side), self._heard.value
-        self.name.colour = colour
-        fill = blend(ink("surface"), colour, HEARD_TINT * share)
-        edge = QPen(blend(ink("line"), colour, share), 1 + 2 * share)
-        draw_rounded(painter, self.rect(), tokens().card_radius, inset=2, fill=fill, edge=edge)
-        painter.end()
+        with painter_on(self) as painter:
+            colour, share = side_ink(self._side), self._heard.value
+            self.name.colour = colour
+            fill = blend(ink("surface"), colour, HEARD_TINT * share)
+            edge = QPen(blend(ink("line"), colour, share), 1 + 2 * share)
+            draw_rounded(painter, self.rect(), tokens().card_radius, inset=2, fill=fill, edge=edge)

@@ -57,22 +57,21 @@ class ModelsRow(Filling):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a key and a name for each model."""
-        painter = painter_on(self)
-        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        for place, label in enumerate(self.labels):
-            cell, on = self._cell(place), place == self.current
-            draw_rounded(painter, cell, tokens().radius, fill=ink("accent" if on else "sunken"))
-            painter.setPen(ink("on_accent" if on else "text"))
-            bold = font_px(self.font(), max(tokens().caption, self.height() * 0.5), QFont.Weight.DemiBold)
-            pad, key = self.height() * 0.35, str(place + 1)
-            used = QFontMetricsF(bold).horizontalAdvance(key)
-            painter.setFont(bold)
-            painter.drawText(cell.adjusted(pad, 0, 0, 0), middle, key)
-            painter.setFont(font_px(self.font(), max(tokens().caption, self.height() * 0.4)))
-            room = cell.adjusted(2 * pad + used, 0, -pad, 0)
-            text = elided(painter.fontMetrics(), label, Qt.TextElideMode.ElideRight, round(room.width()))
-            painter.drawText(room, middle, text)
-        painter.end()
+        with painter_on(self) as painter:
+            middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+            for place, label in enumerate(self.labels):
+                cell, on = self._cell(place), place == self.current
+                draw_rounded(painter, cell, tokens().radius, fill=ink("accent" if on else "sunken"))
+                painter.setPen(ink("on_accent" if on else "text"))
+                bold = font_px(self.font(), max(tokens().caption, self.height() * 0.5), QFont.Weight.DemiBold)
+                pad, key = self.height() * 0.35, str(place + 1)
+                used = QFontMetricsF(bold).horizontalAdvance(key)
+                painter.setFont(bold)
+                painter.drawText(cell.adjusted(pad, 0, 0, 0), middle, key)
+                painter.setFont(font_px(self.font(), max(tokens().caption, self.height() * 0.4)))
+                room = cell.adjusted(2 * pad + used, 0, -pad, 0)
+                text = elided(painter.fontMetrics(), label, Qt.TextElideMode.ElideRight, round(room.width()))
+                painter.drawText(room, middle, text)
 
 
 NOTICED_SECONDS = 0.05

@@ -26,9 +26,8 @@ def pixmap(name: str, colour: QColor, size: int, ratio: float = 1.0) -> QPixmap:
     made = QPixmap(QSize(round(size * ratio), round(size * ratio)))
     made.setDevicePixelRatio(ratio)
     made.fill(Qt.GlobalColor.transparent)
-    painter = painter_on(made)
-    paint_icon(painter, name, colour, QRectF(0, 0, size, size))
-    painter.end()
+    with painter_on(made) as painter:
+        paint_icon(painter, name, colour, QRectF(0, 0, size, size))
     return made
 
 

@@ -30,7 +30,7 @@ def blend(colour: QColor, other: QColor, share: float) -> QColor:
 
 
 def painter_on(device: QPaintDevice) -> QPainter:
-    """Returns a painter with antialiasing. Call its `end` after painting."""
+    """Returns a painter with antialiasing, for use in a `with` statement."""
     painter = QPainter(device)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     return painter

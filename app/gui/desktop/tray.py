@@ -59,18 +59,17 @@ def tray_picture(dot: Dot) -> QIcon:
 def _pixmap(dot: Dot, side: int) -> QPixmap:
     made = QPixmap(side, side)
     made.fill(Qt.GlobalColor.transparent)
-    painter = painter_on(made)
-    QSvgRenderer(str(resource("icons", "kame.svg"))).render(painter, QRectF(0, 0, side, side))
-    if dot != "idle":
-        ring = max(1.0, RING * side)
-        round_ = QRectF(0, 0, SHARE * side, SHARE * side)
-        round_.moveBottomRight(QPointF(side - ring / 2, side - ring / 2))
-        set_ink(painter, fill=QColor(COLOURS[dot]), edge=QPen(QColor("white"), ring))
-        painter.drawEllipse(round_)
-        if dot == "muted":
-            bar = round_.adjusted(round_.width() * 0.25, 0, -round_.width() * 0.25, 0)
-            painter.drawLine(QPointF(bar.left(), bar.center().y()), QPointF(bar.right(), bar.center().y()))
-    painter.end()
+    with painter_on(made) as painter:
+        QSvgRenderer(str(resource("icons", "kame.svg"))).render(painter, QRectF(0, 0, side, side))
+        if dot != "idle":
+            ring = max(1.0, RING * side)
+            round_ = QRectF(0, 0, SHARE * side, SHARE * side)
+            round_.moveBottomRight(QPointF(side - ring / 2, side - ring / 2))
+            set_ink(painter, fill=QColor(COLOURS[dot]), edge=QPen(QColor("white"), ring))
+            painter.drawEllipse(round_)
+            if dot == "muted":
+                bar = round_.adjusted(round_.width() * 0.25, 0, -round_.width() * 0.25, 0)
+                painter.drawLine(QPointF(bar.left(), bar.center().y()), QPointF(bar.right(), bar.center().y()))
     return made
 
 

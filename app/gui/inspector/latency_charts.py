@@ -64,20 +64,19 @@ class LatencyBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         palette, left = self.palette(), 0.0
-        painter = painter_on(self)
-        ground = blend(palette.color(QPalette.ColorRole.Window), palette.windowText().color(), 0.12)
-        draw_rounded(painter, QRectF(0, 0, self.width(), BAR_PX), 4, fill=ground)
-        whole = sum(seconds for _, seconds, _ in self._pieces)
-        for piece, seconds, time in self._pieces:
-            width = self.width() * seconds / whole
-            rect = QRectF(left, 0, max(1.0, width - (1 if left + width < self.width() - 1 else 0)), BAR_PX)
-            left += width
-            set_ink(painter, fill=PIECE_COLOURS[piece])
-            painter.drawRoundedRect(rect, min(4.0, rect.width() / 2), 4)
-            if self.fontMetrics().horizontalAdvance(time) + 12 <= rect.width():
-                painter.setPen(QColor("white"))
-                painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, time)
-        painter.end()
+        with painter_on(self) as painter:
+            ground = blend(palette.color(QPalette.ColorRole.Window), palette.windowText().color(), 0.12)
+            draw_rounded(painter, QRectF(0, 0, self.width(), BAR_PX), 4, fill=ground)
+            whole = sum(seconds for _, seconds, _ in self._pieces)
+            for piece, seconds, time in self._pieces:
+                width = self.width() * seconds / whole
+                rect = QRectF(left, 0, max(1.0, width - (1 if left + width < self.width() - 1 else 0)), BAR_PX)
+                left += width
+                set_ink(painter, fill=PIECE_COLOURS[piece])
+                painter.drawRoundedRect(rect, min(4.0, rect.width() / 2), 4)
+                if self.fontMetrics().horizontalAdvance(time) + 12 <= rect.width():
+                    painter.setPen(QColor("white"))
+                    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, time)
 
 
 class LatencyStrip(QWidget):
@@ -153,23 +152,22 @@ class LatencyStrip(QWidget):
         ground, ink = self.palette().color(QPalette.ColorRole.Window), self.palette().windowText().color()
         dim = blend(ink, ground, 0.32)
         top = max(LEAST_SCALE_SECONDS, *(answer.response for answer in self.answers), 0.0)
-        painter = painter_on(self)
-        painter.setPen(QPen(blend(ground, ink, 0.25), 1))
-        painter.drawLine(plot.bottomLeft(), plot.bottomRight())
-        painter.setPen(dim)
-        line = self.fontMetrics().height()
-        for seconds, y in ((0.0, plot.bottom()), (top, plot.top())):
-            side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(QRectF(0, y - line / 2, plot.left() - 6, line), side, f"{seconds:.1f} s")
-        for place, answer in enumerate(self.answers):
-            cell, height = self.bar_rect(place), max(2.0, plot.height() * answer.response / top)
-            bar = QRectF(cell.left() + 1.5, plot.bottom() - height, cell.width() - 3, height)
-            fill = look.warn if answer.response > self.slow else look.accent
-            draw_rounded(painter, bar, 2, fill=fill, edge=QPen(ink, 2) if answer.turn == self.turn else None)
-        if len(self.answers) > 1 and 0 < self._median < top:
-            y = round(plot.bottom() - plot.height() * self._median / top)
-            painter.setPen(QPen(dim, 1, Qt.PenStyle.DashLine))
-            painter.drawLine(round(plot.left()), y, round(plot.right()), y)
-        if self.hasFocus():
-            draw_rounded(painter, self.rect(), 4, inset=1, edge=QPen(look.accent, 2))
-        painter.end()
+        with painter_on(self) as painter:
+            painter.setPen(QPen(blend(ground, ink, 0.25), 1))
+            painter.drawLine(plot.bottomLeft(), plot.bottomRight())
+            painter.setPen(dim)
+            line = self.fontMetrics().height()
+            for seconds, y in ((0.0, plot.bottom()), (top, plot.top())):
+                side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+                painter.drawText(QRectF(0, y - line / 2, plot.left() - 6, line), side, f"{seconds:.1f} s")
+            for place, answer in enumerate(self.answers):
+                cell, height = self.bar_rect(place), max(2.0, plot.height() * answer.response / top)
+                bar = QRectF(cell.left() + 1.5, plot.bottom() - height, cell.width() - 3, height)
+                fill = look.warn if answer.response > self.slow else look.accent
+                draw_rounded(painter, bar, 2, fill=fill, edge=QPen(ink, 2) if answer.turn == self.turn else None)
+            if len(self.answers) > 1 and 0 < self._median < top:
+                y = round(plot.bottom() - plot.height() * self._median / top)
+                painter.setPen(QPen(dim, 1, Qt.PenStyle.DashLine))
+                painter.drawLine(round(plot.left()), y, round(plot.right()), y)
+            if self.hasFocus():
+                draw_rounded(painter, self.rect(), 4, inset=1, edge=QPen(look.accent, 2))

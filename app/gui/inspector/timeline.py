@@ -227,37 +227,36 @@ class TimelineView(QWidget):
         if picture_of != self._picture_of or not self._picture_left <= self.left <= right - self.box.width():
             self._picture_of = picture_of
             self._paint_lanes()
-        painter, look = QPainter(self), self.look
-        painter.fillRect(self.rect(), self.colours.ground)
-        self._paint_names(painter, look)
-        painter.setClipRect(self.box)
-        painter.translate(self.gutter - self.left, 0)
-        painter.drawPixmap(QPointF(self._picture_left, 0), self._picture)
-        if self.edge.at > 0:
-            painter.fillRect(QRectF(math.floor(self.edge.at * self.scale), 0, 2, self.height()), self.colours.now)
-        if self.cursor_thing is not None:
-            start, end = self.cursor_thing.start, self.cursor_thing.end
-            shade, tall = self.colours.now.toRgb(), look.lanes.axis.top
-            shade.setAlphaF(0.18)
-            wide = max(2.0, ((self.activity.now if end is None else end) - start) * self.scale)
-            painter.fillRect(QRectF(start * self.scale, 0, wide, tall), shade)
-            painter.fillRect(QRectF(start * self.scale - 1, 0, 2, tall), self.colours.text)
-        painter.resetTransform()
-        if self.hasFocus():
-            painter.setPen(QPen(self.colours.now, 2))
-            painter.drawRect(self.box.adjusted(1, 1, -1, -1))
-        painter.end()
+        look = self.look
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self.colours.ground)
+            self._paint_names(painter, look)
+            painter.setClipRect(self.box)
+            painter.translate(self.gutter - self.left, 0)
+            painter.drawPixmap(QPointF(self._picture_left, 0), self._picture)
+            if self.edge.at > 0:
+                painter.fillRect(QRectF(math.floor(self.edge.at * self.scale), 0, 2, self.height()), self.colours.now)
+            if self.cursor_thing is not None:
+                start, end = self.cursor_thing.start, self.cursor_thing.end
+                shade, tall = self.colours.now.toRgb(), look.lanes.axis.top
+                shade.setAlphaF(0.18)
+                wide = max(2.0, ((self.activity.now if end is None else end) - start) * self.scale)
+                painter.fillRect(QRectF(start * self.scale, 0, wide, tall), shade)
+                painter.fillRect(QRectF(start * self.scale - 1, 0, 2, tall), self.colours.text)
+            painter.resetTransform()
+            if self.hasFocus():
+                painter.setPen(QPen(self.colours.now, 2))
+                painter.drawRect(self.box.adjusted(1, 1, -1, -1))
 
     def _paint_lanes(self) -> None:
         """Renders the lanes to the pixmap, starting at the view's left edge."""
         self._picture_left, wide = self.left, self.box.width() + SPARE_PX
         self._picture = QPixmap(math.ceil(wide * self._ratio), math.ceil(self.height() * self._ratio))
         self._picture.setDevicePixelRatio(self._ratio)
-        painter = QPainter(self._picture)
-        painter.translate(-self.left, 0)
-        lanes = TimelinePainter(painter, self.activity, self.look, self.left, self.left + wide)
-        lanes.paint()
-        painter.end()
+        with QPainter(self._picture) as painter:
+            painter.translate(-self.left, 0)
+            lanes = TimelinePainter(painter, self.activity, self.look, self.left, self.left + wide)
+            lanes.paint()
         self.hits = lanes.hits
 
     def _paint_names(self, painter: QPainter, look: Layout) -> None:

@@ -164,25 +164,24 @@ class MiniTimeline(QAbstractButton):
         activity, now = self._activity, self._activity.now
         if not now and not self.hasFocus():
             return
-        painter = painter_on(self)
-        colours, quarter = Colours(self.palette()), self.height() / 4
-        set_ink(painter, fill=QColor(tokens().sunken))
-        ground = QRectF(self.rect()).adjusted(0, 1, 0, -1)
-        painter.drawRoundedRect(ground, 4, 4)
-        painter.setClipRect(ground)
-        left, scale = max(0.0, now - MINI_SECONDS), self.width() / MINI_SECONDS
-        rows = (
-            (between(activity.turns, left, now), 1, BAR_PX, lambda _: colours.user),
-            (between(activity.bars, left, now), 2, THIN_PX, lambda bar: colours.backend(bar.backend)),
-            (between(activity.answers, left, now), 3, BAR_PX, lambda _: colours.assistant),
-        )
-        for things, row, thick, colour in rows:
-            for thing in things:
-                wide = max(2.0, ((now if thing.end is None else thing.end) - thing.start) * scale)
-                rect = QRectF((thing.start - left) * scale, row * quarter - thick / 2, wide, thick)
-                painter.setBrush(colour(thing))
-                painter.drawRoundedRect(rect, thick / 2, thick / 2)
-        if self.hasFocus():
-            painter.setClipping(False)
-            draw_rounded(painter, ground, 4, inset=0.5, edge=Look.of(self.palette()).accent)
-        painter.end()
+        with painter_on(self) as painter:
+            colours, quarter = Colours(self.palette()), self.height() / 4
+            set_ink(painter, fill=QColor(tokens().sunken))
+            ground = QRectF(self.rect()).adjusted(0, 1, 0, -1)
+            painter.drawRoundedRect(ground, 4, 4)
+            painter.setClipRect(ground)
+            left, scale = max(0.0, now - MINI_SECONDS), self.width() / MINI_SECONDS
+            rows = (
+                (between(activity.turns, left, now), 1, BAR_PX, lambda _: colours.user),
+                (between(activity.bars, left, now), 2, THIN_PX, lambda bar: colours.backend(bar.backend)),
+                (between(activity.answers, left, now), 3, BAR_PX, lambda _: colours.assistant),
+            )
+            for things, row, thick, colour in rows:
+                for thing in things:
+                    wide = max(2.0, ((now if thing.end is None else thing.end) - thing.start) * scale)
+                    rect = QRectF((thing.start - left) * scale, row * quarter - thick / 2, wide, thick)
+                    painter.setBrush(colour(thing))
+                    painter.drawRoundedRect(rect, thick / 2, thick / 2)
+            if self.hasFocus():
+                painter.setClipping(False)
+                draw_rounded(painter, ground, 4, inset=0.5, edge=Look.of(self.palette()).accent)

@@ -73,15 +73,14 @@ class LastLines(PlainLabel):
         return shown
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setPen(QColor(tokens().dim if self.dim else tokens().text))
-        high = self.fontMetrics().lineSpacing()
-        lines = self.lines()
-        top = (self.height() - high * len(lines)) / 2
-        for place, line in enumerate(lines):
-            room = QRectF(0, top + place * high, self.width(), high)
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, line)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setPen(QColor(tokens().dim if self.dim else tokens().text))
+            high = self.fontMetrics().lineSpacing()
+            lines = self.lines()
+            top = (self.height() - high * len(lines)) / 2
+            for place, line in enumerate(lines):
+                room = QRectF(0, top + place * high, self.width(), high)
+                painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, line)
 
 
 DOT_PX, GAP_PX = 8, 8
@@ -107,14 +106,13 @@ class ModelName(PlainLabel):
         return model_colour(self._provider, self.text(), tokens().dark)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = painter_on(self)
-        set_ink(painter, fill=self.colour())
-        painter.drawEllipse(QRectF(0, (self.height() - DOT_PX) / 2, DOT_PX, DOT_PX))
-        room = self.rect().adjusted(DOT_PX + GAP_PX, 0, 0, 0)
-        painter.setPen(QColor(tokens().dim))
-        words = elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, words)
-        painter.end()
+        with painter_on(self) as painter:
+            set_ink(painter, fill=self.colour())
+            painter.drawEllipse(QRectF(0, (self.height() - DOT_PX) / 2, DOT_PX, DOT_PX))
+            room = self.rect().adjusted(DOT_PX + GAP_PX, 0, 0, 0)
+            painter.setPen(QColor(tokens().dim))
+            words = elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, words)
 
 
 MOST_LETTERS = 400
@@ -304,7 +302,6 @@ class MiniWindow(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a rounded background with a thin edge."""
         shown = tokens()
-        painter = painter_on(self)
-        fill, edge = QColor(shown.raised), QColor(shown.frame)
-        draw_rounded(painter, self.rect(), shown.card_radius, inset=0.5, fill=fill, edge=edge)
-        painter.end()
+        with painter_on(self) as painter:
+            fill, edge = QColor(shown.raised), QColor(shown.frame)
+            draw_rounded(painter, self.rect(), shown.card_radius, inset=0.5, fill=fill, edge=edge)

@@ -65,28 +65,27 @@ class ModelPill(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = tokens()
-        painter = painter_on(self)
-        box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
-        fill = shown.pressed if self.isDown() else shown.hover if self.underMouse() else shown.sunken
-        edge = QPen(QColor(shown.accent_text), 2) if self.hasFocus() else None
-        draw_rounded(painter, box, box.height() / 2, fill=QColor(fill), edge=edge)
-        middle = self.rect().center().y() + 0.5
-        set_ink(painter, fill=self.colour())
-        painter.drawEllipse(QRectF(PAD_PX, middle - DOT_PX / 2, DOT_PX, DOT_PX))
-        chevron = QRectF(self.width() - PAD_PX - CHEVRON_PX, middle - CHEVRON_PX / 2, CHEVRON_PX, CHEVRON_PX)
-        paint_icon(painter, "chevron-down", QColor(shown.dim), chevron)
-        left, right = PAD_PX + DOT_PX + GAP_PX, int(chevron.left()) - GAP_PX
-        font = self._name_font()
-        metrics = QFontMetrics(font)
-        name = elided(metrics, self.text(), Qt.TextElideMode.ElideRight, right - left)
-        painter.setFont(font)
-        painter.setPen(QColor(shown.text))
-        room = QRect(left, 0, right - left, self.height())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
-        rest = room.adjusted(metrics.horizontalAdvance(name) + GAP_PX, 0, 0, 0)
-        if self._detail and rest.width() > 24:
-            painter.setFont(self.font())
-            painter.setPen(QColor(shown.dim))
-            words = elided(self.fontMetrics(), self._detail, Qt.TextElideMode.ElideRight, rest.width())
-            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, words)
-        painter.end()
+        with painter_on(self) as painter:
+            box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+            fill = shown.pressed if self.isDown() else shown.hover if self.underMouse() else shown.sunken
+            edge = QPen(QColor(shown.accent_text), 2) if self.hasFocus() else None
+            draw_rounded(painter, box, box.height() / 2, fill=QColor(fill), edge=edge)
+            middle = self.rect().center().y() + 0.5
+            set_ink(painter, fill=self.colour())
+            painter.drawEllipse(QRectF(PAD_PX, middle - DOT_PX / 2, DOT_PX, DOT_PX))
+            chevron = QRectF(self.width() - PAD_PX - CHEVRON_PX, middle - CHEVRON_PX / 2, CHEVRON_PX, CHEVRON_PX)
+            paint_icon(painter, "chevron-down", QColor(shown.dim), chevron)
+            left, right = PAD_PX + DOT_PX + GAP_PX, int(chevron.left()) - GAP_PX
+            font = self._name_font()
+            metrics = QFontMetrics(font)
+            name = elided(metrics, self.text(), Qt.TextElideMode.ElideRight, right - left)
+            painter.setFont(font)
+            painter.setPen(QColor(shown.text))
+            room = QRect(left, 0, right - left, self.height())
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
+            rest = room.adjusted(metrics.horizontalAdvance(name) + GAP_PX, 0, 0, 0)
+            if self._detail and rest.width() > 24:
+                painter.setFont(self.font())
+                painter.setPen(QColor(shown.dim))
+                words = elided(self.fontMetrics(), self._detail, Qt.TextElideMode.ElideRight, rest.width())
+                painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, words)

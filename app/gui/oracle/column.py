@@ -48,10 +48,9 @@ class _Before(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setOpacity(self._glide.value)
-        painter.drawPixmap(0, 0, self._picture)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setOpacity(self._glide.value)
+            painter.drawPixmap(0, 0, self._picture)
 
 
 class ThoughtCard(QWidget):
@@ -110,15 +109,14 @@ class Mark(PlainLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         look = Look.of(self.palette())
-        painter = painter_on(self)
-        set_ink(painter, fill=look.accent)
-        height = min(self.height(), super().sizeHint().height() + 4)
-        patch = QRectF(0, (self.height() - height) / 2, self.width(), height)
-        painter.drawRoundedRect(patch, height / 2, height / 2)
-        painter.setPen(look.base)
-        painter.setFont(self.font())
-        painter.drawText(patch, Qt.AlignmentFlag.AlignCenter, self.text())
-        painter.end()
+        with painter_on(self) as painter:
+            set_ink(painter, fill=look.accent)
+            height = min(self.height(), super().sizeHint().height() + 4)
+            patch = QRectF(0, (self.height() - height) / 2, self.width(), height)
+            painter.drawRoundedRect(patch, height / 2, height / 2)
+            painter.setPen(look.base)
+            painter.setFont(self.font())
+            painter.drawText(patch, Qt.AlignmentFlag.AlignCenter, self.text())
 
 
 class OracleColumn(QWidget):

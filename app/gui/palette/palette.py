@@ -217,10 +217,9 @@ class CommandPalette(QFrame):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         t = tokens()
-        painter = painter_on(self)
-        fill, edge = QColor(t.raised), QColor(t.frame)
-        draw_rounded(painter, self.rect(), t.card_radius, inset=0.5, fill=fill, edge=edge)
-        painter.end()
+        with painter_on(self) as painter:
+            fill, edge = QColor(t.raised), QColor(t.frame)
+            draw_rounded(painter, self.rect(), t.card_radius, inset=0.5, fill=fill, edge=edge)
 
     def _dress(self) -> None:
         t = tokens()

@@ -81,12 +81,11 @@ class KeyCaps(QWidget):
         return QSize(round(width) + 1, round(max(size.height() for size in sizes)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = painter_on(self)
-        right = float(self.width())
-        for keys in reversed(self.keys):
-            paint_caps(painter, keys, self._letters(), right, self.height() / 2, tokens())
-            right -= caps_size(keys, self._letters()).width() + 12
-        painter.end()
+        with painter_on(self) as painter:
+            right = float(self.width())
+            for keys in reversed(self.keys):
+                paint_caps(painter, keys, self._letters(), right, self.height() / 2, tokens())
+                right -= caps_size(keys, self._letters()).width() + 12
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

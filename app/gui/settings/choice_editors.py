@@ -261,19 +261,18 @@ class Dot(QRadioButton):
         centre = QRectF(self.rect()).center()
         dot = QRectF(0, 0, DOT_PX, DOT_PX)
         dot.moveCenter(centre)
-        painter = painter_on(self)
-        set_ink(painter, fill=colour)
-        painter.drawEllipse(dot)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        if self.isChecked():
-            painter.setPen(QPen(QColor(t.surface), 2))
-            painter.drawEllipse(dot.adjusted(2, 2, -2, -2))
-            painter.setPen(QPen(colour, 2))
-            painter.drawEllipse(dot.adjusted(-1, -1, 1, 1))
-        if self.hasFocus():
-            painter.setPen(QPen(QColor(t.text), 2))
-            painter.drawEllipse(dot.adjusted(-5, -5, 5, 5))
-        painter.end()
+        with painter_on(self) as painter:
+            set_ink(painter, fill=colour)
+            painter.drawEllipse(dot)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            if self.isChecked():
+                painter.setPen(QPen(QColor(t.surface), 2))
+                painter.drawEllipse(dot.adjusted(2, 2, -2, -2))
+                painter.setPen(QPen(colour, 2))
+                painter.drawEllipse(dot.adjusted(-1, -1, 1, 1))
+            if self.hasFocus():
+                painter.setPen(QPen(QColor(t.text), 2))
+                painter.drawEllipse(dot.adjusted(-5, -5, 5, 5))
 
 
 class Swatches(Editor):

@@ -268,16 +268,17 @@ class _Card(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         t = tokens()
-        painter = painter_on(self)
-        outlined = t.scheme == "contrast"
-        set_ink(painter, fill=QColor(t.surface), edge=QPen(QColor(t.line), 1) if outlined else None)
-        edge = 0.5 if outlined else 0.0
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(edge, edge, -edge, -edge), t.card_radius, t.card_radius)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.setPen(QPen(QColor(t.line), 1))
-        for row in [row for row in self.rows if row.isVisible()][1:]:
-            painter.drawLine(QPointF(SIDES_PX, row.y()), QPointF(self.width() - SIDES_PX, row.y()))
-        painter.end()
+        with painter_on(self) as painter:
+            outlined = t.scheme == "contrast"
+            set_ink(painter, fill=QColor(t.surface), edge=QPen(QColor(t.line), 1) if outlined else None)
+            edge = 0.5 if outlined else 0.0
+            painter.drawRoundedRect(
+                QRectF(self.rect()).adjusted(edge, edge, -edge, -edge), t.card_radius, t.card_radius
+            )
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            painter.setPen(QPen(QColor(t.line), 1))
+            for row in [row for row in self.rows if row.isVisible()][1:]:
+                painter.drawLine(QPointF(SIDES_PX, row.y()), QPointF(self.width() - SIDES_PX, row.y()))
 
 
 class Section(QWidget):

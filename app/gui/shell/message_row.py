@@ -241,7 +241,6 @@ class MessageRow(QWidget):
         look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
         shades = {"error": (look.bad, 0.14), "warning": (look.warn, 0.18), "notice": (look.accent, 0.08)}
         colour, share = shades[self.level]
-        painter = painter_on(self)
-        edge = blend(ground, QColor(colour), 0.35 if self.level == "notice" else 0.6)
-        draw_rounded(painter, self.rect(), 6, inset=0.5, fill=blend(ground, QColor(colour), share), edge=edge)
-        painter.end()
+        with painter_on(self) as painter:
+            edge = blend(ground, QColor(colour), 0.35 if self.level == "notice" else 0.6)
+            draw_rounded(painter, self.rect(), 6, inset=0.5, fill=blend(ground, QColor(colour), share), edge=edge)

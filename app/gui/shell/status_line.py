@@ -112,9 +112,8 @@ class StatusLine(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a separator at the top."""
-        painter = QPainter(self)
-        painter.fillRect(QRectF(0, 0, self.width(), 1), QColor(tokens().line))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(QRectF(0, 0, self.width(), 1), QColor(tokens().line))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shows as much of the response times as fits the new width."""

@@ -57,9 +57,8 @@ class TopBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a separator at the bottom."""
-        painter = QPainter(self)
-        painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), QColor(tokens().line))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), QColor(tokens().line))
 
 
 def _switch(name: str, label: str, action: QAction, parent: QWidget) -> IconButton:

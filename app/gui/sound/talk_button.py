@@ -115,30 +115,29 @@ class TalkButton(QAbstractButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints the ring, the circle with its icon, and the text below."""
         shown = tokens()
-        painter = painter_on(self)
-        colour = self.colour()
-        if self.isDown():
-            colour = colour.darker(118)
-        elif self.underMouse() and self.isEnabled():
-            colour = blend(colour, QColor("white"), 0.1)
-        centre = QPointF(self.width() / 2, RING_PX + CIRCLE_PX / 2)
-        radius = CIRCLE_PX / 2
-        painter.setPen(Qt.PenStyle.NoPen)
-        if self.level > 0.02 and self.word not in ("stopped", "loading", "muted"):
-            halo = QColor(self.colour())
-            halo.setAlphaF(0.28)
-            painter.setBrush(halo)
-            painter.drawEllipse(centre, radius + RING_PX * self.level, radius + RING_PX * self.level)
-        painter.setBrush(colour)
-        painter.drawEllipse(centre, radius, radius)
-        if self.hasFocus():
-            set_ink(painter, edge=QPen(QColor(shown.text), 2))
-            painter.drawEllipse(centre, radius + 4, radius + 4)
-        icon = QRectF(centre.x() - ICON_PX / 2, centre.y() - ICON_PX / 2, ICON_PX, ICON_PX)
-        paint_icon(painter, _ICONS[self.word], QColor("white"), icon)
-        if self._with_words:
-            self._paint_words(painter)
-        painter.end()
+        with painter_on(self) as painter:
+            colour = self.colour()
+            if self.isDown():
+                colour = colour.darker(118)
+            elif self.underMouse() and self.isEnabled():
+                colour = blend(colour, QColor("white"), 0.1)
+            centre = QPointF(self.width() / 2, RING_PX + CIRCLE_PX / 2)
+            radius = CIRCLE_PX / 2
+            painter.setPen(Qt.PenStyle.NoPen)
+            if self.level > 0.02 and self.word not in ("stopped", "loading", "muted"):
+                halo = QColor(self.colour())
+                halo.setAlphaF(0.28)
+                painter.setBrush(halo)
+                painter.drawEllipse(centre, radius + RING_PX * self.level, radius + RING_PX * self.level)
+            painter.setBrush(colour)
+            painter.drawEllipse(centre, radius, radius)
+            if self.hasFocus():
+                set_ink(painter, edge=QPen(QColor(shown.text), 2))
+                painter.drawEllipse(centre, radius + 4, radius + 4)
+            icon = QRectF(centre.x() - ICON_PX / 2, centre.y() - ICON_PX / 2, ICON_PX, ICON_PX)
+            paint_icon(painter, _ICONS[self.word], QColor("white"), icon)
+            if self._with_words:
+                self._paint_words(painter)
 
     def _paint_words(self, painter: QPainter) -> None:
         shown = tokens()

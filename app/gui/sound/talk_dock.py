@@ -54,13 +54,12 @@ class MuteButton(IconButton):
         super().paintEvent(event)
         if not self.confirmed:
             return
-        painter = painter_on(self)
-        box = QRectF(self.rect()).adjusted(2, 2, -2, -2)
-        draw_rounded(painter, box, tokens().radius, fill=STATE_COLOURS["muted"])
-        place = QRectF(0, 0, ICON_PX, ICON_PX)
-        place.moveCenter(box.center())
-        paint_icon(painter, "mic-off", QColor("white"), place)
-        painter.end()
+        with painter_on(self) as painter:
+            box = QRectF(self.rect()).adjusted(2, 2, -2, -2)
+            draw_rounded(painter, box, tokens().radius, fill=STATE_COLOURS["muted"])
+            place = QRectF(0, 0, ICON_PX, ICON_PX)
+            place.moveCenter(box.center())
+            paint_icon(painter, "mic-off", QColor("white"), place)
 
 
 class TalkDock(QWidget):

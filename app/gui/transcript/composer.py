@@ -235,8 +235,11 @@ class Composer(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = tokens()
-        painter = painter_on(self)
-        edge = QPen(QColor(shown.accent_text), 2) if self._lit or self._dragged_over else QPen(QColor(shown.outline), 1)
-        inset = edge.widthF() / 2
-        draw_rounded(painter, self.rect(), ROUND_PX, inset=inset, fill=QColor(shown.surface), edge=edge)
-        painter.end()
+        with painter_on(self) as painter:
+            edge = (
+                QPen(QColor(shown.accent_text), 2)
+                if self._lit or self._dragged_over
+                else QPen(QColor(shown.outline), 1)
+            )
+            inset = edge.widthF() / 2
+            draw_rounded(painter, self.rect(), ROUND_PX, inset=inset, fill=QColor(shown.surface), edge=edge)

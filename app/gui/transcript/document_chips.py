@@ -65,14 +65,13 @@ class DocumentChip(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = tokens()
-        painter = painter_on(self)
-        outlined = shown.scheme == "contrast"
-        edge = QColor(shown.line) if outlined else None
-        draw_rounded(painter, self.rect(), ROUND_PX, inset=0.5, fill=QColor(shown.sunken), edge=edge)
-        left = 8 if self.layoutDirection() == Qt.LayoutDirection.LeftToRight else self.width() - ICON_PX - 8
-        place = QRectF(left, (self.height() - ICON_PX) / 2, ICON_PX, ICON_PX)
-        paint_icon(painter, "file-text", QColor(shown.text), place)
-        painter.end()
+        with painter_on(self) as painter:
+            outlined = shown.scheme == "contrast"
+            edge = QColor(shown.line) if outlined else None
+            draw_rounded(painter, self.rect(), ROUND_PX, inset=0.5, fill=QColor(shown.sunken), edge=edge)
+            left = 8 if self.layoutDirection() == Qt.LayoutDirection.LeftToRight else self.width() - ICON_PX - 8
+            place = QRectF(left, (self.height() - ICON_PX) / 2, ICON_PX, ICON_PX)
+            paint_icon(painter, "file-text", QColor(shown.text), place)
 
 
 class DocumentChips(QScrollArea):

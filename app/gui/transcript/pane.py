@@ -67,10 +67,9 @@ class TurnActions(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = tokens()
-        painter = painter_on(self)
-        fill, edge = QColor(shown.raised), QColor(shown.frame)
-        draw_rounded(painter, self.rect(), shown.radius, inset=0.5, fill=fill, edge=edge)
-        painter.end()
+        with painter_on(self) as painter:
+            fill, edge = QColor(shown.raised), QColor(shown.frame)
+            draw_rounded(painter, self.rect(), shown.radius, inset=0.5, fill=fill, edge=edge)
 
 
 class HoverWatch(QObject):

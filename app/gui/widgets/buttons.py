@@ -41,15 +41,14 @@ class LinkButton(QPushButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        painter = painter_on(self)
-        if self.hasFocus():
-            painter.setPen(QPen(Look.of(self.palette()).accent, 2))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
-        if self.underMouse() and self.isEnabled():
-            words = self.fontMetrics().boundingRect(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
-            painter.setPen(self.palette().buttonText().color())
-            painter.drawLine(words.bottomLeft(), words.bottomRight())
-        painter.end()
+        with painter_on(self) as painter:
+            if self.hasFocus():
+                painter.setPen(QPen(Look.of(self.palette()).accent, 2))
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
+            if self.underMouse() and self.isEnabled():
+                words = self.fontMetrics().boundingRect(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
+                painter.setPen(self.palette().buttonText().color())
+                painter.drawLine(words.bottomLeft(), words.bottomRight())
 
 
 TRACK_PX = 36, 20
@@ -83,18 +82,17 @@ class Toggle(QCheckBox):
     def paintEvent(self, event: QPaintEvent) -> None:
         t, share = tokens(), self._glide.value
         track = QRectF(EDGE_PX, (self.height() - TRACK_PX[1]) / 2, *TRACK_PX)
-        painter = painter_on(self)
-        off, on = QColor(t.outline), QColor(t.accent_hover if self.underMouse() else t.accent)
-        fill = blend(off, on, share)
-        if not self.isEnabled():
-            fill = QColor(t.line)
-        draw_rounded(painter, track, track.height() / 2, fill=fill)
-        knob = track.height() - 6
-        left = track.left() + 3 + share * (track.width() - track.height())
-        painter.setBrush(blend(QColor(t.surface), QColor(t.on_accent), share))
-        painter.drawEllipse(QRectF(left, track.top() + 3, knob, knob))
-        if self.hasFocus():
-            set_ink(painter, edge=QPen(QColor(t.accent_text), 2))
-            ring = track.adjusted(-3, -3, 3, 3)
-            painter.drawRoundedRect(ring, ring.height() / 2, ring.height() / 2)
-        painter.end()
+        with painter_on(self) as painter:
+            off, on = QColor(t.outline), QColor(t.accent_hover if self.underMouse() else t.accent)
+            fill = blend(off, on, share)
+            if not self.isEnabled():
+                fill = QColor(t.line)
+            draw_rounded(painter, track, track.height() / 2, fill=fill)
+            knob = track.height() - 6
+            left = track.left() + 3 + share * (track.width() - track.height())
+            painter.setBrush(blend(QColor(t.surface), QColor(t.on_accent), share))
+            painter.drawEllipse(QRectF(left, track.top() + 3, knob, knob))
+            if self.hasFocus():
+                set_ink(painter, edge=QPen(QColor(t.accent_text), 2))
+                ring = track.adjusted(-3, -3, 3, 3)
+                painter.drawRoundedRect(ring, ring.height() / 2, ring.height() / 2)

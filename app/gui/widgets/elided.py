@@ -26,8 +26,7 @@ class ElidedLabel(PlainLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         palette = QApplication.palette(self)
         ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
-        painter = QPainter(self)
-        painter.setPen(blend(ink, ground, 0.3) if self._dim else ink)
-        words = elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, words)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setPen(blend(ink, ground, 0.3) if self._dim else ink)
+            words = elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, self.width())
+            painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, words)

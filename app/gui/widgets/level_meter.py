@@ -74,47 +74,43 @@ class LevelMeter(QWidget):
         look = Look.of(self.palette())
         ground = self.palette().color(QPalette.ColorRole.Window)
         ink = self.palette().color(QPalette.ColorRole.WindowText)
-        painter = painter_on(self)
-        line = self.fontMetrics().height()
-        remark = self.tr("muted") if self.muted else self.tr("too loud") if self.clipped else ""
-        if self._titled:
-            painter.setPen(ink)
-            painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignLeft, self._label)
-            painter.setPen(look.bad)
-            painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignRight, remark)
-        # Inset, so that the first and last labels of the scale can be centred below the ends of the bar.
-        small = self.font()
-        small.setPointSizeF(small.pointSizeF() * 0.8)
-        inset = max(10.0, QFontMetricsF(small).horizontalAdvance("\u221260") / 2 + 1)
-        track = QRectF(inset, line + 3 if self._titled else 2, self.width() - 2 * inset, 9)
-        draw_rounded(painter, track, 3, fill=blend(ground, ink, 0.16))
-        if self.muted:
-            painter.setPen(QPen(look.bad, 2))
-            painter.drawLine(track.topLeft(), track.bottomRight())
-            painter.setPen(Qt.PenStyle.NoPen)
-        filled = QRectF(track)
-        filled.setWidth(track.width() * _share(self.level_db))
-        if filled.width() > 0.5:
-            painter.setBrush(self._colour(look, self.level_db))
-            painter.drawRoundedRect(filled, 3, 3)
-        if self.peak_db > LOWEST_DB:
-            x = track.left() + track.width() * _share(self.peak_db)
-            painter.setPen(QPen(self._colour(look, self.peak_db), 2))
-            painter.drawLine(round(x), round(track.top()) - 1, round(x), round(track.bottom()) + 1)
-        painter.setFont(small)
-        painter.setPen(blend(ink, ground, 0.36))
-        if remark and not self._titled:
-            # Drawn in place of the scale.
-            painter.setPen(look.bad)
-            below = QRectF(track.left(), track.bottom() + 1, track.width(), line)
-            painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, remark)
-            painter.end()
-            return
-        for mark in MARKS_DB:
-            x = track.left() + track.width() * _share(mark)
-            rect = QRectF(x - 20, track.bottom() + 1, 40, line)
-            painter.drawText(rect, Qt.AlignmentFlag.AlignHCenter, f"{mark}".replace("-", "\u2212"))
-        painter.end()
+        with painter_on(self) as painter:
+            line = self.fontMetrics().height()
+            remark = self.tr("muted") if self.muted else self.tr("too loud") if self.clipped else ""
+            if self._titled:
+                painter.setPen(ink)
+                painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignLeft, self._label)
+                painter.setPen(look.bad)
+                painter.drawText(0, 0, self.width(), line, Qt.AlignmentFlag.AlignRight, remark)
+            # Inset, so that the first and last labels of the scale can be centred below the ends of the bar.
+            small = self.font()
+            small.setPointSizeF(small.pointSizeF() * 0.8)
+            inset = max(10.0, QFontMetricsF(small).horizontalAdvance("\u221260") / 2 + 1)
+            track = QRectF(inset, line + 3 if self._titled else 2, self.width() - 2 * inset, 9)
+            draw_rounded(painter, track, 3, fill=blend(ground, ink, 0.16))
+            if self.muted:
+                painter.setPen(QPen(look.bad, 2))
+                painter.drawLine(track.topLeft(), track.bottomRight())
+                painter.setPen(Qt.PenStyle.NoPen)
+            filled = QRectF(track)
+            filled.setWidth(track.width() * _share(self.level_db))
+            if filled.width() > 0.5:
+                painter.setBrush(self._colour(look, self.level_db))
+                painter.drawRoundedRect(filled, 3, 3)
+            if self.peak_db > LOWEST_DB:
+                x = track.left() + track.width() * _share(self.peak_db)
+                painter.setPen(QPen(self._colour(look, self.peak_db), 2))
+                painter.drawLine(round(x), round(track.top()) - 1, round(x), round(track.bottom()) + 1)
+            painter.setFont(small)
+            painter.setPen(blend(ink, ground, 0.36))
+            if remark and not self._titled:  # drawn in place of the scale
+                painter.setPen(look.bad)
+                below = QRectF(track.left(), track.bottom() + 1, track.width(), line)
+                painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, remark)
+            for mark in MARKS_DB if self._titled or not remark else ():
+                x = track.left() + track.width() * _share(mark)
+                rect = QRectF(x - 20, track.bottom() + 1, 40, line)
+                painter.drawText(rect, Qt.AlignmentFlag.AlignHCenter, f"{mark}".replace("-", "\u2212"))
 
     @staticmethod
     def _colour(look: Look, level_db: float) -> QColor:

@@ -150,7 +150,6 @@ class Boxed(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         look = Look.of(self.palette())
         edge = look.line if tokens().scheme == "contrast" else look.plain_card
-        painter = painter_on(self)
-        fill = look.live_card if self.live else look.plain_card
-        draw_rounded(painter, self.rect(), 8, inset=1, fill=fill, edge=look.accent if self.live else edge)
-        painter.end()
+        with painter_on(self) as painter:
+            fill = look.live_card if self.live else look.plain_card
+            draw_rounded(painter, self.rect(), 8, inset=1, fill=fill, edge=look.accent if self.live else edge)

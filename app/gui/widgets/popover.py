@@ -137,13 +137,12 @@ class Popover(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a raised, rounded background with a soft shadow."""
         shown = tokens()
-        painter = painter_on(self)
-        box = QRectF(self.rect()).adjusted(SHADOW_PX, SHADOW_PX, -SHADOW_PX, -SHADOW_PX)
-        painter.setPen(Qt.PenStyle.NoPen)
-        for step in range(SHADOW_PX, 0, -2):
-            shade = QColor(0, 0, 0, 5 if shown.dark else 3)
-            painter.setBrush(shade)
-            painter.drawRoundedRect(box.adjusted(-step, -step + 3, step, step), shown.card_radius + step, 14 + step)
-        fill, edge = QColor(shown.raised), QColor(shown.frame)
-        draw_rounded(painter, box, shown.card_radius, inset=0.5, fill=fill, edge=edge)
-        painter.end()
+        with painter_on(self) as painter:
+            box = QRectF(self.rect()).adjusted(SHADOW_PX, SHADOW_PX, -SHADOW_PX, -SHADOW_PX)
+            painter.setPen(Qt.PenStyle.NoPen)
+            for step in range(SHADOW_PX, 0, -2):
+                shade = QColor(0, 0, 0, 5 if shown.dark else 3)
+                painter.setBrush(shade)
+                painter.drawRoundedRect(box.adjusted(-step, -step + 3, step, step), shown.card_radius + step, 14 + step)
+            fill, edge = QColor(shown.raised), QColor(shown.frame)
+            draw_rounded(painter, box, shown.card_radius, inset=0.5, fill=fill, edge=edge)

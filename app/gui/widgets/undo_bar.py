@@ -87,10 +87,9 @@ class NoteBox(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         look, ground = Look.of(self.palette()), self.palette().color(QPalette.ColorRole.Window)
         colour = look.warn if self._urgent else look.accent
-        painter = painter_on(self)
-        fill, edge = blend(ground, colour, 0.18 if self._urgent else 0.12), blend(ground, colour, 0.6)
-        draw_rounded(painter, self.rect(), 6, inset=0.5, fill=fill, edge=edge)
-        painter.end()
+        with painter_on(self) as painter:
+            fill, edge = blend(ground, colour, 0.18 if self._urgent else 0.12), blend(ground, colour, 0.6)
+            draw_rounded(painter, self.rect(), 6, inset=0.5, fill=fill, edge=edge)
 
 
 class UndoBar(NoteBox):
