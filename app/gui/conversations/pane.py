@@ -241,11 +241,11 @@ class ConversationsPane(QWidget):
         self.setMaximumWidth(WIDEST_PX)
         self.heading = ElidedLabel(self.tr("Conversations"), self)
         embolden(self.heading)
-        self.new_button = IconButton("plus", self.tr("New conversation"), self)
+        self.new_button = IconButton("plus", self.tr("New conversation"), self, self.new_wanted)
         self.new_button.setText(self.tr("&New conversation"))
         self.new_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.new_button.setToolTip(self.tr("Start a new conversation"))
-        self.more = IconButton("ellipsis", self.tr("More about conversations"), self)
+        self.more = IconButton("ellipsis", self.tr("More about conversations"), self, self._open_more)
         self.more.setToolTip(self.tr("Import, export, delete all"))
         self.search = QLineEdit(self)
         self.search.setClearButtonEnabled(True)
@@ -300,8 +300,6 @@ class ConversationsPane(QWidget):
         self.remove_all.triggered.connect(self._ask_all)
 
     def _connect(self) -> None:
-        self.new_button.clicked.connect(lambda: self.new_wanted.emit())
-        self.more.clicked.connect(self._open_more)
         self.search.textChanged.connect(lambda _: self._search_timer.start())
         self._search_timer.timeout.connect(self._search)
         self._day_timer.timeout.connect(lambda: self.list.grow_old(self._now()))

@@ -9,15 +9,28 @@ from PySide6.QtGui import QColor, QIcon
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.gui.design.icons import RATIOS, pixmap
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import OnClick, connect_click, set_tip
 from app.gui.design.theme import tokens
 
 
 class IconButton(QToolButton):
-    """A flat button with the icon `name`. `label` is its accessible name and, followed by `keys`, its tooltip."""
+    """A flat button with the icon `name`. `label` is its accessible name and, followed by `keys`, its tooltip.
 
-    def __init__(self, name: str, label: str, parent: QWidget | None = None, *, keys: str = "", size: int = 18) -> None:
+    `does` is called or emitted on a click.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        parent: QWidget | None = None,
+        does: OnClick | None = None,
+        *,
+        keys: str = "",
+        size: int = 18,
+    ) -> None:
         super().__init__(parent)
+        connect_click(self, does)
         self._name = name
         self._size = size
         self._tinted = ("", "")

@@ -6,10 +6,11 @@ uses only the labels and tooltips defined here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from typing import Protocol
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, SignalInstance
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QKeySequence
 from PySide6.QtGui import Qt as Guesses
 from PySide6.QtWidgets import QAbstractButton, QLabel, QToolTip, QWidget
@@ -22,6 +23,10 @@ LONGEST_NAME = 300
 """The maximum number of characters of a name in a menu or on a button."""
 LONGEST_LINE = 2_000
 """The maximum number of characters passed to Qt for eliding."""
+
+
+OnClick = Callable[..., object] | SignalInstance
+"""What a click on a button calls or emits."""
 
 
 class _HasTip(Protocol):
@@ -82,6 +87,12 @@ def set_name(button: QAbstractButton, name: str) -> None:
     """Sets the text of a button that does its own painting, without turning ampersands into mnemonics."""
     button.setText(one_line(name, LONGEST_NAME))
     button.setShortcut(QKeySequence())
+
+
+def connect_click(button: QAbstractButton, does: OnClick | None) -> None:
+    """Connects a button to what a click on it calls or emits, if anything."""
+    if does is not None:
+        button.clicked.connect(does)
 
 
 def shortened(text: str, most: int) -> str:

@@ -31,11 +31,10 @@ class ModelOffer(QWidget):
         self._view: ModelView | None = None
         self.words = Quiet(parent=self, name=self.tr("A better model"))
         self.bar = progress_bar(self.tr("Download of the better model"), self, slim=True)
-        self.get_button = push_button(self.tr("Do&wnload"), self.tr("Download the better model"), self)
+        self.get_button = push_button(self.tr("Do&wnload"), self.tr("Download the better model"), self, self._get)
         self.stop_button = push_button(self.tr("Sto&p"), self.tr("Stop the download of the better model"), self)
         first = row(self.words, self.get_button, self.stop_button, stretch=0)
         column(first, self.bar, within=self, margins=(0, 4, 0, 0))
-        self.get_button.clicked.connect(self._get)
         self.stop_button.clicked.connect(controller.stop)
         controller.progressed.connect(self._progressed)
         controller.arrived.connect(self._arrived)

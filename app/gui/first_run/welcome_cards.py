@@ -50,12 +50,11 @@ class MicrophoneCard(Boxed):
         self.picker.setMinimumContentsLength(10)
         self.level = LevelMeter(self.tr("Microphone level, dB"), self, titled=False)
         self.words = wrapped(self, self.tr("Whether you are heard"))
-        self.details = LinkButton(self, self.tr("Details"), self.tr("Details about sound"))
+        self.details = LinkButton(self, self.tr("Details"), self.tr("Details about sound"), does=self.details_wanted)
         head = row(bold(self.tr("Microphone"), self), None, self.details)
         self.foot = row((self.words, 1, Qt.AlignmentFlag.AlignTop))
         add_items(self.column, head, self.picker, self.level, (self.foot, 1))
         self.picker.activated.connect(self._pick)
-        self.details.clicked.connect(self.details_wanted)
         self._show()
 
     def set_devices(self, microphones: list[str]) -> None:
@@ -121,8 +120,7 @@ class WelcomeCards(QWidget):
         super().__init__(parent)
         self.microphone = MicrophoneCard(settings, self)
         self.model = ModelCard(lists, make_offer, self)
-        self.done_button = push_button(self.tr("&Done"), self.tr("Done: hide microphone and model"), self)
-        self.done_button.clicked.connect(self.done)
+        self.done_button = push_button(self.tr("&Done"), self.tr("Done: hide microphone and model"), self, self.done)
         unit = tokens().unit
         self._cards = row((self.microphone, 1), (self.model, 1), within=self, spacing=2 * unit)
         self.microphone.foot.addWidget(self.done_button, 0, Qt.AlignmentFlag.AlignBottom)

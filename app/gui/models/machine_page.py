@@ -192,10 +192,9 @@ class MachinePage(QWidget):
         self.advice = wrapped(self.box, self.tr("What fits this machine"))
         self.box.column.addWidget(self.advice)
         self.graphics = GraphicsStrip(graphics, self)
-        self.again = push_button(self.tr("Check a&gain"), self.tr("Check this machine again"), self)
+        self.again = push_button(self.tr("Check a&gain"), self.tr("Check this machine again"), self, self.check)
         parts = (self.bar, self.progress, self.rows, 4, self.graphics, self.box, form.row(self.again, None), None)
         form.column(*parts, within=self, spacing=8)
-        self.again.clicked.connect(self.check)
         self._show(busy=False)
 
     def check(self) -> None:

@@ -34,14 +34,12 @@ class ModelQuestion(Panel):
         self.words = Quiet(parent=self)
         self.models = make_search(self)
         add_items(self.column, self.words, self.models, None)
-        self.models_button = self.button(self.tr("&Models and servers…"))
-        self.close_button = self.button(self.tr("Cancel"))
+        self.models_button = self.button(self.tr("&Models and servers…"), does=self._want_models)
+        self.close_button = self.button(self.tr("Cancel"), does=self.close)
         self.foot(self.close_button, self.models_button)
         self.close_button.setDefault(False)  # Enter must pick a model instead
         self.models.picked.connect(self._pick)
         self.models.reshaped.connect(self.fit)
-        self.models_button.clicked.connect(self._want_models)
-        self.close_button.clicked.connect(self.close)
 
     def ask(self, title: str, words: str, proposed: BackendChoice, then: Then) -> None:
         """Opens the dialog with `proposed` marked as current.
@@ -99,11 +97,9 @@ class RoutesDialog(Panel):
             table.addWidget(button, line, 1)
         self.column.addLayout(table)
         self.column.addStretch(1)
-        self.use_button = self.button(self.tr("&Use this table"))
-        self.close_button = self.button(self.tr("Cancel"))
+        self.use_button = self.button(self.tr("&Use this table"), does=self._use)
+        self.close_button = self.button(self.tr("Cancel"), does=self.close)
         self.foot(self.use_button, self.close_button)
-        self.use_button.clicked.connect(self._use)
-        self.close_button.clicked.connect(self.close)
 
     def open_with(self, table: Mapping[str, BackendChoice], otherwise: BackendChoice) -> None:
         """Opens the dialog with the current table. Kinds missing from `table` default to `otherwise`."""

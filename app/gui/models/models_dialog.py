@@ -39,7 +39,7 @@ class ModelsDialog(Panel):
         self.lead = Quiet(parent=self)
         self.stack = QStackedWidget(self)
         self._holders: dict[str, QWidget] = {}
-        self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
+        self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"), does=self.close)
         side = column(self.title, self.lead, 6, (self.stack, 1))
         self.column.addLayout(row(self.places, side, spacing=16, stretch=1), 1)
         self.foot(self.close_button)
@@ -47,7 +47,6 @@ class ModelsDialog(Panel):
         set_size(self.title, "title")
         self.resize(*SIZE_PX)
         self.places.currentItemChanged.connect(lambda _: self._turn())
-        self.close_button.clicked.connect(self.close)
         self.left.connect(self._leave)
 
     def add_local(self, local: LocalModels) -> None:

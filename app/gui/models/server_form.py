@@ -58,12 +58,10 @@ class KeyBox(QObject):
         self.heading = bold(self.tr("Key"), parent)
         self.words = Quiet(parent=parent, name=self.tr("Where the key is"))
         self.field = api_key_field(self.tr("API key"), self.tr("paste a key"), parent)
-        self.save_button = push_button(self.tr("&Save key"), self.tr("Save key"), parent)
-        self.forget_button = push_button(self.tr("&Forget key"), self.tr("Forget key"), parent)
+        self.save_button = push_button(self.tr("&Save key"), self.tr("Save key"), parent, lambda: self.save())
+        self.forget_button = push_button(self.tr("&Forget key"), self.tr("Forget key"), parent, self._forget)
         self.field.textChanged.connect(lambda _: self._shape())
         self.field.returnPressed.connect(lambda: self.save())
-        self.save_button.clicked.connect(lambda: self.save())
-        self.forget_button.clicked.connect(self._forget)
 
     @property
     def typed(self) -> bool:
@@ -164,16 +162,14 @@ class PullBox(QWidget):
         self.name = QLineEdit(self)
         self.name.setAccessibleName(self.tr("Model to download"))
         self.name.setPlaceholderText(self.tr("model to download, such as gemma3:4b"))
-        self.fetch_button = push_button(self.tr("&Download"), self.tr("Download the model"), self)
-        self.cancel_button = push_button(self.tr("Stop"), self.tr("Stop the download"), self)
+        self.fetch_button = push_button(self.tr("&Download"), self.tr("Download the model"), self, self._fetch)
+        self.cancel_button = push_button(self.tr("Stop"), self.tr("Stop the download"), self, self._cancel)
         self.bar = progress_bar(self.tr("Download of the model"), self)
         self.words = StatusLine(self.tr("State of the download"), self)
         heading = bold(self.tr("Download a model"), self)
         fetch = row(self.name, self.fetch_button, self.cancel_button)
         column(heading, fetch, self.bar, self.words, within=self, spacing=8, margins=(0, 6, 0, 0))
         self.name.returnPressed.connect(self._fetch)
-        self.fetch_button.clicked.connect(self._fetch)
-        self.cancel_button.clicked.connect(self._cancel)
         # The service may report from another thread. The signal delivers its reports to this one.
         self._reported.connect(self._show_progress)
         self._show("")
@@ -262,7 +258,7 @@ class ServerForm(QWidget):
         self.pull = PullBox(service, background, self)
         self.test_button = push_button(self.tr("&Test connection"), self.tr("Test connection"), self)
         self.answer = StatusLine(self.tr("Result of the test"), self)
-        self.use_button = push_button("", "", self)
+        self.use_button = push_button("", "", self, self._use)
         self._lay_out()
         self.fields.changed.connect(self._follow)
         self.key_box.said.connect(self.answer.say)
@@ -270,7 +266,6 @@ class ServerForm(QWidget):
         self.key_box.changed.connect(lambda: lists.ask(self.fields.choice, fresh=True))
         self.test_button.clicked.connect(self._save_and_test)
         self.pull.fetched.connect(self._fetched)
-        self.use_button.clicked.connect(self._use)
 
     def open_for(self, choice: BackendChoice, *, secondary: bool = False, routed: bool = False) -> None:
         """Fills in a back-end.

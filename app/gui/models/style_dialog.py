@@ -63,13 +63,10 @@ class StyleDialog(Panel):
         self._make_cap()
         self.always = QCheckBox(self.tr("also for &new conversations"), self)
         self.always.setAccessibleName(self.tr("Also for new conversations"))
-        self.use_button = self.button(self.tr("&Use for this conversation"))
-        self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
+        self.use_button = self.button(self.tr("&Use for this conversation"), does=self._use)
+        self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"), does=self.close)
         self._lay_out()
         self.tools.reshaped.connect(self.fit)
-        self.prices_button.clicked.connect(self.prices_wanted)
-        self.use_button.clicked.connect(self._use)
-        self.close_button.clicked.connect(self.close)
         self.show_voices([], "auto")
         self.show_choice(Style(), ToolChoice(), 0.0)
 
@@ -180,7 +177,7 @@ class StyleDialog(Panel):
         self.cap.setSingleStep(0.1)
         self.cap.setPrefix("$")
         self.cap.setSpecialValueText(self.tr("no limit"))
-        self.prices_button = self.button(self.tr("&Prices…"), self.tr("Prices"))
+        self.prices_button = self.button(self.tr("&Prices…"), self.tr("Prices"), does=self.prices_wanted)
         self.prices_button.setToolTip(self.tr("What models cost. Costs are counted by this table."))
         self.cost_words = Quiet(
             self.tr("The price of this model is not known, so the limit has no effect. Enter its price."), self

@@ -95,7 +95,7 @@ class OracleHeader(QWidget):
         self.details = IconButton("info", self.tr("Details"), self)
         self.details.setCheckable(True)
         self.details.setToolTip(self.tr("Shows what was asked, how fast the answer came, and what it cost."))
-        self.switch = IconButton("columns-2", "", self)
+        self.switch = IconButton("columns-2", "", self, lambda: self.secondary_wanted.emit(not self.comparison))
         self.who = wrapped(self, self.tr("The model that answers, and the comparison"))
         self.who.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hand_button = QPushButton(self.tr("S&witch"), self)
@@ -111,7 +111,6 @@ class OracleHeader(QWidget):
         column(upper, row(self.who, self.hand_button, stretch=0), within=self, spacing=6)
         self.earlier.toggled.connect(self.earlier_toggled)
         self.details.toggled.connect(self.details_toggled)
-        self.switch.clicked.connect(lambda: self.secondary_wanted.emit(not self.comparison))
         self.hand_button.clicked.connect(self.hand_over)
         self.begin()
 

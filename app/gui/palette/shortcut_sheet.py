@@ -127,11 +127,9 @@ class ShortcutSheet(Panel):
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setWidget(self._halves)
-        self.guide_button = self.button(self.tr("Open the &guide"))
-        self.close_button = self.button(self.tr("Close"))
+        self.guide_button = self.button(self.tr("Open the &guide"), does=self._open_guide)
+        self.close_button = self.button(self.tr("Close"), does=self.close)
         add_items(self.column, (self.area, 1), 4, row(self.guide_button, None, self.close_button))
-        self.guide_button.clicked.connect(self._open_guide)
-        self.close_button.clicked.connect(self.close)
         room = self.screen().availableSize()
         self.resize(min(SIZE_PX[0], room.width()), min(SIZE_PX[1], room.height()))
 

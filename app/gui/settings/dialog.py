@@ -38,16 +38,14 @@ class ResetBar(QWidget):
         self.asking = False
         self._changed = self._undoable = 0
         self.note = Quiet(parent=self, name=self.tr("Effect of changes"))
-        self.reset_button = push_button(self.tr("&Reset all…"), self.tr("Reset all settings"), self)
+        self.reset_button = push_button(self.tr("&Reset all…"), self.tr("Reset all settings"), self, self._ask)
         self.confirm_button = push_button(self.tr("&Reset them"), self.tr("Reset all settings now"), self)
         self.keep_button = push_button(self.tr("&Keep them"), self.tr("Keep the settings as they are"), self)
-        self.undo_button = push_button(self.tr("&Undo"), self.tr("Undo the reset"), self)
+        self.undo_button = push_button(self.tr("&Undo"), self.tr("Undo the reset"), self, self._undo)
         buttons = (self.confirm_button, self.keep_button, self.undo_button)
         form.row(self.reset_button, (self.note, 1), *buttons, within=self)
-        self.reset_button.clicked.connect(self._ask)
         self.confirm_button.clicked.connect(self._confirm)
         self.keep_button.clicked.connect(self.decline)
-        self.undo_button.clicked.connect(self._undo)
 
     def show_state(self, changed: int, undoable: int) -> None:
         """Updates the bar.
@@ -118,7 +116,7 @@ class SettingsDialog(Panel):
         self.area.setAccessibleName(self.tr("Settings shown"))
         self.rows = self.area.rows
         self.reset_bar = ResetBar(self)
-        self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
+        self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"), does=self.close)
         self._lay_out()
         self._connect()
         self._refresh()
@@ -284,7 +282,6 @@ class SettingsDialog(Panel):
         self.reset_bar.asked.connect(self._commit)
         self.reset_bar.confirmed.connect(self._reset_all)
         self.reset_bar.undone.connect(self._undo)
-        self.close_button.clicked.connect(self.close)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.activated.connect(self._focus_search)
 

@@ -224,9 +224,8 @@ class LinkRow(QWidget):
         if not link.help:
             self.words.hide()
         text = self.tr("Change…") if self.to_setting else self.tr("Open…")
-        self.button = push_button(text, self.tr("{0}: open").format(name), self)
+        self.button = push_button(text, self.tr("{0}: open").format(name), self, lambda: self.wanted.emit(link.target))
         self.button.setAccessibleDescription(self.words.text())
-        self.button.clicked.connect(lambda: self.wanted.emit(link.target))
         if self.to_setting:
             page = page_of(shown[link.target].section)
             set_tip(self.button, self.tr("On the page “{0}”").format(said(Settings.pages[page].label)))

@@ -41,9 +41,8 @@ class StatusLine(QWidget):
         self.inspector_button.clicked.connect(inspector.trigger)
         inspector.toggled.connect(lambda on: self.inspector_button.set_name("chevron-down" if on else "chevron-up"))
         self.middle = middle
-        self.response = LinkButton(self)
+        self.response = LinkButton(self, does=self.latency_wanted)
         self.response.setAccessibleDescription(self.tr("Shows the latency in the inspector."))
-        self.response.clicked.connect(self.latency_wanted)
         self.counts = ElidedLabel(parent=self)
         self.counts.setAccessibleName(self.tr("Usage of this conversation"))
         self.state = ElidedLabel(parent=self)

@@ -30,9 +30,8 @@ class TopBar(QWidget):
         self.pill = ModelPill(self)
         self.oracle_button = _switch("sparkles", self.tr("Oracle"), oracle, self)
         self.oracle_button.setToolTip(self.tr("What the model thinks while you speak (Ctrl+2)."))
-        self.menu_button = IconButton("ellipsis", self.tr("Menu"), self, keys="F10")
+        self.menu_button = IconButton("ellipsis", self.tr("Menu"), self, keys="F10", does=self.open_menu)
         self._menu = menu
-        self.menu_button.clicked.connect(self.open_menu)
         self.new_button.setVisible(not sidebar.isChecked())  # the sidebar has its own
         sidebar.toggled.connect(lambda on: self.new_button.setVisible(not on))
         header.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

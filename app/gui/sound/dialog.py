@@ -271,7 +271,7 @@ class SoundDialog(Panel):
         self.processing = ProcessingBox(self)
         self.measurements = Measurements(self)
         self.talk_button = TalkButtonBox(self)
-        self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"))
+        self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"), does=self.close)
         for title, section in (
             (self.tr("Devices"), self.tests),
             (self.tr("Processing of the microphone's sound"), self.processing),
@@ -294,7 +294,6 @@ class SoundDialog(Panel):
         self.show_hotkey_trouble = self.talk_button.show_trouble
         self.show_devices = self.tests.show_devices
         self.show_level = self.tests.show_level
-        self.close_button.clicked.connect(self.close)
         self.left.connect(self.tests.leave)
         self._show_settings()
 

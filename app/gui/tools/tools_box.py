@@ -54,7 +54,7 @@ class ToolsBox(QWidget):
             set_tip(switch, help)
         self._server_part = column(spacing=6)
         self._server_rows: list[QWidget] = []
-        self.servers_button = push_button(self.tr("Tool ser&vers…"), self.tr("Tool servers"), self)
+        self.servers_button = push_button(self.tr("Tool ser&vers…"), self.tr("Tool servers"), self, self.servers_wanted)
         self.servers_button.setToolTip(self.tr("Add, test and remove servers that offer tools (MCP)."))
         self._folder_part = self._make_folders()
         switches = row(*self.switches.values(), None, spacing=GAP_PX)
@@ -62,9 +62,6 @@ class ToolsBox(QWidget):
         column(*parts, within=self, spacing=6)
         self.switches["files"].toggled.connect(self._files_switched)
         self.folders.itemSelectionChanged.connect(self._show_removable)
-        self.add_button.clicked.connect(self._ask_folder)
-        self.remove_button.clicked.connect(self._remove)
-        self.servers_button.clicked.connect(self.servers_wanted)
         self.show_choice(ToolChoice())
 
     @property
@@ -145,8 +142,8 @@ class ToolsBox(QWidget):
         self.folders.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.folders.setFixedHeight(self.fontMetrics().height() * FOLDERS_SEEN + 14)
         self.folders.setTabKeyNavigation(False)
-        self.add_button = push_button(self.tr("Add fol&der…"), self.tr("Add a folder"), self)
-        self.remove_button = push_button(self.tr("&Remove"), self.tr("Remove the folder"), self)
+        self.add_button = push_button(self.tr("Add fol&der…"), self.tr("Add a folder"), self, self._ask_folder)
+        self.remove_button = push_button(self.tr("&Remove"), self.tr("Remove the folder"), self, self._remove)
         across = row(self.folders, column(self.add_button, self.remove_button, None), stretch=0)
         part = QWidget(self)
         column(Quiet(self.tr("It may read what is in these folders:"), self), across, within=part)

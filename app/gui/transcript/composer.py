@@ -128,8 +128,7 @@ class Composer(QWidget):
         self._lit = self._dragged_over = False
         self.field = ComposerField(self)
         self.field.setAccessibleName(self.tr("Type instead of talking"))
-        self.attach = IconButton("paperclip", self.tr("Add files"), self)
-        self.attach.clicked.connect(self.attach_wanted)
+        self.attach = IconButton("paperclip", self.tr("Add files"), self, self.attach_wanted)
         self.button = IconButton("arrow-up", self.tr("Send what you typed"), self, keys=self.tr("Enter"))
         self.button.setProperty("primary", True)
         self.button.setEnabled(False)

@@ -37,8 +37,7 @@ class DocumentChip(QWidget):
         self.size_label = PlainLabel(
             self.tr("1 word") if document.words == 1 else self.tr("{0} words").format(words), self
         )
-        self.remove = IconButton("x", self.tr("Remove {0}").format(document.name), self, size=14)
-        self.remove.clicked.connect(self.removed)
+        self.remove = IconButton("x", self.tr("Remove {0}").format(document.name), self, size=14, does=self.removed)
         parts = (self.name, self.size_label, self.remove)
         row(*parts, within=self, spacing=8, margins=(ICON_PX + 16, 0, 0, 0), stretch=0)
         self.setMaximumWidth(WIDEST_PX)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
 from app.gui.design.look import Look, blend, draw_rounded, painter_on, set_ink
 from app.gui.design.motion import Glide
+from app.gui.design.plain import OnClick, connect_click
 from app.gui.design.theme import tokens
 
 SIDES_PX = 24
@@ -29,10 +30,14 @@ class SlimButton(QPushButton):
 
 
 class LinkButton(QPushButton):
-    """A flat button that underlines its text on hover. `name` is its accessible name."""
+    """A flat button that underlines its text on hover. `name` is its accessible name.
 
-    def __init__(self, parent: QWidget, text: str = "", name: str = "") -> None:
+    `does` is called or emitted on a click.
+    """
+
+    def __init__(self, parent: QWidget, text: str = "", name: str = "", does: OnClick | None = None) -> None:
         super().__init__(text, parent)
+        connect_click(self, does)
         self.setAccessibleName(name)
         self.setFlat(True)
         self.setAutoDefault(False)

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.design.fonts import embolden
-from app.gui.design.plain import PlainLabel
+from app.gui.design.plain import OnClick, PlainLabel, connect_click
 from app.gui.widgets.panel import Quiet
 
 PERMILLE = 1000
@@ -143,11 +143,15 @@ def wrapped(parent: QWidget, name: str = "", text: str = "") -> PlainLabel:
     return label
 
 
-def push_button(text: str, name: str, parent: QWidget) -> QPushButton:
-    """Returns a button that isn't triggered by Enter in a text field. `name` is its accessible name."""
+def push_button(text: str, name: str, parent: QWidget, does: OnClick | None = None) -> QPushButton:
+    """Returns a button that isn't triggered by Enter in a text field.
+
+    `name` is its accessible name. `does` is called or emitted on a click.
+    """
     button = QPushButton(text, parent)
     button.setAutoDefault(False)
     button.setAccessibleName(name)
+    connect_click(button, does)
     return button
 
 

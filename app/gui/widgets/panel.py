@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFrame, QHBoxLayout, QPushB
 
 from app.gui.design.fonts import embolden
 from app.gui.design.look import Look, blend, draw_rounded, painter_on
-from app.gui.design.plain import PlainLabel
+from app.gui.design.plain import OnClick, PlainLabel, connect_click
 from app.gui.design.theme import tokens
 
 NARROWEST_PX = 460
@@ -88,13 +88,15 @@ class Panel(QDialog):
         self.column.addSpacing(4)
         self.column.addLayout(row)
 
-    def button(self, text: str, name: str = "") -> QPushButton:
-        """Returns a button that isn't triggered by Enter in a text field. `name`: accessible name, by default
-        `text`.
+    def button(self, text: str, name: str = "", does: OnClick | None = None) -> QPushButton:
+        """Returns a button that isn't triggered by Enter in a text field.
+
+        `name` is its accessible name, by default `text`. `does` is called or emitted on a click.
         """
         button = QPushButton(text, self)
         button.setAutoDefault(False)
         button.setAccessibleName(name or text.replace("&", ""))
+        connect_click(button, does)
         return button
 
 

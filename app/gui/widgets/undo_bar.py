@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend, draw_rounded, painter_on
+from app.gui.design.plain import OnClick
 from app.gui.widgets.form import add_items, row, wrapped
 
 UNDO_MS = 10_000
@@ -59,13 +60,14 @@ class NoteBox(QWidget):
         if news:
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
-    def add_button(self, text: str, name: str) -> QToolButton:
-        """Adds a button; `name` is its accessible name."""
+    def add_button(self, text: str, name: str, does: OnClick) -> QToolButton:
+        """Adds a button; `name` is its accessible name, and `does` is called or emitted on a click."""
         # Not a push button, which would be too wide for a narrow pane in many styles.
         button = QToolButton(self)
         button.setText(text)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setAccessibleName(name)
+        button.clicked.connect(does)
         self._buttons.addWidget(button)
         return button
 
@@ -100,8 +102,7 @@ class UndoBar(NoteBox):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, beside=True)
-        self.button = self.add_button(self.tr("Undo"), self.tr("Undo the removal"))
-        self.button.clicked.connect(self.undone)
+        self.button = self.add_button(self.tr("Undo"), self.tr("Undo the removal"), self.undone)
         self.button.installEventFilter(self)
         self.timer = QTimer(self, singleShot=True, interval=UNDO_MS)
         self.timer.timeout.connect(self._expire)
@@ -170,10 +171,8 @@ class ConfirmBar(NoteBox):
 
     def __init__(self, yes: str, no: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, urgent=True)
-        self.no_button = self.add_button(no, no)
-        self.yes_button = self.add_button(yes, yes)
-        self.no_button.clicked.connect(self.decline)
-        self.yes_button.clicked.connect(self._agree)
+        self.no_button = self.add_button(no, no, self.decline)
+        self.yes_button = self.add_button(yes, yes, self._agree)
 
     def ask(self, sentence: str) -> None:
         """Shows a question and focuses the button that declines."""
