@@ -9,15 +9,18 @@ from PySide6.QtGui import QColor, QIcon
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.gui.design.icons import RATIOS, pixmap
+from app.gui.design.look import Dressed
 from app.gui.design.plain import OnClick, connect_click, set_tip
 from app.gui.design.theme import tokens
 
 
-class IconButton(QToolButton):
+class IconButton(Dressed, QToolButton):
     """A flat button with the icon `name`. `label` is its accessible name and, followed by `keys`, its tooltip.
 
     `does` is called or emitted on a click.
     """
+
+    dressed_by = (QEvent.Type.PaletteChange, QEvent.Type.StyleChange)
 
     def __init__(
         self,
@@ -39,7 +42,7 @@ class IconButton(QToolButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setIconSize(QSize(size, size))
         self.set_label(label, keys)
-        self._tint()
+        self._dress()
 
     def set_label(self, label: str, keys: str = "") -> None:
         """Sets the accessible name and the tooltip. `keys`: a shortcut to append to the tooltip."""
@@ -55,19 +58,14 @@ class IconButton(QToolButton):
         """Changes the icon."""
         if name != self._name:
             self._name = name
-            self._tint()
+            self._dress()
 
     def setCheckable(self, checkable: bool) -> None:
         """Makes the button checkable, which also tints its icon in the accent colour while checked."""
         super().setCheckable(checkable)
-        self._tint()
+        self._dress()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
-            self._tint()
-
-    def _tint(self) -> None:
+    def _dress(self) -> None:
         shown = tokens()
         wanted = (self._name, f"{shown.scheme} {shown.accent} {self.isCheckable()}")
         if wanted == self._tinted or not hasattr(self, "_size"):

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtCore import QEvent, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPaintDevice, QPainter, QPalette, QPen
+
+
+class Dressed:
+    """A mixin for widgets that adapt to a new font or palette: calls `_dress` after the events in `dressed_by`."""
+
+    dressed_by: tuple[QEvent.Type, ...] = (QEvent.Type.FontChange,)
+
+    def changeEvent(self: Any, event: QEvent) -> None:
+        super().changeEvent(event)  # type: ignore[misc]
+        if event.type() in self.dressed_by:
+            self._dress()
+
 
 STATE_COLOURS = {
     "loading": QColor("#5f6670"),

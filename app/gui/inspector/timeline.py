@@ -26,6 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.conversation.frame import FRAME_SECONDS
+from app.gui.design.look import Dressed
 from app.gui.design.plain import set_tip
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.layout import COMPACT_PX, Colours, Lanes, Layout, Letters
@@ -48,12 +49,14 @@ FINER = 2
 """Scale factor of saved images relative to the widget."""
 
 
-class TimelineView(QWidget):
+class TimelineView(Dressed, QWidget):
     """The timeline plot of `activity`.
 
     Call `begin` and `end` around each session, and `settle` after each batch of events. The user scrolls by dragging or
     with the mouse wheel, zooms with Ctrl and the wheel, and steps through the items with the keyboard.
     """
+
+    dressed_by = (QEvent.Type.PaletteChange, QEvent.Type.FontChange)
 
     told = Signal(str)
     """Emits a description of the item under the pointer or selected with the keyboard; empty if there is none."""
@@ -93,7 +96,7 @@ class TimelineView(QWidget):
         self.timer = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.PreciseTimer)
         """Runs only while the view is visible and follows a running session."""
         self.timer.timeout.connect(self.advance)
-        self._restyle()
+        self._dress()
 
     # -- the session
 
@@ -205,13 +208,7 @@ class TimelineView(QWidget):
 
     # -- painting
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
-            self._restyle()
-            self.update()
-
-    def _restyle(self) -> None:
+    def _dress(self) -> None:
         self.colours = Colours(self.palette())
         self._letters, self._small_letters = Letters(self.font(), False), Letters(self.font(), True)
         self._names = self.words.lanes()

@@ -10,7 +10,6 @@ from typing import Literal
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QEvent,
     QModelIndex,
     QPersistentModelIndex,
     QRect,
@@ -285,11 +284,6 @@ class ModelListView(QListView):
             event.ignore()
         else:
             super().keyPressEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.scheduleDelayedItemsLayout()
 
 
 class _Rows(QStyledItemDelegate):

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.design.fonts import POINTS_PER_PX, set_size
 from app.gui.design.icons import icon
-from app.gui.design.look import draw_rounded, painter_on
+from app.gui.design.look import Dressed, draw_rounded, painter_on
 from app.gui.design.theme import tokens
 from app.gui.palette.command import Command, Provider
 from app.gui.palette.delegate import COMMAND_ROLE, MATCH_ROLE, CommandDelegate
@@ -47,11 +47,13 @@ STEPS = {
 }
 
 
-class CommandPalette(QFrame):
+class CommandPalette(Dressed, QFrame):
     """A palette that fetches commands from its providers each time it opens, and closes before running one of them.
 
     `recent` contains the IDs of recently used commands, most recent first; `used` is emitted when it changes.
     """
+
+    dressed_by = (QEvent.Type.FontChange, QEvent.Type.PaletteChange)
 
     used = Signal()
 
@@ -209,11 +211,6 @@ class CommandPalette(QFrame):
         else:
             return False
         return True
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange):
-            self._dress()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         t = tokens()

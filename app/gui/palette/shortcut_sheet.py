@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFont, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMainWindow, QMenu, QScrollArea, QSizePolicy, QWidget
 
@@ -86,11 +86,6 @@ class KeyCaps(QWidget):
             for keys in reversed(self.keys):
                 paint_caps(painter, keys, self._letters(), right, self.height() / 2, tokens())
                 right -= caps_size(keys, self._letters()).width() + 12
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.updateGeometry()
 
     def _letters(self) -> QFont:
         return sized(self.font(), "caption")

@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
+from app.gui.design.look import Dressed
 from app.gui.settings.choice_editors import Choice
 from app.gui.settings.pages import PageList, SettingsArea
 from app.gui.settings.text_editors import Keys
@@ -91,7 +92,7 @@ class ResetBar(QWidget):
         self.reset_button.setFocus()
 
 
-class SettingsDialog(Panel):
+class SettingsDialog(Dressed, Panel):
     """The Settings dialog. Its pages can link to the dialogs named in `dialogs`."""
 
     changed = Signal(str, object)
@@ -265,7 +266,7 @@ class SettingsDialog(Panel):
         side = form.column(self.search, self.pages, spacing=12, stretch=1)
         foot = form.row(self.reset_bar, self.close_button, stretch=0)
         form.add_items(self.column, (form.row(side, self.area, spacing=8, stretch=1), 1), 4, foot)
-        self._fit_widths()
+        self._dress()
         room = self.screen().availableSize()
         self.resize(min(SIZE_PX[0], room.width()), min(SIZE_PX[1], room.height()))
 
@@ -285,7 +286,7 @@ class SettingsDialog(Panel):
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.activated.connect(self._focus_search)
 
-    def _fit_widths(self) -> None:
+    def _dress(self) -> None:
         self.pages.fit()
         self.search.setFixedWidth(self.pages.width())
         self.area.fit()
@@ -293,11 +294,6 @@ class SettingsDialog(Panel):
         self.setMinimumWidth(self.column.totalMinimumSize().width())
 
     # -- Qt events
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit_widths()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """On Escape, performs the first applicable action: reverts uncommitted input, clears the search, dismisses the

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFont, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from app.gui.design.fonts import POINTS_PER_PX, set_size
 from app.gui.design.icons import icon
+from app.gui.design.look import Dressed
 from app.gui.design.theme import tokens
 from app.gui.settings.rows import LINKS, LinkRow, Section, SettingRow
 from app.gui.widgets.form import column, wrapped
@@ -63,7 +64,7 @@ class PageList(SideList):
             self.tint()
 
 
-class SettingsArea(QScrollArea):
+class SettingsArea(Dressed, QScrollArea):
     """All settings and links. `rows` is keyed by setting; `dialogs` contains the dialogs that links can open."""
 
     def __init__(self, parent: QWidget, dialogs: Collection[str] = ()) -> None:
@@ -130,11 +131,6 @@ class SettingsArea(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._stack()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._dress()
 
     def _dress(self) -> None:
         set_size(self.title, "title", QFont.Weight.DemiBold)

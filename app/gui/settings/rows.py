@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QToolButton, QWidget
 
 from app.gui.design.fonts import set_size
 from app.gui.design.icons import icon
-from app.gui.design.look import painter_on, set_ink
+from app.gui.design.look import Dressed, painter_on, set_ink
 from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.settings.choice_editors import EDITORS, Choice
@@ -30,8 +30,10 @@ def _row_grid(row: QWidget) -> QGridLayout:
     return grid(8, 4, stretch=0, within=row, margins=(SIDES_PX, ENDS_PX, SIDES_PX, ENDS_PX))
 
 
-class SettingRow(QWidget):
+class SettingRow(Dressed, QWidget):
     """One setting with its label, editor and explanation. `changed` emits the new value once it is committed."""
+
+    dressed_by = (QEvent.Type.FontChange, QEvent.Type.StyleChange, *Quiet.dressed_by)
 
     changed = Signal(object)
 
@@ -151,12 +153,6 @@ class SettingRow(QWidget):
         default = self.editor.in_words(self.declared.default)
         set_tip(self.reset, self.tr("Back to the default: {0}").format(default))
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        kinds = QEvent.Type
-        if event.type() in (kinds.FontChange, kinds.ApplicationPaletteChange, kinds.PaletteChange, kinds.StyleChange):
-            self._dress()
-
     def _dress(self) -> None:
         """Applies sizes and colours from the theme."""
         if isinstance(self.editor, Lines):
@@ -208,7 +204,7 @@ LINKS = (
 )
 
 
-class LinkRow(QWidget):
+class LinkRow(Dressed, QWidget):
     """A row with a link. `wanted` emits the link's target when it is clicked."""
 
     wanted = Signal(str)
@@ -247,11 +243,6 @@ class LinkRow(QWidget):
         text = f"{self.label.text()}\n{said(self.link.help)}".casefold()
         return all(word in text for word in words)
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._dress()
-
     def _dress(self) -> None:
         set_size(self.label, "small", QFont.Weight.Medium)
         set_size(self.words, "caption")
@@ -280,7 +271,7 @@ class _Card(QWidget):
                 painter.drawLine(QPointF(SIDES_PX, row.y()), QPointF(self.width() - SIDES_PX, row.y()))
 
 
-class Section(QWidget):
+class Section(Dressed, QWidget):
     """A titled card of rows, hidden if none of its rows is shown."""
 
     def __init__(self, title: str, page: str, parent: QWidget) -> None:
@@ -307,11 +298,6 @@ class Section(QWidget):
         self.setVisible(shown)
         self._card.update()
         return shown
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._dress()
 
     def _dress(self) -> None:
         set_size(self.heading, "small", QFont.Weight.DemiBold)

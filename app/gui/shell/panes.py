@@ -6,10 +6,11 @@ import base64
 import binascii
 import logging
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QByteArray, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
+from app.gui.design.look import Dressed
 from app.gui.state.settings_controller import SettingsController
 from app.gui.widgets.form import column
 
@@ -32,7 +33,7 @@ USUAL_LINE_PX = 17
 _log = logging.getLogger(__name__)
 
 
-class Panes(QWidget):
+class Panes(Dressed, QWidget):
     """Arranges the panes: `conversations`, `talk` and `oracle` side by side, and `inspector` below them."""
 
     def __init__(
@@ -104,12 +105,9 @@ class Panes(QWidget):
         inspector = round(min(MOST_INSPECTOR_PX * self.scale, max(INSPECTOR_PX * self.scale, height * INSPECTOR_SHARE)))
         self.rows.setSizes([max(1, height - inspector), inspector])
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Adapts the layout when the font changes."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
-            self.fit_into(self.window().width())
+    def _dress(self) -> None:
+        self._inspector.setMinimumHeight(round(LEAST_INSPECTOR_PX * self.scale))
+        self.fit_into(self.window().width())
 
     def _choose(self) -> None:
         self.chosen = True

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QRectF
+from PySide6.QtCore import QPoint, QRectF
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.gui.design.icon_button import IconButton
+from app.gui.design.look import Dressed
 from app.gui.design.theme import tokens
 from app.gui.models.model_pill import ModelPill
 from app.gui.widgets.form import row
 
 
-class TopBar(QWidget):
+class TopBar(Dressed, QWidget):
     """The top bar.
 
     - `header`: the widget that shows the conversation's title
@@ -38,7 +39,7 @@ class TopBar(QWidget):
         unit = tokens().unit
         items = (self.sidebar_button, self.new_button, unit, (header, 1), unit, self.pill, self.oracle_button)
         row(*items, self.menu_button, within=self, spacing=unit, margins=(2 * unit, unit, 2 * unit, unit))
-        self._fit()
+        self._dress()
 
     def open_menu(self) -> None:
         """Opens the menu below its button."""
@@ -46,12 +47,7 @@ class TopBar(QWidget):
         # `exec` would run a nested event loop.
         self._menu.popup(button.mapToGlobal(button.rect().bottomRight() - QPoint(self._menu.sizeHint().width(), 0)))
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
-
-    def _fit(self) -> None:
+    def _dress(self) -> None:
         self.setMinimumHeight(max(tokens().bar, self.fontMetrics().height() + 24))
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
@@ -99,11 +99,6 @@ class TalkButton(QAbstractButton):
         super().mouseReleaseEvent(event)
         if down and not self.isDown() and not self.hitButton(event.position().toPoint()):
             self.released.emit()  # Qt doesn't emit this if the pointer is outside the button
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.updateGeometry()
 
     def _fonts(self) -> tuple[QFont, QFont]:
         return sized(self.font(), "body", QFont.Weight.DemiBold), sized(self.font(), "caption")

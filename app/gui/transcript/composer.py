@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.gui.cards.card import LONGEST_BODY
 from app.gui.design.icon_button import IconButton
-from app.gui.design.look import draw_rounded, painter_on
+from app.gui.design.look import Dressed, draw_rounded, painter_on
 from app.gui.design.plain import shortened, show_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import Phase
@@ -23,7 +23,7 @@ MOST_LINES = 7
 SIDE_PX, ROUND_PX = 6, 16
 
 
-class ComposerField(QPlainTextEdit):
+class ComposerField(Dressed, QPlainTextEdit):
     """An input field that grows with its contents. Enter sends, Shift+Enter inserts a line break, and the up and down
     arrow keys recall sent messages. `shell/key_routing.py` decides which key events the field receives.
     """
@@ -42,8 +42,8 @@ class ComposerField(QPlainTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setStyleSheet("QPlainTextEdit { border: none; padding: 0px; background: transparent; }")
         self.document().setDocumentMargin(4)
-        self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
-        self._fit()
+        self.document().documentLayout().documentSizeChanged.connect(lambda _: self._dress())
+        self._dress()
 
     def text(self) -> str:
         """Returns the typed text."""
@@ -54,18 +54,13 @@ class ComposerField(QPlainTextEdit):
         self.setPlainText(shortened(text, LONGEST_BODY))
         self.moveCursor(QTextCursor.MoveOperation.End)
 
-    def _fit(self) -> None:
+    def _dress(self) -> None:
         lines = max(1, min(MOST_LINES, int(self.document().size().height())))
         high = round(lines * self.fontMetrics().lineSpacing() + 2 * self.document().documentMargin()) + 2
         more = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines == MOST_LINES else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         self.setVerticalScrollBarPolicy(more)
         if high != self.height() or self.minimumHeight() != high:
             self.setFixedHeight(high)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)

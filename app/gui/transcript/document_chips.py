@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWi
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document, given_words
 from app.gui.design.icon_button import IconButton
 from app.gui.design.icons import paint_icon
-from app.gui.design.look import draw_rounded, painter_on
+from app.gui.design.look import Dressed, draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.widgets.elided import ElidedLabel
@@ -57,11 +57,6 @@ class DocumentChip(QWidget):
         set_tip(self, f"{self.document.name}\n{about}", wrap=True)
         set_tip(self.remove, self.remove.accessibleName(), wrap=True)
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
-            self.update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = tokens()
         with painter_on(self) as painter:
@@ -73,8 +68,10 @@ class DocumentChip(QWidget):
             paint_icon(painter, "file-text", QColor(shown.text), place)
 
 
-class DocumentChips(QScrollArea):
+class DocumentChips(Dressed, QScrollArea):
     """Rows of `DocumentChip`s that scroll if there are more than two. Hidden if there are no documents."""
+
+    dressed_by = (QEvent.Type.FontChange, QEvent.Type.StyleChange)
 
     remove_wanted = Signal(int)
     """Emits the index of the document to remove."""
@@ -112,7 +109,7 @@ class DocumentChips(QScrollArea):
             chip.remove.installEventFilter(self)
             chip.show()
         self._columns = 0
-        self._arrange()
+        self._dress()
         self.setVisible(bool(self.chips))
         if had_focus >= 0 and self.chips:
             self.chips[min(had_focus, len(self.chips) - 1)].remove.setFocus()
@@ -131,14 +128,9 @@ class DocumentChips(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange()
+        self._dress()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._arrange()
-
-    def _arrange(self) -> None:
+    def _dress(self) -> None:
         """Arranges the chips in rows, with as many per row as possible without hiding `LEAST_LETTERS` of any name."""
         if not self.chips:
             return

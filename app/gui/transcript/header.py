@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
+from app.gui.design.look import Dressed
 from app.gui.design.plain import set_tip
 from app.gui.state.choice import SERVER_PREFIX
 from app.gui.widgets.elided import ElidedLabel
@@ -16,7 +17,7 @@ from app.session.control import Style, ToolChoice
 from app.untrusted.text import one_line
 
 
-class TranscriptHeader(QWidget):
+class TranscriptHeader(Dressed, QWidget):
     """Shows the conversation's title, and its settings that differ from the defaults."""
 
     style_wanted = Signal()
@@ -38,7 +39,7 @@ class TranscriptHeader(QWidget):
         title = one_line(title, LONGEST_TITLE)
         self.heading.setText(title or self.tr("Conversation"))
         set_tip(self.heading, title)
-        self._leave_room()
+        self._dress()
 
     def show_choice(self, style: Style, tools: ToolChoice, cap: float) -> None:
         """Shows the conversation's settings. `cap` is the spending limit in US dollars, 0 for none."""
@@ -60,11 +61,6 @@ class TranscriptHeader(QWidget):
         set_tip(self.button, "\n".join((help, *parts)))
         set_tip(self.words, "\n".join((*parts, style.persona)).strip())
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._leave_room()
-
-    def _leave_room(self) -> None:
+    def _dress(self) -> None:
         """Limits the title to its natural width, leaving the remaining space for the settings."""
         self.heading.setMaximumWidth(self.heading.sizeHint().width())

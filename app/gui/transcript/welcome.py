@@ -18,13 +18,14 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.design.fonts import set_size
+from app.gui.design.look import Dressed
 from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column
 from app.gui.widgets.panel import Quiet
 
 
-class Welcome(QScrollArea):
+class Welcome(Dressed, QScrollArea):
     """A heading, a tagline and four sample questions. Scrolls if the pane is too short."""
 
     asked = Signal(str)
@@ -74,7 +75,7 @@ class Welcome(QScrollArea):
         for part in (self.viewport(), page):
             part.setAutoFillBackground(False)
         self._columns = 0
-        self._fit()
+        self._dress()
 
     def show_cards(self, cards: QWidget) -> None:
         """Shows `cards` above the questions."""
@@ -100,12 +101,7 @@ class Welcome(QScrollArea):
         super().resizeEvent(event)  # type: ignore[arg-type]  # the stub expects a QResizeEvent, which this is
         self._arrange()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
-
-    def _fit(self) -> None:
+    def _dress(self) -> None:
         set_size(self.heading, "display", QFont.Weight.DemiBold)
         set_size(self.sentence, "body")
         self._arrange()

@@ -6,13 +6,16 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QListWidget, QWidget
 
+from app.gui.design.look import Dressed
 from app.gui.design.theme import tokens
 
 NARROWEST_PX = 176
 
 
-class SideList(QListWidget):
+class SideList(Dressed, QListWidget):
     """A frameless list of page names. Call `fit` after adding them."""
+
+    dressed_by = (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange)
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -28,11 +31,6 @@ class SideList(QListWidget):
             item.setSizeHint(QSize(0, metrics.lineSpacing() + 20))
         widest = max(metrics.horizontalAdvance(item.text()) for item in items)
         self.setFixedWidth(max(NARROWEST_PX, widest + before_px + 30))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.ApplicationPaletteChange):
-            self._dress()
 
     def _dress(self) -> None:
         sheet = (

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.gui.design.fonts import embolden
-from app.gui.design.look import Look, blend, draw_rounded, painter_on
+from app.gui.design.look import Dressed, Look, blend, draw_rounded, painter_on
 from app.gui.design.plain import OnClick, PlainLabel, connect_click
 from app.gui.design.theme import tokens
 
@@ -100,8 +100,10 @@ class Panel(QDialog):
         return button
 
 
-class Quiet(PlainLabel):
+class Quiet(Dressed, PlainLabel):
     """A dimmed label with word wrap. If `selectable`, its text can be selected and copied."""
+
+    dressed_by = (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange)
 
     def __init__(
         self, text: str = "", parent: QWidget | None = None, *, name: str = "", selectable: bool = False
@@ -112,12 +114,7 @@ class Quiet(PlainLabel):
         if selectable:
             flags = Qt.TextInteractionFlag
             self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.TextSelectableByKeyboard)
-        self._dim()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
-            self._dim()
+        self._dress()
 
     def ink(self) -> QColor:
         """Returns the text colour for the current theme."""
@@ -125,7 +122,7 @@ class Quiet(PlainLabel):
         ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
         return blend(ink, ground, 0.3)
 
-    def _dim(self) -> None:
+    def _dress(self) -> None:
         palette = QApplication.palette()
         palette.setColor(QPalette.ColorRole.WindowText, self.ink())
         if palette.color(QPalette.ColorRole.WindowText) != self.palette().color(QPalette.ColorRole.WindowText):

@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QTextBrowser, QTextEdit, QWidget
 
 from app.gui.design.fonts import Size, set_size, sized
+from app.gui.design.look import Dressed
 from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import add_items, column, row, wrapped
@@ -134,8 +135,10 @@ _SHAPES: dict[Kind, tuple[Size, QFont.Weight, int, bool]] = {
 """The size and weight of the text of each kind, the space above it in pixels, and whether it is dimmed."""
 
 
-class LicencePage(QTextEdit):
+class LicencePage(Dressed, QTextEdit):
     """Only plain text is shown, which can be selected."""
+
+    dressed_by = (QEvent.Type.FontChange, QEvent.Type.PaletteChange)
 
     def __init__(self, blocks: Sequence[Block], parent: QWidget) -> None:
         super().__init__(parent)
@@ -145,14 +148,9 @@ class LicencePage(QTextEdit):
         self.setTabChangesFocus(True)
         self.setCursorWidth(0)  # nothing is written here
         self.document().setDocumentMargin(16)
-        self._write()
+        self._dress()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange):
-            self._write()
-
-    def _write(self) -> None:
+    def _dress(self) -> None:
         place = self.verticalScrollBar().value()
         self.clear()
         cursor = QTextCursor(self.document())
@@ -178,7 +176,7 @@ LETTERS = 56
 """The least width, in average letters."""
 
 
-class AboutDialog(Panel):
+class AboutDialog(Dressed, Panel):
     """Its second page lists the parts of the bill of materials, and what `resources/licences.md` says.
 
     `guide_wanted`: the user wants to read the guide.
@@ -271,11 +269,6 @@ class AboutDialog(Panel):
             self._turn_to(0)
         else:
             super().keyPressEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._dress()
 
     def _dress(self) -> None:
         room = self.screen().availableSize().width()
