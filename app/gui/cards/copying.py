@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QAbstractScrollArea, QPushButton, QWidget
 
@@ -16,6 +16,7 @@ from app.gui.cards.card import LINE_BREAK, Element, Paragraph
 from app.gui.cards.document import CardDocument
 from app.gui.design.icons import icon
 from app.gui.design.look import Look
+from app.gui.design.motion import timer
 
 Key = tuple[int, int]
 """The index of a card and of a code block within it."""
@@ -82,8 +83,7 @@ class CodeButton(QPushButton):
         super().__init__(parent)
         self._code = ""
         self._copied = False
-        self._timer = QTimer(self, singleShot=True, interval=TELLS_MS)
-        self._timer.timeout.connect(lambda: self._tell(copied=False))
+        self._timer = timer(self, TELLS_MS, lambda: self._tell(copied=False))
         self.setProperty("flat", True)
         self.setStyleSheet(STYLE)
         self.setCursor(Qt.CursorShape.ArrowCursor)

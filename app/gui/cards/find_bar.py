@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QLineEdit, QTextEdit, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend
+from app.gui.design.motion import timer
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.widgets.form import row
 
@@ -43,8 +44,7 @@ class FindBar(QWidget):
         self.close_button.setToolTip(self.tr("Close the search (Esc)"))
         buttons = (self.previous_button, self.next_button, self.close_button)
         row(self.field, self.count, *buttons, within=self, spacing=6, stretch=0)
-        self._later = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
-        self._later.timeout.connect(self._search)
+        self._later = timer(self, SEARCH_AFTER_MS, self._search)
         self.field.textChanged.connect(lambda _: self._later.start())
         self.next_button.clicked.connect(lambda: self.step(1))
         self.previous_button.clicked.connect(lambda: self.step(-1))

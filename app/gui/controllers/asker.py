@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.conversation import events as e
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.languages import AUTOMATIC
+from app.gui.design.motion import timer
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.widgets.translation import window_language
@@ -49,8 +50,7 @@ class Asker(QObject):
         self._session: Session | None = None
         """The one that is being asked."""
         self._text = ""
-        self._patience = QTimer(self, singleShot=True)
-        self._patience.timeout.connect(lambda: self._set_active(False))
+        self._patience = timer(self, 0, lambda: self._set_active(False))
         manager.phase_changed.connect(lambda _: self._set_active(False))
 
     def ask(self, text: str) -> None:

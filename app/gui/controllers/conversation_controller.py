@@ -13,10 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QDateTime, QLocale, QObject, QTimer, Signal
+from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
+from app.gui.design.motion import timer
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.pane import TranscriptPane
@@ -86,8 +87,7 @@ class ConversationController(QObject):
         self._trouble_told = ""
         self._opening = ""  # the key of the conversation that is being read, to be shown
         self._unkept = False  # of what is shown, something is written down nowhere
-        self._keep_timer = QTimer(self, singleShot=True, interval=KEEP_AFTER_MS)
-        self._keep_timer.timeout.connect(self._keep_setup)
+        self._keep_timer = timer(self, KEEP_AFTER_MS, self._keep_setup)
 
     @property
     def keeps(self) -> bool:

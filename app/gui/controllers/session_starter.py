@@ -8,10 +8,11 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.controllers.sound_controller import SoundController
+from app.gui.design.motion import timer
 from app.gui.shell.model_popover import ModelPopover
 from app.gui.state.choice import backend_choice, session_choice
 from app.gui.state.session_manager import SessionManager
@@ -63,8 +64,7 @@ class SessionStarter(QObject):
         self._looking: asyncio.Task[None] | None = None
         self._borrowed = False
         """Whether the back-end is that of a conversation that was opened, or took over: not the user's choice."""
-        self._restart_soon = QTimer(self, singleShot=True, interval=0)  # several changes make one fresh start
-        self._restart_soon.timeout.connect(self._restart)
+        self._restart_soon = timer(self, 0, self._restart)  # several changes make one fresh start
         manager.prepare(session_choice(settings))
         manager.restart_wanted.connect(self.restart_soon)
         manager.backends.settled.connect(self._backend_settled)

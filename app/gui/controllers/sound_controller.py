@@ -11,11 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import events as e
 from app.conversation.events import Processing
+from app.gui.design.motion import timer
 from app.gui.shell.menu import TalkMenu
 from app.gui.shell.message_bar import MessageBar
 from app.gui.shell.message_row import Level
@@ -89,10 +90,8 @@ class SoundController(QObject):
         self._none_work = False
         self._granted: dict[str, str] = {}
         self.news_ms = {"back": GOOD_NEWS_MS, "moved": NEWS_MS}
-        self._news: dict[str, QTimer] = {}
-        for kind in ("microphone", "loudspeaker"):
-            timer = self._news[kind] = QTimer(self, singleShot=True)
-            timer.timeout.connect(partial(messages.clear_topic, kind))
+        kinds = ("microphone", "loudspeaker")
+        self._news = {kind: timer(self, 0, partial(messages.clear_topic, kind)) for kind in kinds}
         self._looking: asyncio.Task[None] | None = None
         self._look_again = False
         devices.devices_picked.connect(self.pick_devices)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QSizePolicy, QWidget
 
@@ -16,6 +16,7 @@ from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.list_view import ConversationRows
 from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
+from app.gui.design.motion import timer
 from app.gui.design.plain import verbatim
 from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import column, row
@@ -133,8 +134,8 @@ class ConversationsPane(QWidget):
         self._words: str | None = None
         self.list = ConversationList(self)
         self._lay_out()
-        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_MS)
-        self._day_timer = QTimer(self, interval=DAY_CHECK_MS)
+        self._search_timer = timer(self, SEARCH_MS, self._search)
+        self._day_timer = timer(self, DAY_CHECK_MS, lambda: self.list.grow_old(self._now()), repeats=True)
         self._day_timer.setTimerType(Qt.TimerType.VeryCoarseTimer)
         self._day_timer.start()
         self._make_menus()
@@ -301,8 +302,6 @@ class ConversationsPane(QWidget):
 
     def _connect(self) -> None:
         self.search.textChanged.connect(lambda _: self._search_timer.start())
-        self._search_timer.timeout.connect(self._search)
-        self._day_timer.timeout.connect(lambda: self.list.grow_old(self._now()))
         self.list.renamed.connect(self.renamed)
         self.rows.opened.connect(self.opened)
         self.rows.pin_wanted.connect(self._toggle_pin)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, QStandardPaths, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, QStandardPaths, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QFont, QHideEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QStackedWidget, QWidget
 
@@ -14,7 +14,7 @@ from app.gui.demo.fitted_text import SMALL_SHARE, FittedText, ink, side_ink
 from app.gui.demo.side_view import Lights
 from app.gui.demo.stage_page import StagePage, Verdict
 from app.gui.design.look import blend
-from app.gui.design.motion import Glide, reduced_motion
+from app.gui.design.motion import Glide, reduced_motion, timer
 from app.gui.design.theme import tokens
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.gui.shell.key_routing import KeyRouting
@@ -58,8 +58,7 @@ class StartPage(QWidget):
         self.status = FittedText(self, colour="dim", lines=2, share=SMALL_SHARE)
         self._bright = {side: Glide(lambda _: self._colour(), self, milliseconds=tokens().slow_ms) for side in SIDES}
         self.step = 0
-        self._beat = QTimer(self, interval=BEAT_MS)
-        self._beat.timeout.connect(self._advance)
+        self._beat = timer(self, BEAT_MS, self._advance, repeats=True)
         self._lay_out()
         self._show_step()
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.conversation import events as e
 from app.demo.base import DemoFigure, DemoOffer, DemoQuestion, choice_of
@@ -17,6 +17,7 @@ from app.demo.record import Recorder
 from app.demo.service import DemoService
 from app.demo.side import RunningTime, SideState
 from app.gui.demo.stage_page import StagePage
+from app.gui.design.motion import timer
 from app.gui.state.background_tasks import log_fault
 from app.gui.state.session_manager import SessionManager
 from app.session.control import BackendChoice, SessionChoice, SessionFactory, UserError
@@ -45,8 +46,7 @@ class LiveTalk(QObject):
         self.manager = SessionManager(factory, self._on_event, self)
         self.manager.failed.connect(lambda sentence, _: self.failed.emit(sentence))
         self.manager.phase_changed.connect(self._phase_changed)
-        self._mute = QTimer(self, singleShot=True, interval=RELEASE_MS)
-        self._mute.timeout.connect(lambda: self.manager.want(muted=True))
+        self._mute = timer(self, RELEASE_MS, lambda: self.manager.want(muted=True))
         self._forget()
 
     def _forget(self) -> None:

@@ -1,13 +1,20 @@
-"""Short animations of a value. With reduced motion, the final value is set immediately."""
+"""Timers, and short animations of a value. With reduced motion, the final value is set immediately."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEasingCurve, QObject, QVariantAnimation
+from PySide6.QtCore import QEasingCurve, QObject, QTimer, QVariantAnimation
 from PySide6.QtWidgets import QApplication
 
 _PROPERTY = "reducedMotion"
+
+
+def timer(parent: QObject, milliseconds: int, does: Callable[[], object], *, repeats: bool = False) -> QTimer:
+    """Returns a timer that calls `does` once it has run out, or each time if it `repeats`. It isn't started."""
+    made = QTimer(parent, singleShot=not repeats, interval=milliseconds)
+    made.timeout.connect(does)
+    return made
 
 
 def reduce_motion(reduced: bool) -> None:

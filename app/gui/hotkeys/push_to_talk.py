@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
+
+from app.gui.design.motion import timer
 
 REPEAT_MS = 40
 """A release followed by a press within this time is an auto-repeat. Keyboards repeat at intervals of up to about 30 ms,
@@ -40,10 +42,8 @@ class PushToTalk(QObject):
         self._enabled = False
         # Some X servers send unmarked pairs of release and press events while a key is held, so a release counts only
         # if no press follows immediately.
-        self._space_up = QTimer(self, singleShot=True, interval=REPEAT_MS)
-        self._space_up.timeout.connect(lambda: self.let_go("space"))
-        self._command_up = QTimer(self, singleShot=True, interval=COMMAND_REPEAT_MS)
-        self._command_up.timeout.connect(self._forget_command)
+        self._space_up = timer(self, REPEAT_MS, lambda: self.let_go("space"))
+        self._command_up = timer(self, COMMAND_REPEAT_MS, self._forget_command)
         self._released_at = -math.inf
         self._press_owed = False  # a "release" command has arrived ahead of its "press"
 

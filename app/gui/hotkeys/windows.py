@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 
+from app.gui.design.motion import timer
 from app.gui.hotkeys.hotkey import Hotkey, ThreadedGrabber
 
 POLL_MS = 15
@@ -44,8 +45,7 @@ class WindowsHotkeys(ThreadedGrabber):
         self._thread: threading.Thread | None = None
         self._keys: Mapping[str, Hotkey] = {}
         self._down: dict[str, int] = {}
-        self._poll = QTimer(self, interval=POLL_MS)
-        self._poll.timeout.connect(self._check_released)
+        self._poll = timer(self, POLL_MS, self._check_released, repeats=True)
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
         """Grabs the keys on a new thread, after rejecting those that don't work on this keyboard layout."""

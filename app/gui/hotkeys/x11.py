@@ -6,8 +6,9 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from PySide6.QtCore import QObject, QSocketNotifier, QTimer
+from PySide6.QtCore import QObject, QSocketNotifier
 
+from app.gui.design.motion import timer
 from app.gui.hotkeys.hotkey import Grabber, Hotkey
 
 REPEAT_MS = 40
@@ -37,8 +38,7 @@ class X11Hotkeys(Grabber):
         self._down: dict[int, str] = {}
         self._released: set[int] = set()
         self._remapped = False
-        self._release_timer = QTimer(self, singleShot=True, interval=REPEAT_MS)
-        self._release_timer.timeout.connect(self._flush_releases)
+        self._release_timer = timer(self, REPEAT_MS, self._flush_releases)
 
     def bind(self, keys: Mapping[str, Hotkey]) -> None:
         """Grabs the keys; blocks until the X server has replied."""

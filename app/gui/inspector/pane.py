@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QToolButton, QWidget
 
 from app.conversation import events as e
 from app.conversation.record.latency import Stages, figures
+from app.gui.design.motion import timer
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.timeline_page import TimelinePage
@@ -44,8 +45,7 @@ class InspectorPane(QWidget):
         self.latency: LatencyView | None = None
         self.requests: RequestsPage | None = None
         self._stage_changes = -1
-        self._timer = QTimer(self, singleShot=True, interval=REFRESH_MS)
-        self._timer.timeout.connect(self._refresh)
+        self._timer = timer(self, REFRESH_MS, self._refresh)
         self.tabs = QTabBar(self)
         self.tabs.setAccessibleName(self.tr("Parts of the inspector"))
         self.tabs.setDrawBase(False)

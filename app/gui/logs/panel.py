@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.diagnostics.logs import Log
+from app.gui.design.motion import timer
 from app.gui.design.plain import PlainLabel
 from app.gui.logs.table_model import LogTable, full_text
 from app.gui.logs.view import LogView
@@ -67,8 +68,8 @@ class LogPanel(Panel):
         self.folder_button = self.button(self.tr("&Open the log folder"), does=self._open_folder)
         self.close_button = self.button(self.tr("Close"), does=self.close)
         self.answer = Quiet(parent=self)
-        self._update_timer = QTimer(self, interval=UPDATE_MS)
-        self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_MS)
+        self._update_timer = timer(self, UPDATE_MS, self.catch_up, repeats=True)
+        self._search_timer = timer(self, SEARCH_MS, self._filter)
         self._set_texts()
         self._lay_out()
         self._connect()
@@ -245,8 +246,6 @@ class LogPanel(Panel):
         self.level.activated.connect(self._filter)
         self.search.textChanged.connect(self._search_timer.start)
         self.search.returnPressed.connect(self._filter)
-        self._search_timer.timeout.connect(self._filter)
-        self._update_timer.timeout.connect(self.catch_up)
         self.view.following_changed.connect(lambda following: self.newest_button.setEnabled(not following))
         self.view.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self.table.modelReset.connect(self._on_selection_changed)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import logging
 
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from app.diagnostics.logs import Log
+from app.gui.design.motion import timer
 from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE, LogTable
 from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
@@ -32,8 +33,7 @@ class LogPage(QWidget):
         self.open_button.setAccessibleName(self.tr("Open the whole log"))
         self.open_button.clicked.connect(self.dialog_wanted)
         form.column((self.view, 1), form.row(None, self.open_button), within=self, spacing=4, margins=(0, 0, 0, 4))
-        self._timer = QTimer(self, interval=UPDATE_MS)
-        self._timer.timeout.connect(self.view.catch_up)
+        self._timer = timer(self, UPDATE_MS, self.view.catch_up, repeats=True)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

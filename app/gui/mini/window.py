@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QColor,
@@ -28,6 +28,7 @@ from app.gui.design.fonts import set_size
 from app.gui.design.icon_button import IconButton
 from app.gui.design.look import draw_rounded, painter_on, set_ink
 from app.gui.design.model_colours import model_colour
+from app.gui.design.motion import timer
 from app.gui.design.plain import PlainLabel, elided
 from app.gui.design.theme import tokens
 from app.gui.sound.talk_button import TalkButton
@@ -184,8 +185,7 @@ class MiniWindow(QWidget):
         self.silence.clicked.connect(self.silence_wanted)
         self.back.clicked.connect(self.back_wanted)
         self._grip: QPoint | None = None  # where the mouse button was pressed, relative to the window
-        self._settled = QTimer(self, singleShot=True, interval=SETTLE_MS)
-        self._settled.timeout.connect(self._settle)
+        self._settled = timer(self, SETTLE_MS, self._settle)
         self._lay_out()
         self._fit()
 

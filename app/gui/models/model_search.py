@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from app.gui.design.motion import timer
 from app.gui.models.favourites import Favourites
 from app.gui.models.model_list import ModelListView, model_rows
 from app.gui.models.model_lists import ModelLists
@@ -58,11 +59,10 @@ class ModelSearch(QWidget):
         self.field.setClearButtonEnabled(True)
         self.list = ModelListView(self)
         self.empty = wrapped(self, text=self.tr("No match. “Models and servers” takes any model and server by name."))
-        self._later = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
+        self._later = timer(self, SEARCH_AFTER_MS, self.refresh)
         column(self.field, self.list, self.empty, within=self)
         self.field.installEventFilter(self)
         self.field.textChanged.connect(lambda _: self._later.start())
-        self._later.timeout.connect(self.refresh)
         self.list.picked.connect(self.picked)
         self.list.starred.connect(self._star)
         self.list.left_above.connect(self.field.setFocus)

@@ -16,9 +16,10 @@ import sys
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from app.gui.design.motion import timer
 from app.platform import single_instance
 from app.platform.files import try_lock
 from app.untrusted.limits import COMMAND, COMMAND_CLIENTS
@@ -110,9 +111,7 @@ class Instance(QObject):
             connection.setReadBufferSize(2 * COMMAND.bytes)
             connection.readyRead.connect(self._on_readable)
             connection.disconnected.connect(self._on_disconnected)
-            timeout = QTimer(connection, singleShot=True, interval=TIMEOUT_MS)
-            timeout.timeout.connect(lambda one=connection: one.abort())
-            timeout.start()
+            timer(connection, TIMEOUT_MS, connection.abort).start()
             if connection.bytesAvailable():
                 self._read_from(connection)
 

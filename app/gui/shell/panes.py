@@ -6,11 +6,12 @@ import base64
 import binascii
 import logging
 
-from PySide6.QtCore import QByteArray, QObject, Qt, QTimer
+from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
 
 from app.gui.design.look import Dressed
+from app.gui.design.motion import timer
 from app.gui.state.settings_controller import SettingsController
 from app.gui.widgets.form import column
 
@@ -132,8 +133,7 @@ class WindowLayoutStore(QObject):
         self._keep = keep
         self.mini: tuple[int, int] | None = None
         """The mini window's desktop position in pixels, or None if the user has never moved it."""
-        self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
-        self._timer.timeout.connect(self.save)
+        self._timer = timer(self, SAVE_AFTER_MS, self.save)
         for splitter in (panes.columns, panes.rows):
             splitter.splitterMoved.connect(lambda *_: self._timer.start())
         for action in panes.actions_:

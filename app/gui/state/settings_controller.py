@@ -9,8 +9,9 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
+from app.gui.design.motion import timer
 from app.settings.declarations import Settings, declarations
 from app.settings.kept_state import WindowState
 
@@ -33,10 +34,8 @@ class SettingsController(QObject):
         self.state = state
         self._follows: dict[str, Callable[[Any], None]] = {}
         self._known = {one.name: getattr(settings, one.name) for one in declarations()}
-        self._timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
-        self._timer.timeout.connect(self.save)
-        self._state_timer = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
-        self._state_timer.timeout.connect(self._save_state)
+        self._timer = timer(self, SAVE_AFTER_MS, self.save)
+        self._state_timer = timer(self, SAVE_AFTER_MS, self._save_state)
 
     def follow(self, *keys: str, does: Callable[[Any], None]) -> None:
         """Calls `does` with the new value whenever `change` changes one of these settings."""

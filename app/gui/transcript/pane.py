@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRectF, Qt, QTime, QTimer, Signal
+from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRectF, Qt, QTime, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent, QPaintEvent, QPalette
 from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
@@ -21,6 +21,7 @@ from app.gui.cards.find_bar import FindBar
 from app.gui.cards.view import CardView
 from app.gui.design.icon_button import IconButton
 from app.gui.design.look import draw_rounded, painter_on
+from app.gui.design.motion import timer
 from app.gui.design.theme import tokens
 from app.gui.transcript.composer import Composer
 from app.gui.transcript.document_chips import DocumentChips
@@ -147,8 +148,7 @@ class TranscriptPane(QWidget):
         self._earlier: list[Turn] = []  # turns of the previous sessions in view
         self._cards: list[Turn | None] = []  # the turn shown by each card; None for a divider or note
         self._past: deque[Entry | str] = deque()  # entries and headings of past sessions still to be shown
-        self._past_timer = QTimer(self, interval=0, singleShot=True)
-        self._past_timer.timeout.connect(self._show_some)
+        self._past_timer = timer(self, 0, self._show_some)
         self._begin_entries()
 
     def add_below(self, widget: QWidget) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend, draw_rounded, painter_on
+from app.gui.design.motion import timer
 from app.gui.design.plain import OnClick
 from app.gui.widgets.form import add_items, row, wrapped
 
@@ -104,8 +105,7 @@ class UndoBar(NoteBox):
         super().__init__(parent, beside=True)
         self.button = self.add_button(self.tr("Undo"), self.tr("Undo the removal"), self.undone)
         self.button.installEventFilter(self)
-        self.timer = QTimer(self, singleShot=True, interval=UNDO_MS)
-        self.timer.timeout.connect(self._expire)
+        self.timer = timer(self, UNDO_MS, self._expire)
         self._hovered = False
 
     def show_removed(self, titles: Sequence[str]) -> None:

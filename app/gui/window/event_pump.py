@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 
 from app.conversation.events import Event, LevelMeasured
+from app.gui.design.motion import timer
 
 BATCH_MS = 33
 
@@ -40,11 +41,8 @@ class EventPump(QObject):
         self._waiting: list[Event] = []
         self._level: LevelMeasured | None = None
         self.batches = 0
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(BATCH_MS)
+        self._timer = timer(self, BATCH_MS, self.flush)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self.flush)
 
     def put(self, event: Event) -> None:
         """Queues an event for the next batch."""

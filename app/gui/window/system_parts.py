@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from app.conversation import events as e
+from app.gui.design.motion import timer
 from app.gui.desktop.tray import AnswerNotice, Tray
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.window.services import WindowServices
@@ -29,8 +30,7 @@ class UpdatesController(QObject):
         super().__init__(parent)
         self._service = service
         self._background = background
-        self._timer = QTimer(self, interval=LOOK_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer = timer(self, LOOK_MS, self._look, repeats=True)
 
     @property
     def can_ask(self) -> bool:
@@ -79,8 +79,7 @@ class TrayControl(QObject):
         self._hid_before = False
         self.tray: Tray | None = None
         self._looks = 0
-        self._timer = QTimer(self, interval=TRAY_LOOK_MS)
-        self._timer.timeout.connect(self._look_again)
+        self._timer = timer(self, TRAY_LOOK_MS, self._look_again, repeats=True)
         window.keep.follow("tray_icon", does=lambda _: self._follow_setting())
         window.state.changed.connect(self._show_state)
         window.installEventFilter(self)
