@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor
-from PySide6.QtWidgets import QLineEdit, QTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QTextEdit, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend
 from app.gui.design.motion import timer
 from app.gui.design.plain import PlainLabel, set_tip
-from app.gui.widgets.form import row
+from app.gui.widgets.form import row, search_field
 
 MOST_MARKED = 500
 """Maximum number of highlighted matches. The match count has no limit."""
@@ -29,10 +29,7 @@ class FindBar(QWidget):
         self._current = -1
         self._words = ""  # the last search text
         self._mark_at: QTextCursor | None = None  # selects the current match, and moves along with the text
-        self.field = QLineEdit(self)
-        self.field.setAccessibleName(self.tr("Find in this conversation"))
-        self.field.setPlaceholderText(self.tr("Find in this conversation"))
-        self.field.setClearButtonEnabled(True)
+        self.field = search_field(self, self.tr("Find in this conversation"))
         self.count = PlainLabel(parent=self)
         self.count.setAccessibleName(self.tr("How often it was found"))
         self.previous_button = self._button(Qt.ArrowType.UpArrow, self.tr("Previous (Shift+Enter)"))

@@ -19,7 +19,7 @@ from app.gui.design.icon_button import IconButton
 from app.gui.design.motion import timer
 from app.gui.design.plain import verbatim
 from app.gui.widgets.elided import ElidedLabel
-from app.gui.widgets.form import column, row
+from app.gui.widgets.form import column, row, search_field
 from app.gui.widgets.undo_bar import ConfirmBar, NoteBox, UndoBar
 from app.history.base import LONGEST_TITLE, ConversationView
 
@@ -248,10 +248,7 @@ class ConversationsPane(QWidget):
         self.new_button.setToolTip(self.tr("Start a new conversation"))
         self.more = IconButton("ellipsis", self.tr("More about conversations"), self, self._open_more)
         self.more.setToolTip(self.tr("Import, export, delete all"))
-        self.search = QLineEdit(self)
-        self.search.setClearButtonEnabled(True)
-        self.search.setPlaceholderText(self.tr("Search"))
-        self.search.setAccessibleName(self.tr("Search conversations"))
+        self.search = search_field(self, self.tr("Search conversations"), self.tr("Search"))
         self.trouble = NoteBox(self, urgent=True)
         self.rows = ConversationRows(self.list, self)
         self.rows.setAccessibleName(self.tr("Conversations"))

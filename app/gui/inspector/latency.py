@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
     QFormLayout,
-    QFrame,
     QHeaderView,
     QProgressBar,
     QScrollArea,
@@ -242,9 +241,6 @@ class LatencyView(QScrollArea):
         self._picked = 0  # the turn whose answer is shown, or 0 for the newest answer
         self._changes = -1
         self.setAccessibleName(self.tr("Latency"))
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         body = self._body = QWidget(self)
         self.words = LatencyWords(self)
         self.empty = Quiet(self.tr("No answer yet. Say something, and you will see here where the time went."), body)
@@ -290,7 +286,7 @@ class LatencyView(QScrollArea):
         self._columns.setContentsMargins(0, 0, 8, 8)
         self._columns.setSpacing(16)
         form.add_items(self._columns, (answer, 1), (conversation, 1))
-        self.setWidget(self._body)
+        form.fill_area(self, self._body)
 
     def take_focus(self) -> None:
         """Focuses the strip of answers, or the Copy button if there are no answers yet."""

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QHBoxLayout,
-    QLineEdit,
     QPlainTextEdit,
     QSplitter,
     QWidget,
@@ -27,7 +26,7 @@ from app.gui.design.plain import PlainLabel
 from app.gui.logs.table_model import LogTable, full_text
 from app.gui.logs.view import LogView
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.form import add_items, row
+from app.gui.widgets.form import add_items, row, search_field
 from app.gui.widgets.panel import Panel, Quiet
 
 UPDATE_MS = 250
@@ -55,7 +54,7 @@ class LogPanel(Panel):
         self._background = background
         self.table = LogTable(source, self)
         self.level = QComboBox(self)
-        self.search = QLineEdit(self)
+        self.search = search_field(self, self.tr("Search in the log"), self.tr("Search"))
         self.newest_button = self.button(self.tr("Go to the &newest"), does=self._go_to_newest)
         self.view = LogView(self.table, self)
         self.empty = Quiet(parent=self.view.viewport())
@@ -194,9 +193,6 @@ class LogPanel(Panel):
         ):
             self.level.addItem(words, level)
         self.level.setAccessibleName(self.tr("Levels that are shown"))
-        self.search.setPlaceholderText(self.tr("Search"))
-        self.search.setAccessibleName(self.tr("Search in the log"))
-        self.search.setClearButtonEnabled(True)
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
         self.details.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))

@@ -7,14 +7,14 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.gui.design.motion import timer
 from app.gui.models.favourites import Favourites
 from app.gui.models.model_list import ModelListView, model_rows
 from app.gui.models.model_lists import ModelLists
 from app.gui.state.choice import backend_choice
-from app.gui.widgets.form import column, wrapped
+from app.gui.widgets.form import column, search_field, wrapped
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice
 from app.settings.declarations import Settings
@@ -53,10 +53,7 @@ class ModelSearch(QWidget):
         self._plain = plain
         self._recall = partial(backend_choice, settings)
         self._current = BackendChoice("")
-        self.field = QLineEdit(self)
-        self.field.setPlaceholderText(self.tr("Search models"))
-        self.field.setAccessibleName(self.tr("Search models"))
-        self.field.setClearButtonEnabled(True)
+        self.field = search_field(self, self.tr("Search models"))
         self.list = ModelListView(self)
         self.empty = wrapped(self, text=self.tr("No match. “Models and servers” takes any model and server by name."))
         self._later = timer(self, SEARCH_AFTER_MS, self.refresh)

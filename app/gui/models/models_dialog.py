@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QFrame, QListWidgetItem, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtWidgets import QListWidgetItem, QScrollArea, QStackedWidget, QWidget
 
 from app.gui.design.fonts import set_size
 from app.gui.models.local_models import LocalModels
 from app.gui.models.machine_page import MachinePage
 from app.gui.models.model_lists import ModelLists
 from app.gui.models.server_form import ServerForm
-from app.gui.widgets.form import column, row, wrapped
+from app.gui.widgets.form import column, fill_area, row, wrapped
 from app.gui.widgets.lists import SideList
 from app.gui.widgets.panel import Panel, Quiet
 from app.session.control import ROUTER, BackendChoice
@@ -137,11 +137,6 @@ class ModelsDialog(Panel):
         """Wraps a page that may be taller than the dialog in a scroll area."""
         area = QScrollArea(self)
         area.setAccessibleName(self.tr("Page shown"))
-        area.setWidget(page)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.viewport().setAutoFillBackground(False)
-        page.setAutoFillBackground(False)
+        fill_area(area, page)
         return area

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFont, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QFrame, QMainWindow, QMenu, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMainWindow, QMenu, QScrollArea, QSizePolicy, QWidget
 
 from app.gui.design.fonts import set_size, sized
 from app.gui.design.look import painter_on
 from app.gui.design.theme import tokens
 from app.gui.palette.command import menu_actions, native_keys, plain_title
 from app.gui.palette.delegate import caps_size, paint_caps
-from app.gui.widgets.form import add_items, column, row, wrapped
+from app.gui.widgets.form import add_items, column, fill_area, row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
 
 
@@ -118,10 +118,7 @@ class ShortcutSheet(Panel):
         self.area = QScrollArea(self)
         self.area.setAccessibleName(self.tr("All keys"))
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(self._halves)
+        fill_area(self.area, self._halves)
         self.guide_button = self.button(self.tr("Open the &guide"), does=self._open_guide)
         self.close_button = self.button(self.tr("Close"), does=self.close)
         add_items(self.column, (self.area, 1), 4, row(self.guide_button, None, self.close_button))

@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.gui.design.look import Dressed
 from app.gui.settings.choice_editors import Choice
@@ -108,10 +108,7 @@ class SettingsDialog(Dressed, Panel):
         self._settings = settings
         self._page = 0
         self._before_reset: dict[str, Any] = {}
-        self.search = QLineEdit(self)
-        self.search.setAccessibleName(self.tr("Search the settings"))
-        self.search.setPlaceholderText(self.tr("Search"))
-        self.search.setClearButtonEnabled(True)
+        self.search = form.search_field(self, self.tr("Search the settings"), self.tr("Search"))
         self.pages = PageList(self)
         self.area = SettingsArea(self, dialogs)
         self.area.setAccessibleName(self.tr("Settings shown"))

@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFont, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
 from app.gui.design.fonts import POINTS_PER_PX, set_size
 from app.gui.design.icons import icon
 from app.gui.design.look import Dressed
 from app.gui.design.theme import tokens
 from app.gui.settings.rows import LINKS, LinkRow, Section, SettingRow
-from app.gui.widgets.form import column, wrapped
+from app.gui.widgets.form import column, fill_area, wrapped
 from app.gui.widgets.lists import SideList
 from app.gui.widgets.panel import Quiet
 from app.gui.widgets.translation import said
@@ -70,8 +70,7 @@ class SettingsArea(Dressed, QScrollArea):
     def __init__(self, parent: QWidget, dialogs: Collection[str] = ()) -> None:
         super().__init__(parent)
         self._inside = QWidget(self)
-        self.setWidgetResizable(True)
-        self.setWidget(self._inside)  # set while empty, because reparenting it later takes as long as creating the rows
+        fill_area(self, self._inside)  # while empty, because reparenting it later takes as long as creating the rows
         self.title = wrapped(self._inside, self.tr("Page"))
         self.nothing = Quiet(parent=self._inside)
         self.rows = {one.name: SettingRow(one, self._inside) for one in declarations() if one.place == "dialog"}
@@ -89,10 +88,6 @@ class SettingsArea(Dressed, QScrollArea):
                         section.add(link)
         parts = (self.title, self.nothing, *self.sections.values(), None)
         column(*parts, within=self._inside, spacing=SECTION_PX, margins=EDGE_PX)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
-        self._inside.setAutoFillBackground(False)
         self._dress()
 
     def show_page(self, page: str) -> None:

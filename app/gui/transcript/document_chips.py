@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document, given_words
 from app.gui.design.icon_button import IconButton
@@ -16,7 +16,7 @@ from app.gui.design.look import Dressed, draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.widgets.elided import ElidedLabel
-from app.gui.widgets.form import row
+from app.gui.widgets.form import fill_area, row
 
 ICON_PX, ROUND_PX, GAP_PX, WIDEST_PX = 16, 8, 8, 320
 MOST_ROWS = 2
@@ -80,14 +80,9 @@ class DocumentChips(Dressed, QScrollArea):
         super().__init__(parent)
         self.chips: list[DocumentChip] = []
         self.setAccessibleName(self.tr("Documents of the conversation"))
-        self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # only the buttons receive focus; they are then scrolled into view
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setWidgetResizable(True)
         self._inner = QWidget(self)
-        self.setWidget(self._inner)
-        for ground in (self.viewport(), self._inner):
-            ground.setAutoFillBackground(False)
+        fill_area(self, self._inner)
         self._grid = QGridLayout(self._inner)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(GAP_PX)

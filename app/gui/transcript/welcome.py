@@ -8,7 +8,6 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
-    QFrame,
     QGridLayout,
     QHBoxLayout,
     QPushButton,
@@ -21,7 +20,7 @@ from app.gui.design.fonts import set_size
 from app.gui.design.look import Dressed
 from app.gui.design.plain import PlainLabel
 from app.gui.design.theme import tokens
-from app.gui.widgets.form import column
+from app.gui.widgets.form import column, fill_area
 from app.gui.widgets.panel import Quiet
 
 
@@ -66,14 +65,9 @@ class Welcome(Dressed, QScrollArea):
         self._column = column(*items, within=inner, spacing=2 * unit)
         self._set_air(4)
         self._cards: QWidget | None = None
-        self.setWidget(page)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        fill_area(self, page)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(self.tr("Welcome"))
-        for part in (self.viewport(), page):
-            part.setAutoFillBackground(False)
         self._columns = 0
         self._dress()
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
     QDoubleSpinBox,
+    QFrame,
     QGridLayout,
     QHBoxLayout,
     QHeaderView,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QPushButton,
+    QScrollArea,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -180,6 +182,25 @@ def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
     hints = Qt.InputMethodHint
     field.setInputMethodHints(hints.ImhHiddenText | hints.ImhSensitiveData | hints.ImhNoPredictiveText)
     return field
+
+
+def search_field(parent: QWidget, name: str, hint: str = "") -> QLineEdit:
+    """Returns a search field with a button to clear it. `name` is its accessible name and the default hint."""
+    field = QLineEdit(parent)
+    field.setAccessibleName(name)
+    field.setPlaceholderText(hint or name)
+    field.setClearButtonEnabled(True)
+    return field
+
+
+def fill_area(area: QScrollArea, inside: QWidget) -> None:
+    """Shows `inside` in a scroll area that only scrolls vertically, without a frame or a background."""
+    area.setWidget(inside)
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    for part in (area.viewport(), inside):
+        part.setAutoFillBackground(False)
 
 
 def set_up_table(table: QTableView, name: str, swatch: int) -> None:

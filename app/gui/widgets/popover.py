@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPaintEvent
-from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
 from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.theme import tokens
-from app.gui.widgets.form import column
+from app.gui.widgets.form import column, fill_area
 
 GAP_PX = 6
 EDGE_PX = 8
@@ -33,13 +33,8 @@ class Popover(QWidget):
         self._inner = QWidget()
         self.column = column(within=self._inner, spacing=8)
         area = self._area = QScrollArea(self)
-        area.setWidget(self._inner)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for part in (area.viewport(), self._inner):
-            part.setAutoFillBackground(False)
+        fill_area(area, self._inner)
         column(area, within=self, margins=SHADOW_PX + PAD_PX)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.hide()
