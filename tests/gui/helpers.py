@@ -257,7 +257,7 @@ def spoken(turn: int, question: str, answer: str = "", at: float = 1.0) -> list[
 def transcript(window: MainWindow) -> list[str]:
     """The conversation's cards, as text: head, line break, body."""
     view = window.transcript.view
-    return [view.card_text(place) for place in range(len(view.cards))]
+    return [view.content.text(place) for place in range(len(view.cards))]
 
 
 def open_models(window: MainWindow) -> None:
@@ -282,4 +282,4 @@ def choose(window: MainWindow, provider: str) -> None:
 def oracle(window: MainWindow) -> list[str]:
     """The texts of the oracle's cards, newest first."""
     view = window.oracle.view
-    return [view.card_text(place) for place in reversed(range(len(view.cards)))]
+    return [view.content.text(place) for place in reversed(range(len(view.cards)))]

@@ -15,7 +15,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
     QTextBlock,
-    QTextCharFormat,
     QTextOption,
 )
 from PySide6.QtWidgets import QFrame, QWidget
@@ -62,11 +61,6 @@ class CardView(LinkView):
         """The cards, from top to bottom."""
         return self.content.cards
 
-    @property
-    def edits(self) -> int:
-        """Number of changes to cards written so far, not counting calls that had no effect."""
-        return self.content.edits
-
     # -- changing cards
 
     def insert_card(self, place: int, card: Card) -> None:
@@ -95,14 +89,6 @@ class CardView(LinkView):
         self.content.set_margins(self.viewport().width())
         self.setCursorWidth(0)
 
-    def set_side(self, side: float) -> None:
-        """Sets the margin on either side of the cards, in pixels."""
-        self.content.set_side(side)
-
-    def card_text(self, place: int) -> str:
-        """Returns a card's text: the head on one line, with its parts separated by dots, followed by the body."""
-        return self.content.text(place)
-
     def card_at(self, point: QPoint) -> int:
         """Returns the index of the card at a point in the viewport, or -1 if there is none."""
         return next((place for place, box in self._in_view() if box.contains(QPointF(point))), -1)
@@ -110,10 +96,6 @@ class CardView(LinkView):
     def card_at_cursor(self) -> int:
         """Returns the index of the card that contains the text cursor."""
         return self.content.place_of(self.textCursor().block())
-
-    def card_formats(self, place: int) -> list[tuple[str, QTextCharFormat]]:
-        """Returns the text fragments of a card's body and their formats."""
-        return self.content.formats(place)
 
     # -- following the newest card
 

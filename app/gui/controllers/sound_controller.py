@@ -148,7 +148,7 @@ class SoundController(QObject):
                 self._messages.clear_topic(kind)  # it was about another one
             self._manager.want(microphone=microphone, loudspeaker=loudspeaker)
             if self.dialog is not None:
-                self.dialog.show_devices(microphone, loudspeaker)
+                self.dialog.tests.show_devices(microphone, loudspeaker)
             self.changed.emit()
 
     # -- the microphone
@@ -186,17 +186,17 @@ class SoundController(QObject):
 
             self.dialog = SoundDialog(self._settings, self._service, self._background, self._window)
             # What is said for a test is no turn of the conversation.
-            self.dialog.test_began.connect(lambda: self._manager.set_deaf(True))
-            self.dialog.test_ended.connect(lambda: self._manager.set_deaf(False))
-            self.dialog.processing_changed.connect(self.set_processing)
-            self.dialog.talk_mode_changed.connect(self.set_talk_mode)
-            self.dialog.hotkeys_changed.connect(self.set_hotkeys)
-            self.dialog.keys_typed.connect(self.keys_typed)
+            self.dialog.tests.began.connect(lambda: self._manager.set_deaf(True))
+            self.dialog.tests.ended.connect(lambda: self._manager.set_deaf(False))
+            self.dialog.processing.changed.connect(self.set_processing)
+            self.dialog.talk_button.mode_changed.connect(self.set_talk_mode)
+            self.dialog.talk_button.hotkeys_changed.connect(self.set_hotkeys)
+            self.dialog.talk_button.keys_typed.connect(self.keys_typed)
         self.dialog.show_health(self._health)
         self.dialog.open_refreshed()
         for name, words in self._granted.items():
-            self.dialog.show_granted(name, words)
-        self.dialog.show_hotkey_trouble(self._trouble, self._none_work)
+            self.dialog.talk_button.show_granted(name, words)
+        self.dialog.talk_button.show_trouble(self._trouble, self._none_work)
 
     def close_dialog(self) -> None:
         """Closes it, if it is open."""
@@ -207,14 +207,14 @@ class SoundController(QObject):
         """Which keys the desktop uses to "talk" or "mute", in its own words; empty: it does not tell."""
         self._granted[name] = words
         if self.dialog is not None:
-            self.dialog.show_granted(name, words)
+            self.dialog.talk_button.show_granted(name, words)
 
     def show_key_trouble(self, sentence: str, none_work: bool = False) -> None:
         """Why a hotkey can't be had, and whether none can; empty when they are tried again."""
         self._none_work = none_work
         self._trouble = f"{self._trouble} {sentence}".strip() if sentence else ""
         if self.dialog is not None:
-            self.dialog.show_hotkey_trouble(self._trouble, none_work)
+            self.dialog.talk_button.show_trouble(self._trouble, none_work)
         if sentence:
             self._messages.say(self._trouble, topic="hotkey")
         else:
@@ -247,7 +247,7 @@ class SoundController(QObject):
             self._devices.microphone_level.set_level(event.user_dbfs, event.at, event.clipped)
             self._devices.loudspeaker_level.set_level(event.assistant_dbfs, event.at)
         if self.dialog is not None and self.dialog.isVisible():
-            self.dialog.show_level(event.user_dbfs, event.assistant_dbfs, event.at, event.clipped)
+            self.dialog.tests.show_level(event.user_dbfs, event.assistant_dbfs, event.at, event.clipped)
 
     def apply(self, event: e.DeviceChanged | e.SoundMeasured) -> None:
         """Shows what the edge tells."""

@@ -14,29 +14,17 @@ from app.gui.design.tokens import Scheme, Tokens, tokens_for
 from app.platform.installation import resource
 
 
-def style_sheet(tokens: Tokens) -> str:
+def style_sheet(t: Tokens) -> str:
     """Returns the application's style sheet. It sets no text sizes, which are determined by the widgets' fonts."""
-    t = tokens
     quiet = f"background: {t.sunken}; color: {t.text}; border: 1px solid transparent"
-    return "\n".join(
-        (
-            _buttons(t, quiet),
-            _fields(t),
-            _choices(t),
-            _lists(t),
-            _menus(t),
-            _small_parts(t),
-        )
-    )
-
-
-def _picture(name: str, tokens: Tokens) -> str:
-    """Returns the style-sheet URL of a drawing in the theme's colour. Qt style sheets only support image files."""
-    return f'url("{resource("icons", "controls", f"{name}-{tokens.scheme}.svg").as_posix()}")'
-
-
-def _buttons(t: Tokens, quiet: str) -> str:
     faint = f"color: {t.outline}"
+    fields = "QLineEdit, QPlainTextEdit, QAbstractSpinBox, QComboBox"
+    focus = ", ".join(f"{name.strip()}:focus" for name in fields.split(","))
+    disabled = ", ".join(f"{name.strip()}:disabled" for name in fields.split(","))
+    down, up = _picture("chevron-down", t), _picture("chevron-up", t)
+    ticked, dot = _picture("check", t), _picture("dot", t)
+    both = "QCheckBox::indicator, QRadioButton::indicator, QAbstractItemView::indicator"
+    tick = _picture("tick", t)
     return f"""
 QPushButton, QToolButton {{ {quiet}; border-radius: {t.radius}px; padding: 6px 12px; }}
 QToolButton {{ padding: 6px 8px; }}
@@ -54,16 +42,6 @@ QToolButton[flat="true"], QPushButton[flat="true"] {{ background: transparent; }
 QToolButton[flat="true"]:hover, QPushButton[flat="true"]:hover {{ background: {t.hover}; }}
 QToolButton[flat="true"]:checked {{ background: {t.accent_soft}; color: {t.accent_text}; }}
 QToolButton::menu-indicator {{ image: none; }}
-QToolButton[popupMode="1"]::menu-indicator {{ image: none; }}
-"""
-
-
-def _fields(t: Tokens) -> str:
-    fields = "QLineEdit, QPlainTextEdit, QAbstractSpinBox, QComboBox"
-    focus = ", ".join(f"{name.strip()}:focus" for name in fields.split(","))
-    disabled = ", ".join(f"{name.strip()}:disabled" for name in fields.split(","))
-    down, up = _picture("chevron-down", t), _picture("chevron-up", t)
-    return f"""
 {fields} {{
     background: {t.surface}; color: {t.text}; border: 1px solid {t.outline}; border-radius: {t.radius}px;
     padding: 5px 8px; selection-background-color: {t.accent}; selection-color: {t.on_accent};
@@ -92,13 +70,6 @@ QAbstractSpinBox::up-button {{ subcontrol-position: top right; margin-top: 2px; 
 QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; margin-bottom: 2px; }}
 QAbstractSpinBox::up-arrow {{ image: {up}; width: 10px; height: 10px; }}
 QAbstractSpinBox::down-arrow {{ image: {down}; width: 10px; height: 10px; }}
-"""
-
-
-def _choices(t: Tokens) -> str:
-    check, round_ = _picture("check", t), _picture("dot", t)
-    both = "QCheckBox::indicator, QRadioButton::indicator, QAbstractItemView::indicator"
-    return f"""
 QCheckBox, QRadioButton {{ spacing: 8px; padding: 4px 2px; background: transparent; border: 2px solid transparent;
     border-radius: 6px; }}
 QCheckBox:focus, QRadioButton:focus {{ border: 2px solid {t.accent_text}; }}
@@ -107,15 +78,10 @@ QCheckBox:disabled, QRadioButton:disabled {{ color: {t.outline}; }}
 QRadioButton::indicator {{ border-radius: 9px; }}
 QCheckBox::indicator:hover, QRadioButton::indicator:hover {{ border-color: {t.accent_text}; }}
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{
-    background: {t.accent}; border-color: {t.accent}; image: {check};
+    background: {t.accent}; border-color: {t.accent}; image: {ticked};
 }}
-QRadioButton::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: {round_}; }}
+QRadioButton::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: {dot}; }}
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ background: {t.ground}; border-color: {t.line}; }}
-"""
-
-
-def _lists(t: Tokens) -> str:
-    return f"""
 QAbstractScrollArea {{ border: none; }}
 QTextEdit, QTextBrowser, QAbstractItemView {{
     background: {t.surface}; color: {t.text}; selection-background-color: {t.accent}; selection-color: {t.on_accent};
@@ -144,26 +110,15 @@ QScrollBar::handle:horizontal {{ min-width: 32px; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0px; height: 0px; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
 QAbstractScrollArea::corner {{ background: transparent; }}
-"""
-
-
-def _menus(t: Tokens) -> str:
-    check = _picture("tick", t)
-    return f"""
 QMenu {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line}; padding: 6px; }}
 QMenu::item {{ padding: 6px 24px 6px 28px; border-radius: 6px; background: transparent; }}
 QMenu::item:selected {{ background: {t.hover}; }}
 QMenu::item:disabled {{ color: {t.outline}; }}
 QMenu::separator {{ height: 1px; background: {t.line}; margin: 6px 8px; }}
 QMenu::indicator {{ width: 14px; height: 14px; left: 8px; background: transparent; border: none; }}
-QMenu::indicator:checked {{ image: {check}; }}
+QMenu::indicator:checked {{ image: {tick}; }}
 QMenu::icon {{ left: 8px; }}
 QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.outline}; padding: 6px 8px; }}
-"""
-
-
-def _small_parts(t: Tokens) -> str:
-    return f"""
 QProgressBar {{
     background: {t.sunken}; color: {t.text}; border: none; border-radius: {t.radius - 2}px; text-align: center;
     min-height: 20px;
@@ -190,6 +145,11 @@ QTabBar::tab:selected {{ background: {t.sunken}; color: {t.text}; }}
 QTabBar::tab:focus {{ border-color: {t.accent_text}; }}
 QTabWidget::pane {{ border: none; }}
 """
+
+
+def _picture(name: str, tokens: Tokens) -> str:
+    """Returns the style-sheet URL of a drawing in the theme's colour. Qt style sheets only support image files."""
+    return f'url("{resource("icons", "controls", f"{name}-{tokens.scheme}.svg").as_posix()}")'
 
 
 Theme = Literal["system", "light", "dark", "contrast"]

@@ -191,5 +191,14 @@ def read_hotkey(text: str) -> Hotkey | None:
     return Hotkey(modifiers, keysym, name, virtual_key, shown)
 
 
+def hotkey_fault(text: str) -> str:
+    """Returns why keys in Qt's portable text are unsuitable as a hotkey, or an empty string if they aren't."""
+    try:
+        read_hotkey(text)
+    except HotkeyRefused as error:
+        return str(error)
+    return ""
+
+
 def _tr(sentence: str, *words: str) -> str:
     return QCoreApplication.translate("", sentence).format(*words)

@@ -202,7 +202,7 @@ class OracleColumn(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.view.set_side(NARROW_SIDE if self.width() < NARROW_PX else SIDE)
+        self.view.content.set_side(NARROW_SIDE if self.width() < NARROW_PX else SIDE)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -76,10 +76,6 @@ class OracleHeader(QWidget):
     secondary_wanted = Signal(bool)
     """Emitted when the user asks to start (True) or end (False) a comparison."""
     hand_over = Signal()
-    earlier_toggled = Signal(bool)
-    """Emits whether to show superseded revisions."""
-    details_toggled = Signal(bool)
-    """Emits whether to show details on each card."""
     running_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -109,8 +105,6 @@ class OracleHeader(QWidget):
         )
         upper = row(heading, self.earlier, self.details, self.switch, stretch=0)
         column(upper, row(self.who, self.hand_button, stretch=0), within=self, spacing=6)
-        self.earlier.toggled.connect(self.earlier_toggled)
-        self.details.toggled.connect(self.details_toggled)
         self.hand_button.clicked.connect(self.hand_over)
         self.begin()
 

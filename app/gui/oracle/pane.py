@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
@@ -39,10 +39,6 @@ class OraclePane(QWidget):
     `clock` returns a monotonic time in seconds, which is used to update waiting times between events.
     """
 
-    earlier_toggled = Signal(bool)
-    """Emits whether superseded revisions are shown, when the user toggles that."""
-    details_toggled = Signal(bool)
-
     def __init__(self, parent: QWidget | None = None, *, clock: Callable[[], float] = time.perf_counter) -> None:
         super().__init__(parent)
         self.time = SessionTime(clock)
@@ -62,8 +58,8 @@ class OraclePane(QWidget):
         self.wait_timer = QTimer(self, interval=WAIT_STEP_MS, timerType=Qt.TimerType.PreciseTimer)
         """Runs only while the pane is visible and a revision has no text yet."""
         self.wait_timer.timeout.connect(self._show_waiting)
-        self.header.earlier_toggled.connect(self._show_earlier)
-        self.header.details_toggled.connect(self._show_details)
+        self.header.earlier.toggled.connect(self._show_earlier)
+        self.header.details.toggled.connect(self._show_details)
 
     def _lay_out(self) -> None:
         self._split = QSplitter(Qt.Orientation.Horizontal, self)
@@ -88,14 +84,6 @@ class OraclePane(QWidget):
     def earlier(self) -> bool:
         """Whether superseded revisions are shown."""
         return self.header.earlier.isChecked()
-
-    def set_earlier(self, shown: bool) -> None:
-        """Sets whether superseded revisions are shown."""
-        self.header.earlier.setChecked(shown)
-
-    def set_details(self, shown: bool) -> None:
-        """Sets whether details are shown on each card."""
-        self.header.details.setChecked(shown)
 
     def begin(self, talk: int = 0) -> None:
         """Starts a new session, in which revisions are numbered from 1 again. `talk`: the session's number in the
@@ -207,17 +195,15 @@ class OraclePane(QWidget):
         self.thought.setVisible(self._split.isHidden())
         self.header.earlier.setEnabled(not self._two)
 
-    def _show_earlier(self, shown: bool) -> None:
+    def _show_earlier(self) -> None:
         self._share_room()
         self._changed.update(self.log.revisions)
         self.settle()
-        self.earlier_toggled.emit(shown)
 
     def _show_details(self, shown: bool) -> None:
         self._cards.details = shown
         self._changed.update(self.log.revisions)
         self.settle()
-        self.details_toggled.emit(shown)
 
     def _settle_thought(self) -> None:
         revision = self.log.current
@@ -232,7 +218,7 @@ class OraclePane(QWidget):
         if revision is None:
             return False
         if not self._two:
-            self.set_earlier(True)
+            self.header.earlier.setChecked(True)
         self.settle()
         self.columns[revision.column if self._two else 0].show_revision(revision)
         return True

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
+from app.gui.hotkeys.hotkey import hotkey_fault
 from app.gui.widgets.form import column, push_button, row
 from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.translation import said
@@ -231,11 +231,7 @@ class Keys(Editor):
         return keys.toString(QKeySequence.SequenceFormat.NativeText) or self.tr("none")
 
     def _pressed(self, keys: str) -> None:
-        fault = ""
-        try:
-            read_hotkey(keys)
-        except HotkeyRefused as error:
-            fault = str(error)
+        fault = hotkey_fault(keys)
         if keys and keys in self.taken:
             fault = self.tr("“{0}” is used already. Press other keys.").format(self.in_words(keys))
         self.field.show_keys(self.value if fault else keys)

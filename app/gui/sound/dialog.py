@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QGridLayout, QRadioButton
 
 from app.conversation.events import Processing, SoundMeasured
 from app.gui.design.plain import PlainLabel
-from app.gui.hotkeys.hotkey import HotkeyRefused, read_hotkey
+from app.gui.hotkeys.hotkey import hotkey_fault
 from app.gui.sound.tests import SoundTests
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets import form
@@ -109,7 +109,7 @@ class TalkButtonBox(QWidget):
     hotkeys_changed = Signal(str, str)
     """Emits the new keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
     keys_typed = Signal(bool)
-    """Emits whether a hotkey field is recording key presses."""
+    """Emits whether a hotkey field is recording key presses. Global hotkeys should be disabled meanwhile."""
     reshaped = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -165,11 +165,7 @@ class TalkButtonBox(QWidget):
         self.reshaped.emit()
 
     def _set_keys(self, field: KeyField, other: KeyField, keys: str) -> None:
-        refusal = ""
-        try:
-            read_hotkey(keys)
-        except HotkeyRefused as error:
-            refusal = str(error)
+        refusal = hotkey_fault(keys)
         if keys and keys == other.keys:
             refusal = self.tr("“{0}” can't both talk and mute. Press other keys.").format(keys)
         self._set_text(self.refusal, refusal)
@@ -245,19 +241,7 @@ WIDTH_PX = 600
 
 
 class SoundDialog(Panel):
-    """Shows the audio settings and emits the user's choices. Doesn't change the settings itself."""
-
-    test_began = Signal()
-    """Emitted when a device test starts. A running session must then be muted until `test_ended`."""
-    test_ended = Signal()
-    processing_changed = Signal(object)
-    """Emits the newly selected `Processing`."""
-    talk_mode_changed = Signal(str)
-    """Emits the newly selected mode, `hold` or `toggle`."""
-    hotkeys_changed = Signal(str, str)
-    """Emits the new keys for talking and muting, such as `Ctrl+Alt+M`; empty for none."""
-    keys_typed = Signal(bool)
-    """Emits whether a hotkey field is recording key presses. Global hotkeys should be disabled meanwhile."""
+    """Shows the audio settings. Its parts emit the user's choices; the settings themselves are left unchanged."""
 
     def __init__(
         self, settings: Settings, service: SoundTestService, background: BackgroundTasks, parent: QWidget
@@ -284,21 +268,12 @@ class SoundDialog(Panel):
         self.foot(self.close_button)
         for reshaping in (self.tests, self.measurements, self.talk_button):
             reshaping.reshaped.connect(self.fit)
-        self.tests.began.connect(self.test_began)
-        self.tests.ended.connect(self.test_ended)
-        self.processing.changed.connect(self._on_processing_changed)
-        self.talk_button.mode_changed.connect(self.talk_mode_changed)
-        self.talk_button.hotkeys_changed.connect(self.hotkeys_changed)
-        self.talk_button.keys_typed.connect(self.keys_typed)
-        self.show_granted = self.talk_button.show_granted
-        self.show_hotkey_trouble = self.talk_button.show_trouble
-        self.show_devices = self.tests.show_devices
-        self.show_level = self.tests.show_level
+        self.processing.changed.connect(lambda _: self._show_measured())
         self.left.connect(self.tests.leave)
         self._show_settings()
 
     def open_refreshed(self) -> None:
-        """Opens the dialog with the current settings. If the session uses other devices, then call `show_devices`."""
+        """Opens the dialog with the current settings."""
         if not self.isVisible():
             self.tests.clear()
             self._show_settings()
@@ -312,14 +287,10 @@ class SoundDialog(Panel):
         self._show_measured()
 
     def _show_settings(self) -> None:
-        self.show_devices(self._settings.microphone, self._settings.loudspeaker)
+        self.tests.show_devices(self._settings.microphone, self._settings.loudspeaker)
         self.processing.show_settings(self._settings)
         self.talk_button.show_settings(self._settings)
         self._show_measured()
 
     def _show_measured(self) -> None:
         self.measurements.show_measured(self._measured, echo_cancellation=self.processing.echo.isChecked())
-
-    def _on_processing_changed(self, processing: object) -> None:
-        self._show_measured()
-        self.processing_changed.emit(processing)

@@ -232,11 +232,11 @@ class Wiring(QObject):
     def _settings(self) -> None:
         window = self._window
         keep, live, messages = window.keep, window.live, window.messages
-        live.earlier_changed.connect(window.oracle.set_earlier)
-        live.details_changed.connect(window.oracle.set_details)
+        live.earlier_changed.connect(window.oracle.header.earlier.setChecked)
+        live.details_changed.connect(window.oracle.header.details.setChecked)
         live.motion_changed.connect(lambda reduced: setattr(window.inspector.timeline.view, "reduced_motion", reduced))
-        window.oracle.earlier_toggled.connect(lambda shown: live.change("oracle_earlier", shown))
-        window.oracle.details_toggled.connect(lambda shown: live.change("oracle_details", shown))
+        window.oracle.header.earlier.toggled.connect(lambda shown: live.change("oracle_earlier", shown))
+        window.oracle.header.details.toggled.connect(lambda shown: live.change("oracle_details", shown))
         keep.failed.connect(lambda sentence: messages.say(sentence, topic="settings"))
         keep.saved.connect(lambda: messages.solved("settings"))
         keep.follow("duplex", does=window.set_duplex)

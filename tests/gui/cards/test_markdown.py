@@ -138,7 +138,7 @@ def test_formulas_are_plain_text(tex: str, shown: str) -> None:
 
 def test_it_looks_like_what_it_is(qtbot: QtBot) -> None:
     view = shown(qtbot, ANSWER)
-    looks = dict(view.card_formats(0))
+    looks = dict(view.content.formats(0))
     assert looks["it"].fontWeight() > looks["So "].fontWeight()
     assert looks["two"].fontItalic() and looks["the docs"].anchorHref() == "https://docs.python.org/3"
     code = next(look for text, look in looks.items() if text.startswith("def greet"))
@@ -196,15 +196,15 @@ def test_plain_and_marked_cards_stand_beside_each_other(qtbot: QtBot) -> None:
     view = shown(qtbot, ANSWER)
     view.insert_card(1, Card((("You", "name"),), (("plain", "text"),), "user"))
     view.insert_card(0, Card((("You", "name"),), (("first", "text"),), "user"))
-    assert (view.card_text(0), view.card_text(2)) == ("You\nfirst", "You\nplain")
+    assert (view.content.text(0), view.content.text(2)) == ("You\nfirst", "You\nplain")
     boxes = [view.box_of(place) for place in range(3)]
     assert boxes[0].bottom() <= boxes[1].top() and boxes[1].bottom() <= boxes[2].top()
     for place, box in enumerate(boxes):
         assert view.card_at(QPoint(200, round(box.bottom()) - 3)) == place
     view.set_card(1, written(ANSWER, ("   interrupted", "bad")))
-    assert view.card_text(1).endswith("See the docs.   interrupted")
+    assert view.content.text(1).endswith("See the docs.   interrupted")
     view.set_card(1, written(CODE, ("   interrupted", "bad")))
-    assert view.card_text(1).endswith("\ninterrupted")
+    assert view.content.text(1).endswith("\ninterrupted")
 
 
 def test_a_table_without_room_is_a_list_until_there_is_room_again(qtbot: QtBot) -> None:
@@ -222,7 +222,9 @@ def test_a_table_without_room_is_a_list_until_there_is_room_again(qtbot: QtBot) 
     natural = cells()
     view.resize(240, 900)
     assert shapes() == ["text", "heading", "item", "item", "text"]
-    assert view.card_text(0).endswith("Springfield\n•\tInhabitants: 30,720\n•\tNeighbourhoods: Evergreen Terrace\nSo.")
+    assert view.content.text(0).endswith(
+        "Springfield\n•\tInhabitants: 30,720\n•\tNeighbourhoods: Evergreen Terrace\nSo."
+    )
     view.resize(700, 900)
     assert shapes() == ["text", "table", "text"] and cells() == natural
     view.resize(460, 900)

@@ -43,7 +43,7 @@ def test_no_character_makes_a_third_paragraph(qtbot: QtBot) -> None:
     view.insert_card(0, card("A", ("one\ntwo\r\nthree\u2029four\0five\rsix", "text")))
     view.insert_card(1, card("B", ("last", "text")))
     assert view.document().blockCount() == 4
-    assert view.card_text(1) == "B\nlast"
+    assert view.content.text(1) == "B\nlast"
     view.selectAll()
     view.copy()
     copied = QApplication.clipboard().text()
@@ -58,12 +58,12 @@ def test_what_is_the_same_costs_nothing_and_a_selection_survives_elsewhere(qtbot
     cursor.setPosition(view.content.block(0, 1).position())
     cursor.movePosition(cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor)
     view.setTextCursor(cursor)
-    edits = view.edits
+    edits = view.content.edits
     view.set_card(2, card("h", ("body 2", "text")))
-    assert view.edits == edits
+    assert view.content.edits == edits
     view.set_card(2, card("h", ("body 2 and more", "text")))
     view.insert_card(0, card("new", ("on top", "text")))
-    assert view.edits == edits + 2
+    assert view.content.edits == edits + 2
     assert view.textCursor().selectedText() == "body 0"
 
 
@@ -92,8 +92,8 @@ def test_a_new_look_keeps_a_selection_and_writes_no_letter_again(qtbot: QtBot) -
     view.document().contentsChange.connect(lambda *change: written.append(change))
     view.set_card(0, card("h", ("heard 😀", "heard"), (" words", "text"), (" and more", "still"), (" now", "still")))
     assert view.textCursor().selectedText() == "words "
-    assert [text for text, _ in view.card_formats(0)] == ["heard 😀", " words", " and more now"]
-    backgrounds = [form.background().style() for _, form in view.card_formats(0)]
+    assert [text for text, _ in view.content.formats(0)] == ["heard 😀", " words", " and more now"]
+    backgrounds = [form.background().style() for _, form in view.content.formats(0)]
     assert [style != Qt.BrushStyle.NoBrush for style in backgrounds] == [True, False, False]
     assert sum(added for _, _, added in written) < 40, "the paragraph's rest was not taken out and put in again"
 
@@ -118,7 +118,7 @@ def pieces(view: CardView) -> list[tuple[str, bool, str]]:
     """What stands in the first card, letter by letter, with its look."""
     return [
         (letter, form.fontStrikeOut(), form.background().color().name() + form.foreground().color().name())
-        for text, form in view.card_formats(0)
+        for text, form in view.content.formats(0)
         for letter in text
     ]
 
@@ -131,7 +131,7 @@ def test_the_quoted_line_has_room_and_is_no_part_of_the_text(qtbot: QtBot) -> No
     view.set_card(0, replace(plain, quote="what the\nuser said"))
     assert view.cards[0].quote == "what the user said"
     assert view.box_of(0).height() >= before + view.fontMetrics().height() * 0.8
-    assert view.card_text(0) == "A · facts\nbody"
+    assert view.content.text(0) == "A · facts\nbody"
     view.selectAll()
     assert view.textCursor().selectedText() == "A\u2028facts\u2029body"
     view.set_card(0, plain)

@@ -299,7 +299,7 @@ async def test_a_second_backend_that_failed_is_not_there_in_the_next_talk(window
 async def test_a_comparison_revision_that_is_switched_to_is_marked_and_goes_up(window: MainWindow) -> None:
     say(window, *talk(), *side_by_side(12.0))
     view = window.oracle.columns[1].view
-    taken = view.card_text(len(view.cards) - 1)
+    taken = view.content.text(len(view.cards) - 1)
     assert taken.startswith("9   took over   speaking   gpt-4.1-mini")
     assert view.cards[-1].style == "live"
     dividers = [text for text in transcript(window) if text.endswith("\n")]

@@ -17,8 +17,8 @@ def made(qtbot: QtBot, width: int = 700, *events: e.Event) -> OraclePane:
     qtbot.addWidget(pane)
     pane.resize(width, 600)
     pane.header.set_running(True)
-    pane.set_earlier(True)
-    pane.set_details(True)
+    pane.header.earlier.setChecked(True)
+    pane.header.details.setChecked(True)
     with qtbot.waitExposed(pane):
         pane.show()
     return say(pane, *events)
@@ -52,7 +52,7 @@ def looks(view: CardView, place: int = 0) -> list[tuple[str, str]]:
 
 def texts(view: CardView) -> list[str]:
     """The texts of all cards, newest first."""
-    return [view.card_text(place) for place in reversed(range(len(view.cards)))]
+    return [view.content.text(place) for place in reversed(range(len(view.cards)))]
 
 
 def numbers(view: CardView) -> list[str]:
@@ -73,7 +73,7 @@ def test_heard_sent_and_waiting_words_are_told_apart_and_the_caret_stands_behind
     assert looks(view) == [("The highest", "heard"), (" mountain in Europe", "text"), (" is Mount Elbrus.", "still")]
     assert view.cards[-1].caret == len("The highest")
     assert "2 words heard, 3 sent to the voice, 3 still waiting" in view.cards[-1].tip
-    heard, sent, still = (form for _, form in view.card_formats(len(view.cards) - 1))
+    heard, sent, still = (form for _, form in view.content.formats(len(view.cards) - 1))
     assert heard.background().style() != Qt.BrushStyle.NoBrush == sent.background().style()
     assert sent.foreground() != still.foreground()
     assert texts(view)[0].split("\n")[1] == ANSWER, "the caret is no part of the text"
@@ -112,7 +112,7 @@ def test_of_a_superseded_answer_what_was_heard_stays_and_the_rest_is_struck(qtbo
     assert texts(pane.view)[1].startswith("1   replaced by 2   speaking   claude")
     say(pane, e.AssistantCorrected(4, 1, 2, "continued"))
     assert looks(pane.view, 1) == [("The highest mountain in Europe is ", "said"), ("Mont Blanc.", "struck")]
-    assert [form.fontStrikeOut() for _, form in pane.view.card_formats(len(pane.view.cards) - 2)] == [False, True]
+    assert [form.fontStrikeOut() for _, form in pane.view.content.formats(len(pane.view.cards) - 2)] == [False, True]
     assert looks(pane.view) == [("The highest mountain in Europe is", "heard"), (" Mount Elbrus.", "text")]
 
 
@@ -156,7 +156,7 @@ def test_a_card_tells_on_which_words_it_was_asked(qtbot: QtBot) -> None:
 def test_the_large_card_shows_the_one_that_counts_and_nothing_is_lost(qtbot: QtBot) -> None:
     pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."), asked(2))
     thought = pane.thought.view
-    before, told = texts(pane.view), heard(pane.earlier_toggled)
+    before, told = texts(pane.view), heard(pane.header.earlier.toggled)
     qtbot.mouseClick(pane.header.earlier, Qt.MouseButton.LeftButton)
     assert told == [False] and not pane.earlier
     assert thought.isVisible() and not pane.view.isVisible()
@@ -169,7 +169,7 @@ def test_the_large_card_shows_the_one_that_counts_and_nothing_is_lost(qtbot: QtB
     say(pane, asked(3, turn=2))
     assert texts(thought)[0].startswith("asked   claude") and texts(thought)[0].endswith("Waiting for claude … 2 s")
     assert texts(pane.view) == before, "what isn't seen costs nothing"
-    pane.set_earlier(True)
+    pane.header.earlier.setChecked(True)
     assert told == [False, True] and pane.view.isVisible() and not thought.isVisible()
     assert numbers(pane.view) == ["3", "2", "1"] and texts(pane.view)[2].startswith("1   replaced by 2")
 
@@ -177,12 +177,12 @@ def test_the_large_card_shows_the_one_that_counts_and_nothing_is_lost(qtbot: QtB
 def test_figures_are_shown_on_demand(qtbot: QtBot) -> None:
     counted = e.OracleCounted(3, 1, *CLAUDE, 120, 12, 0, True, 0.001, 250, 30.0, 400)
     pane = made(qtbot, 400, asked(1), e.OracleDelta(2, 1, "Noon."), counted, e.OracleEnded(3, 1, "complete", 1))
-    pane.set_earlier(False)
-    told = heard(pane.details_toggled)
+    pane.header.earlier.setChecked(False)
+    told = heard(pane.header.details.toggled)
     for view in (pane.view, pane.thought.view):
         assert "tokens in" in texts(view)[0] and "first words after" in texts(view)[0] and view.cards[0].quote
     qtbot.mouseClick(pane.header.details, Qt.MouseButton.LeftButton)
-    pane.set_earlier(True)
+    pane.header.earlier.setChecked(True)
     for view in (pane.view, pane.thought.view):
         assert "tokens" not in texts(view)[0] and "first words" not in texts(view)[0] and not view.cards[0].quote
     assert told == [False]
@@ -190,8 +190,8 @@ def test_figures_are_shown_on_demand(qtbot: QtBot) -> None:
 
 def test_the_large_text_is_large_and_tells_how_long_is_waited(qtbot: QtBot) -> None:
     pane = made(qtbot, 400)
-    pane.set_earlier(False)
-    pane.set_details(False)
+    pane.header.earlier.setChecked(False)
+    pane.header.details.setChecked(False)
     thought = pane.thought.view
     assert thought.cards == []
     say(pane, e.UserStarted(97.0, 1), asked(1))  # the session began at 3 by the clock, at the latest
@@ -201,19 +201,19 @@ def test_the_large_text_is_large_and_tells_how_long_is_waited(qtbot: QtBot) -> N
     say(pane, e.ToolCalled(98, 1, "clock", "{}"))
     assert texts(thought) == ["asked   claude\nclock …"]
     say(pane, e.OracleDelta(99, 1, "Noon."))
-    ((_, form),) = thought.card_formats(0)
-    pane.set_earlier(True)
-    ((_, usual),) = [piece for piece in pane.view.card_formats(0) if piece[0].endswith("Noon.")]
+    ((_, form),) = thought.content.formats(0)
+    pane.header.earlier.setChecked(True)
+    ((_, usual),) = [piece for piece in pane.view.content.formats(0) if piece[0].endswith("Noon.")]
     assert form.fontPointSize() > 1.3 * usual.fontPointSize()
 
 
 def test_a_long_talk_behind_the_large_card_is_all_there_afterwards(qtbot: QtBot) -> None:
     pane = made(qtbot, 700, asked(1))
-    pane.set_earlier(False)
+    pane.header.earlier.setChecked(False)
     for number in range(2, 700):
         say(pane, asked(number, turn=number), e.OracleDelta(2, number, f"thought {number}"))
     assert len(pane._changed) <= 2 * pane.log.limit
-    pane.set_earlier(True)
+    pane.header.earlier.setChecked(True)
     assert numbers(pane.view) == [str(number) for number in range(699, 699 - pane.log.limit, -1)]
 
 

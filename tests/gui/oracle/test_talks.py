@@ -23,7 +23,7 @@ def played(qtbot: QtBot, events: list[e.Event]) -> tuple[OraclePane, list[tuple[
     pane, carets = OraclePane(clock=lambda: 0.0), []
     qtbot.addWidget(pane)
     pane.resize(460, 500)
-    pane.set_earlier(True)
+    pane.header.earlier.setChecked(True)
     pane.show()
     for event in events:
         pane.apply(event)
@@ -126,7 +126,7 @@ def test_what_an_interruption_cut_off_is_told_from_what_was_heard(qtbot: QtBot) 
 def test_of_a_long_talk_of_the_past_the_newest_revisions_are_shown(qtbot) -> None:
     pane = OraclePane()
     qtbot.addWidget(pane)
-    pane.set_earlier(True)
+    pane.header.earlier.setChecked(True)
     events: list[e.Event] = [e.SessionStarted(0, "cascade", "w", "Ollama", "gemma", "thinking")]
     for number in range(1, 501):
         events.append(e.OracleRequested(number, number, number, "Ollama", "gemma", "what", True))
@@ -134,7 +134,7 @@ def test_of_a_long_talk_of_the_past_the_newest_revisions_are_shown(qtbot) -> Non
     pane.show_talk(events)
     numbers = [revision.number for revision in pane.log.revisions]
     assert numbers == list(range(500, 500 - pane.log.limit, -1))
-    assert len(pane.view.cards) == pane.log.limit and "answer 500" in pane.view.card_text(pane.log.limit - 1)
+    assert len(pane.view.cards) == pane.log.limit and "answer 500" in pane.view.content.text(pane.log.limit - 1)
     assert pane.header.sides.driver == "gemma (Ollama)"
 
 

@@ -58,8 +58,8 @@ async def _talk(scripted: ScriptedWindow) -> QWidget:
 
 
 async def _thoughts(scripted: ScriptedWindow) -> QWidget:
-    scripted.window.oracle.set_earlier(True)
-    scripted.window.oracle.set_details(True)
+    scripted.window.oracle.header.earlier.setChecked(True)
+    scripted.window.oracle.header.details.setChecked(True)
     return await _talk(scripted)
 
 

@@ -44,11 +44,11 @@ class Place:
         self.dialog = SoundDialog(settings, service or self.service, self.background, self.parent)
         self.tests = self.dialog.tests
         self.emitted: list[Any] = []
-        self.dialog.test_began.connect(lambda: self.emitted.append("began"))
-        self.dialog.test_ended.connect(lambda: self.emitted.append("ended"))
-        self.dialog.processing_changed.connect(self.emitted.append)
-        self.dialog.talk_mode_changed.connect(self.emitted.append)
-        self.dialog.hotkeys_changed.connect(lambda talk, mute: self.emitted.append((talk, mute)))
+        self.dialog.tests.began.connect(lambda: self.emitted.append("began"))
+        self.dialog.tests.ended.connect(lambda: self.emitted.append("ended"))
+        self.dialog.processing.changed.connect(self.emitted.append)
+        self.dialog.talk_button.mode_changed.connect(self.emitted.append)
+        self.dialog.talk_button.hotkeys_changed.connect(lambda talk, mute: self.emitted.append((talk, mute)))
 
     @property
     def answer(self) -> tuple[str, str]:
@@ -89,7 +89,7 @@ async def place(settings: Settings) -> AsyncIterator[Place]:
 async def test_a_microphone_test_shows_levels_words_and_verdict(settings: Settings, place: Place) -> None:
     tests = place.tests
     assert not tests.back_button.isEnabled() and place.answer == ("", "")
-    place.dialog.show_level(-20.0, -30.0, 5.0, False)
+    place.dialog.tests.show_level(-20.0, -30.0, 5.0, False)
     assert (tests.microphone.level_db, tests.loudspeaker.level_db) == (-20.0, -30.0)
     await place.run(tests.say_button)
     assert place.emitted == ["began"] and place.service.calls == [("test_microphone", "Desk microphone")]
@@ -97,7 +97,9 @@ async def test_a_microphone_test_shows_levels_words_and_verdict(settings: Settin
     assert tests.say_button.text() == "Done" == tests.say_button.accessibleName()
     assert not tests.play_button.isEnabled() and not tests.back_button.isEnabled()
     place.service.report(-12.0, False)
-    place.dialog.show_level(-120.0, -31.0, 5.1, False)  # the conversation is muted: its level is not the microphone's
+    place.dialog.tests.show_level(
+        -120.0, -31.0, 5.1, False
+    )  # the conversation is muted: its level is not the microphone's
     assert place.answer[0].startswith("Listening.") and tests.microphone.level_db == -12.0
     assert not tests.microphone.clipped
     place.service.report(0.0, True)
@@ -108,7 +110,7 @@ async def test_a_microphone_test_shows_levels_words_and_verdict(settings: Settin
     assert place.answer[1] == "Good: loud enough, and clear. (loudest −4 dB, speech −24 dB, noise −62 dB)"
     assert place.emitted == ["began", "ended"]
     assert not tests.microphone.clipped and tests.microphone.level_db == LOWEST_DB
-    place.dialog.show_level(-21.0, -30.0, 7.0, False)
+    place.dialog.tests.show_level(-21.0, -30.0, 7.0, False)
     assert tests.microphone.level_db == -21.0
     place.service.report(-1.0, True)  # comes late, from nowhere
     assert tests.microphone.level_db == -21.0
@@ -121,10 +123,10 @@ async def test_the_recording_is_played_back_and_the_loudspeaker_is_tested(settin
     await place.end()
     await place.run(tests.back_button)
     assert tests.back_button.accessibleName() == "Stop playing back" and not tests.say_button.isEnabled()
-    place.dialog.show_level(-90.0, -14.0, 9.0, False)
+    place.dialog.tests.show_level(-90.0, -14.0, 9.0, False)
     assert tests.loudspeaker.level_db == -14.0
     await place.end()
-    place.dialog.show_devices("Desk microphone", "")
+    place.dialog.tests.show_devices("Desk microphone", "")
     assert tests.loudspeaker_name.text() == "The system's default"
     await place.run(tests.play_button)
     assert "two tones" in place.answer[0]
@@ -188,9 +190,9 @@ async def test_closing_the_window_in_mid_test_leaves_nothing_behind(settings: Se
 async def test_clipping_is_shown_for_a_while_and_reset_by_a_new_session(settings: Settings, place: Place) -> None:
     meter = place.tests.microphone
     for at, clipped, shown in ((1.0, True, True), (2.9, False, True), (3.1, False, False), (4.0, True, True)):
-        place.dialog.show_level(-1.0, -60.0, at, clipped)
+        place.dialog.tests.show_level(-1.0, -60.0, at, clipped)
         assert meter.clipped == shown
-    place.dialog.show_level(-30.0, -60.0, 0.1, False)
+    place.dialog.tests.show_level(-30.0, -60.0, 0.1, False)
     assert not meter.clipped and meter.peak_db == -30.0
 
 
@@ -314,16 +316,16 @@ async def test_hotkeys_are_typed_cleared_and_refused(settings: Settings) -> None
 async def test_trouble_with_hotkeys_shows_the_commands(settings: Settings, place: Place) -> None:
     assert not place.dialog.talk_button.trouble.isVisible()
     height = place.dialog.height()
-    place.dialog.show_hotkey_trouble("The desktop grants no keys.")
+    place.dialog.talk_button.show_trouble("The desktop grants no keys.")
     assert place.dialog.talk_button.trouble.isVisible() and place.dialog.height() > height
     first, _, *ways = place.dialog.talk_button.trouble.text().splitlines()
     assert first == "The desktop grants no keys." and len(ways) == 4
     for word, way in zip(("toggle", "mute-toggle", "press", "release"), ways, strict=True):
         assert way.startswith(f"{single_instance.command()} ptt {word} – ")
     assert place.dialog.talk_button.keys_label.isVisible() and not cut_off(place.dialog)
-    place.dialog.show_hotkey_trouble("The desktop grants no keys.", True)
+    place.dialog.talk_button.show_trouble("The desktop grants no keys.", True)
     assert not place.dialog.talk_button.keys_label.isVisible()
-    place.dialog.show_hotkey_trouble("")
+    place.dialog.talk_button.show_trouble("")
     assert not place.dialog.talk_button.trouble.isVisible() and place.dialog.height() == height
     assert place.dialog.talk_button.keys_label.isVisible()
 
@@ -331,17 +333,17 @@ async def test_trouble_with_hotkeys_shows_the_commands(settings: Settings, place
 async def test_the_keys_that_the_desktop_uses_are_shown(settings: Settings, place: Place) -> None:
     dialog = place.dialog
     assert not dialog.talk_button.granted.isVisible()
-    dialog.show_granted("mute", "Super+M")
+    dialog.talk_button.show_granted("mute", "Super+M")
     assert (
         dialog.talk_button.granted.isVisible()
         and dialog.talk_button.granted.text() == "Your desktop uses: Super+M to mute"
     )
-    dialog.show_granted("talk", "Super+T")
+    dialog.talk_button.show_granted("talk", "Super+T")
     assert dialog.talk_button.granted.text() == "Your desktop uses: Super+T to talk · Super+M to mute" and not cut_off(
         dialog
     )
     for name in ("talk", "mute"):
-        dialog.show_granted(name, "")
+        dialog.talk_button.show_granted(name, "")
     assert not dialog.talk_button.granted.isVisible()
 
 

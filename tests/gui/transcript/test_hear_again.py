@@ -118,7 +118,7 @@ async def test_what_makes_no_sound_is_not_offered() -> None:
             e.UserStarted(9, 4),
             e.TranscriptPartial(9.5, 4, "Still", "open", 9.4),
         )
-        heard = {window.transcript.view.card_text(card).split("\n")[1]: can_hear(window, card) for card in range(4)}
+        heard = {window.transcript.view.content.text(card).split("\n")[1]: can_hear(window, card) for card in range(4)}
         assert heard == {"Too long ago.": False, "By voice.": True, "By hand.": False, "Still open": False}
     async with shown(factory) as window:
         say(window, *spoken(1, "What is it?", at=4.0))

@@ -34,7 +34,7 @@ def pane_with(qtbot: QtBot, *talks: PastTalk) -> TranscriptPane:
 
 
 def heads(pane: TranscriptPane) -> list[str]:
-    return [pane.view.card_text(place).split("\n")[0] for place in range(len(pane.view.cards))]
+    return [pane.view.content.text(place).split("\n")[0] for place in range(len(pane.view.cards))]
 
 
 @pytest.mark.slow
@@ -46,7 +46,7 @@ def test_the_window_gets_its_turn_while_a_long_talk_is_shown(qtbot: QtBot) -> No
         QApplication.processEvents()  # on a busy machine not each time with a card
         counts.add(len(pane.view.cards))
     assert len(counts) > 3 and len(pane.view.cards) == 2_001
-    assert pane.view.at_newest() and "Question 1000:" in pane.view.card_text(1_999)
+    assert pane.view.at_newest() and "Question 1000:" in pane.view.content.text(1_999)
     assert len(pane.messages) == 2_000
 
 
@@ -60,10 +60,10 @@ def test_talks_come_in_order_and_what_is_said_meanwhile_below_them(qtbot: QtBot)
     qtbot.waitUntil(lambda: not pane.showing)
     told = heads(pane)
     assert [place for place, head in enumerate(told) if "Talk" in head or "Continued" in head] == [0, 601, 606]
-    assert len(told) == 608 and "And now?" in pane.view.card_text(607)
+    assert len(told) == 608 and "And now?" in pane.view.content.text(607)
     pane.apply(e.TranscriptFinal(2.5, 1, "And now, what?", 2.5))
     pane.settle()
-    assert "And now, what?" in pane.view.card_text(607) and len(pane.view.cards) == 608
+    assert "And now, what?" in pane.view.content.text(607) and len(pane.view.cards) == 608
     assert [turn.talk for turn in map(pane._cards.__getitem__, (1, 602, 607)) if turn] == [1, 2, 3]
 
 
@@ -76,7 +76,7 @@ def test_a_session_that_ends_while_past_talks_are_shown_is_shown_with_the_next(q
             pane.apply(event)
         pane.end()
     qtbot.waitUntil(lambda: not pane.showing)
-    assert [pane.view.card_text(place).split("\n")[-1] for place in (-3, -1)] == ["Session 1.", "Session 2."]
+    assert [pane.view.content.text(place).split("\n")[-1] for place in (-3, -1)] == ["Session 1.", "Session 2."]
     assert len(pane.view.cards) == 2_005 and [message.content for message in pane.messages][-2:] == [
         "Session 1.",
         "Session 2.",
@@ -103,7 +103,7 @@ def test_what_is_copied_is_all_of_it_though_some_is_still_to_be_shown(qtbot: QtB
 def test_a_word_without_an_end_is_cut_where_it_is_shown_and_copied_whole(qtbot: QtBot) -> None:
     word = "a" * 900_000 + "b"  # Qt lays this out in minutes
     pane = pane_with(qtbot, past_talk(KeptTalk(0.0, said(word))))
-    shown = pane.view.card_text(1)
+    shown = pane.view.content.text(1)
     assert "…aa" in shown and shown.endswith("ab") and len(shown) < LONGEST_BODY + 100
     assert word in pane.text()
 

@@ -52,7 +52,7 @@ def in_view(window: MainWindow, words: str) -> bool:
     if not (window.oracle.earlier and view.isVisible() and window.focusWidget() is view):
         return False
     place = view.content.place_of(view.textCursor().block())
-    return words in view.card_text(place) and 0 <= view.box_of(place).top() < view.viewport().height()
+    return words in view.content.text(place) and 0 <= view.box_of(place).top() < view.viewport().height()
 
 
 @pytest.fixture(autouse=True)

@@ -40,7 +40,7 @@ def played(qtbot: QtBot, answer: str = ANSWER, *, interrupt: float = 0.0) -> tup
         pane.apply(event)
         pane.settle()
         if isinstance(event, e.AssistantSaid) and event.turn == 1:
-            grown.append(len(pane.view.card_text(1)))
+            grown.append(len(pane.view.content.text(1)))
     return pane, grown
 
 
@@ -48,7 +48,7 @@ def test_the_answer_is_shown_as_it_was_written(qtbot: QtBot) -> None:
     pane, grown = played(qtbot)
     looks = [Table if isinstance(one, Table) else one.look for one, _ in pane.view.content.elements(1)]
     assert looks == ["text", "code", Table, "item"]
-    assert "**" not in pane.view.card_text(1) and "on the screen" not in pane.view.card_text(1)
+    assert "**" not in pane.view.content.text(1) and "on the screen" not in pane.view.content.text(1)
     assert grown == sorted(grown), "nothing that was shown is taken back"
     pane.view.grab()
     assert len(pane.findChildren(CodeButton)) == 1
@@ -57,7 +57,7 @@ def test_the_answer_is_shown_as_it_was_written(qtbot: QtBot) -> None:
 def test_announced_code_is_shown_and_what_was_not_said_is_not(qtbot: QtBot) -> None:
     rest = "And then there is a lot more to say about it, which takes its time. " * 3
     pane, _ = played(qtbot, f"So:\n\n{CODE}\n\n{rest}\n\n```sh\nnever said\n```", interrupt=8.0)
-    text = pane.view.card_text(1)
+    text = pane.view.content.text(1)
     assert "print('Hello')" in text and "never said" not in text and text.endswith("   interrupted")
     elements = [one for one, _ in pane.view.content.elements(1) if isinstance(one, Paragraph)]
     assert elements[-1].runs[-1] == ("   interrupted", "bad")

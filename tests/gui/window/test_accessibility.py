@@ -234,7 +234,7 @@ def open_style(window: MainWindow) -> None:
 
 def open_sound(window: MainWindow) -> None:
     window.sound.open_dialog()
-    window.sound.dialog.show_hotkey_trouble("These keys belong to another program.")
+    window.sound.dialog.talk_button.show_trouble("These keys belong to another program.")
 
 
 def open_settings(window: MainWindow, page: str) -> None:

@@ -27,12 +27,12 @@ async def test_partial_words_look_unsettled_until_they_are_final(window: MainWin
     view = window.transcript.view
     say(window, e.UserStarted(1, 1), e.TranscriptPartial(2, 1, "What is", "the time", 2))
     assert transcript(window) == ["You\nWhat is the time"]
-    (stable, plain), (unstable, loose) = view.card_formats(0)
+    (stable, plain), (unstable, loose) = view.content.formats(0)
     assert (stable, unstable) == ("What is ", "the time")
     assert loose.fontItalic() and loose.foreground().color() != plain.foreground().color()
     assert not plain.fontItalic()
     say(window, e.TranscriptFinal(3, 1, "What is the time?", 3))
-    ((text, final),) = view.card_formats(0)
+    ((text, final),) = view.content.formats(0)
     assert text == "What is the time?"
     assert not final.fontItalic() and final.foreground().color() == plain.foreground().color()
 
@@ -51,7 +51,7 @@ async def test_the_assistants_words_grow_and_an_interruption_is_marked(window: M
 async def test_a_backchannel_is_small(window: MainWindow) -> None:
     say(window, e.TranscriptFinal(1, 1, "A real sentence.", 1), e.UserBackchannel(2, 2, "mhm"))
     assert transcript(window)[1] == "You, in passing\nmhm"
-    sizes = [window.transcript.view.card_formats(place)[0][1].fontPointSize() for place in (0, 1)]
+    sizes = [window.transcript.view.content.formats(place)[0][1].fontPointSize() for place in (0, 1)]
     assert sizes[1] < sizes[0]
 
 
@@ -66,7 +66,7 @@ async def test_turns_stand_in_the_order_of_their_sound(window: MainWindow) -> No
 async def test_a_superseded_revision_is_struck_through_and_the_speaking_one_marked(window: MainWindow) -> None:
     view = window.oracle.view
     say(window, asked(1, "what is the"), e.OracleDelta(1.4, 1, "It is noon."))
-    ((_, before),) = view.card_formats(0)
+    ((_, before),) = view.content.formats(0)
     assert not before.fontStrikeOut()
     say(window, asked(2, "what is the time in Rome", True), e.OracleDelta(1.25, 2, "In Rome"))
     say(window, e.OracleSuperseded(1.3, 1, 2), e.AssistantStarted(1.4, 1, 2))
@@ -75,10 +75,10 @@ async def test_a_superseded_revision_is_struck_through_and_the_speaking_one_mark
     assert oldest == (
         "1   replaced by 2   small (embedded) · on 3 words · first words after 400 ms · 3 words\nIt is noon."
     )
-    ((_, after),) = view.card_formats(0)
+    ((_, after),) = view.content.formats(0)
     assert after.fontStrikeOut()
     assert after.foreground().color() != before.foreground().color()
-    ((_, speaking),) = view.card_formats(1)
+    ((_, speaking),) = view.content.formats(1)
     assert not speaking.fontStrikeOut()
     assert [card.style for card in view.cards] == ["plain", "live"]
 
@@ -129,8 +129,8 @@ async def test_five_thousand_events_cost_one_batch_and_one_edit_a_card(window, f
     assert transcript(window) == []
     await until(lambda: window.pump.batches > batches)
     assert window.pump.batches == batches + 1
-    assert window.transcript.view.edits == 1
-    assert window.oracle.view.edits == 1
+    assert window.transcript.view.content.edits == 1
+    assert window.oracle.view.content.edits == 1
     assert transcript(window) == ["You\nword 2499 loose"]
     assert oracle(window)[0].endswith(" w2498 w2499")
 
@@ -139,9 +139,9 @@ async def test_an_event_edits_only_its_own_card_among_hundreds(window: MainWindo
     for turn in range(1, 401):
         factory.session.say(e.TranscriptFinal(turn, turn, f"sentence {turn}", turn))
     window.pump.flush()
-    edits = window.transcript.view.edits
+    edits = window.transcript.view.content.edits
     say(window, e.TranscriptPartial(500, 401, "one", "more", 500))
-    assert window.transcript.view.edits == edits + 1
+    assert window.transcript.view.content.edits == edits + 1
     assert len(transcript(window)) == 401
 
 
@@ -319,7 +319,7 @@ async def test_tools_are_told_as_they_work(window: MainWindow) -> None:
     say(window, e.ToolReturned(3.5, 1, "clock", False, "no\nclock " * 40, 1.5))
     text = oracle(window)[0].split("\n")[1]
     assert "clock → failed: no clock no clock" in text and "… (1.5 s)" in text and len(text) < 220
-    failed = next(form for piece, form in view.card_formats(0) if piece.startswith("clock"))
+    failed = next(form for piece, form in view.content.formats(0) if piece.startswith("clock"))
     assert failed.foreground().color() == view._look.bad
 
 
