@@ -3,84 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from PySide6.QtCore import QEvent, Qt, QUrl, Signal, qVersion
+from PySide6.QtCore import Qt, QUrl, Signal, qVersion
 from PySide6.QtGui import (
-    QColor,
     QFont,
     QIcon,
     QImage,
     QKeyEvent,
-    QTextBlockFormat,
-    QTextCharFormat,
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QTextBrowser, QTextEdit, QWidget
+from PySide6.QtWidgets import QTextBrowser, QWidget
 
-from app.gui.design.fonts import Size, set_size, sized
+from app.gui.design.fonts import set_size
 from app.gui.design.look import Dressed
 from app.gui.design.plain import PlainLabel
-from app.gui.design.theme import tokens
 from app.gui.widgets.form import add_items, column, row, wrapped
 from app.gui.widgets.panel import Panel, Quiet
 from app.platform.installation import installed, resource
 from app.services.bill_of_materials import read_bill
-
-Kind = Literal["heading", "paragraph", "entry", "licence", "details"]
-
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_LICENCE_HEADS = ("licence", "terms")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph of plain text. An `entry` names a part; its licence and details follow."""
-
-    kind: Kind
-    text: str
-
-
-def read_blocks(markdown: str) -> list[Block]:
-    """Returns the headings, paragraphs and table rows of a page in their order."""
-    found: list[Block] = []
-    for part in re.split(r"\n\s*\n", _COMMENT.sub("", markdown)):
-        lines = [line.strip() for line in part.strip().splitlines()]
-        if not lines:
-            continue
-        if lines[0].startswith("#"):
-            found.append(Block("heading", _plain(lines.pop(0).lstrip("# "))))
-        if len(lines) > 2 and lines[0].startswith("|"):
-            heads = _cells(lines[0])
-            for line in lines[2:]:
-                found += _entry(heads, _cells(line))
-        elif lines:
-            found.append(Block("paragraph", _plain(" ".join(lines))))
-    return found
-
-
-def _entry(heads: Sequence[str], cells: Sequence[str]) -> Iterator[Block]:
-    told = dict(zip(heads, cells, strict=False))
-    name, version = told.pop(heads[0]), told.pop("Version", "")
-    yield Block("entry", f"{name} {version}".strip())
-    licence = next((head for head in told if head.lower() in _LICENCE_HEADS), "")
-    if licence:
-        yield Block("licence", told.pop(licence))
-    details = " · ".join(f"{head}: {cell}" for head, cell in told.items() if cell)
-    if details:
-        yield Block("details", details)
-
-
-def _cells(line: str) -> list[str]:
-    return [_plain(cell.strip()) for cell in line.strip("|").split("|")]
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[`*]", "", text)
-
 
 PICTURE = re.compile(r"^!\[[^\]]*\]\(([^)]+)\)\n", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
@@ -90,7 +32,18 @@ WIDEST_PX = 720
 
 
 class _Page(QTextBrowser):
-    """Shows pictures no wider than `WIDEST_PX`."""
+    """A page of Markdown, whose links lead nowhere. Pictures are no wider than `WIDEST_PX`."""
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setOpenLinks(False)
+
+    def write(self, markdown: str) -> None:
+        """Shows a page from its start. HTML is shown as text."""
+        features = QTextDocument.MarkdownFeature
+        self.document().setMarkdown(markdown, features.MarkdownDialectGitHub | features.MarkdownNoHTML)
+        self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Return a picture of the page, scaled down if it is too wide."""
@@ -105,69 +58,43 @@ class _Page(QTextBrowser):
 
 
 class GuideDialog(Panel):
-    """Pictures are shown where they are installed; links lead nowhere outside of the page."""
+    """Pictures are shown where they are installed."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.set_panel_title(self.tr("Guide"))
-        self.page = _Page(self)
-        self.page.setAccessibleName(self.tr("Guide"))
-        self.page.setOpenLinks(False)
+        self.page = _Page(self.tr("Guide"), self)
         path = resource("guide", "guide.md")
         self.page.document().setBaseUrl(QUrl.fromLocalFile(str(path.parent) + "/"))
         text = COMMENT.sub("", path.read_text("utf-8"))
         text = PICTURE.sub(lambda found: found[0] if (path.parent / found[1]).is_file() else "", text)
-        self.page.document().setMarkdown(text, QTextDocument.MarkdownFeature.MarkdownDialectGitHub)
-        self.page.moveCursor(QTextCursor.MoveOperation.Start)
+        self.page.write(text)
         self.column.addWidget(self.page, 1)
         self.close_button = self.button(self.tr("Close"), does=self.close)
         self.foot(self.close_button)
         self.resize(880, 640)
 
 
-_SHAPES: dict[Kind, tuple[Size, QFont.Weight, int, bool]] = {
-    "heading": ("body", QFont.Weight.DemiBold, 20, False),
-    "paragraph": ("small", QFont.Weight.Normal, 8, False),
-    "entry": ("small", QFont.Weight.Medium, 10, False),
-    "licence": ("small", QFont.Weight.Normal, 0, False),
-    "details": ("caption", QFont.Weight.Normal, 0, True),
-}
-"""The size and weight of the text of each kind, the space above it in pixels, and whether it is dimmed."""
+def tables_as_lists(markdown: str) -> str:
+    """Returns a page without its comments, and with its tables as lists, which are easier to read in a dialog."""
+    lines: list[str] = []
+    heads: list[str] = []
+    for line in COMMENT.sub("", markdown).splitlines():
+        if not line.startswith("|"):
+            heads = []
+            lines.append(line)
+        elif not heads:
+            heads = _cells(line)
+        elif not line.startswith("|--"):
+            told = dict(zip(heads, _cells(line), strict=False))
+            name = f"**{told.pop(heads[0])} {told.pop('Version', '')}".rstrip() + "**"
+            details = " · ".join(f"{head}: {cell}" for head, cell in told.items() if cell)
+            lines.append(f"- {name} · {details}")
+    return "\n".join(lines)
 
 
-class LicencePage(Dressed, QTextEdit):
-    """Only plain text is shown, which can be selected."""
-
-    dressed_by = (QEvent.Type.FontChange, QEvent.Type.PaletteChange)
-
-    def __init__(self, blocks: Sequence[Block], parent: QWidget) -> None:
-        super().__init__(parent)
-        self._blocks = blocks
-        self.setReadOnly(True)
-        self.setUndoRedoEnabled(False)
-        self.setTabChangesFocus(True)
-        self.setCursorWidth(0)  # nothing is written here
-        self.document().setDocumentMargin(16)
-        self._dress()
-
-    def _dress(self) -> None:
-        place = self.verticalScrollBar().value()
-        self.clear()
-        cursor = QTextCursor(self.document())
-        t = tokens()
-        for number, block in enumerate(self._blocks):
-            size, weight, above, dim = _SHAPES[block.kind]
-            letters, room = QTextCharFormat(), QTextBlockFormat()
-            letters.setFont(sized(self.font(), size, weight))
-            letters.setForeground(QColor(t.dim if dim else t.text))
-            room.setTopMargin(above if number else 0)
-            if number:
-                cursor.insertBlock(room, letters)
-            else:
-                cursor.setBlockFormat(room)
-            cursor.insertText(block.text, letters)
-        self.moveCursor(QTextCursor.MoveOperation.Start)
-        self.verticalScrollBar().setValue(place)
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 ICON_PX = 64
@@ -187,8 +114,9 @@ class AboutDialog(Dressed, Panel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.set_panel_title(self.tr("About KAME"))
-        self.licences = LicencePage(self._parts(), self)
-        self.licences.setAccessibleName(self.tr("Licences"))
+        self.licences = _Page(self.tr("Licences"), self)
+        self.licences.document().setDocumentMargin(16)
+        self.licences.write(self._parts())
         self.licences_button = self.button(self.tr("&Licences"), self.tr("Show the licences"))
         self.back_button = self.button(self.tr("&Back"), self.tr("Back to what KAME is"), does=lambda: self._turn_to(0))
         self.guide_button = self.button(self.tr("Open the &guide"), does=self.guide_wanted)
@@ -248,20 +176,21 @@ class AboutDialog(Dressed, Panel):
         if self.isVisible():
             (self.licences if page else self.licences_button).setFocus()
 
-    def _parts(self) -> list[Block]:
-        page = read_blocks(resource("licences.md").read_text("utf-8"))
+    def _parts(self) -> str:
+        """Returns the licences as Markdown."""
+        page = tables_as_lists(resource("licences.md").read_text("utf-8"))
         try:
             parts = read_bill()
         except ValueError as error:
-            return [Block("paragraph", str(error)), *page]
+            return f"{error}\n\n{page}"
         if not parts:
             return page
         optional = self.tr("optional")
         lines = [
-            f"{part.name} {part.version}".strip() + f": {part.licence}" + (f" ({optional})" if part.optional else "")
+            f"- {part.name} {part.version}".rstrip() + f": {part.licence}" + (f" ({optional})" if part.optional else "")
             for part in parts
         ]
-        return [Block("heading", self.tr("Made of")), *(Block("licence", line) for line in lines), *page]
+        return "\n".join((f"## {self.tr('Made of')}", "", *lines, "", page))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape leads back before it closes."""

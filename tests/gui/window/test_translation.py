@@ -346,7 +346,7 @@ def english(root: QWidget) -> list[str]:
     """What of it is English."""
     found = []
     for where, text in texts(root):
-        if where.endswith("/LicencePage text"):
+        if where == "AboutDialog/_Page text":
             continue
         rest = re.sub(r"https?://\S*|<[^<>]*>|&[a-z]+;|(?<=[a-zA-Z])&(?=[a-zA-Z])", " ", text)
         if any(word not in NAMES for word in WORD.findall(rest)):
