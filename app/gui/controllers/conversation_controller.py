@@ -132,21 +132,18 @@ class ConversationController(QObject):
 
     def open_after_all(self, view: ConversationView) -> None:
         """The same, even if turns are lost by it."""
-        self._open(view.key, view.title, view.setup)
-
-    def _open(self, key: str, title: str, setup: Setup) -> None:
         if self.service is None:
             return
-        service = self.service
+        service, setup = self.service, view.setup
 
         async def read() -> list[PastTalk]:
-            talks = await service.talks(key)
+            talks = await service.talks(view.key)
             return await asyncio.to_thread(past_talks, talks)
 
         def show(talks: Sequence[PastTalk]) -> None:
             self._leave()
             self._show_nothing()
-            self.key, self.title, self._written = key, title, setup
+            self.key, self.title, self._written = view.key, view.title, setup
             self._first = False
             for talk in talks:
                 self._transcript.show_talk(talk, self._when(talk.began))
@@ -158,7 +155,7 @@ class ConversationController(QObject):
             self._opening = ""
             self.failed.emit(sentence)
 
-        self._opening = key
+        self._opening = view.key
         self._background.run(self, _OPENING, read, show, failed)
 
     def stay(self) -> None:

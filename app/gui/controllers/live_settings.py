@@ -100,10 +100,6 @@ class LiveSettings(QObject):
                     sound.set_processing(processing_choice(settings))
         self._manager.want(**live_parts(settings))
 
-    def pick_frontend(self, key: str) -> None:
-        """Selects the front-end."""
-        self.change("frontend", key)
-
     def pick_backend(self, choice: BackendChoice) -> None:
         """Selects the back-end, as if it was picked in the list of models."""
         if choice != self._setup.choice:

@@ -242,7 +242,7 @@ class SoundController(QObject):
 
     def show_levels(self, event: e.LevelMeasured) -> None:
         """Shows how loud both sides are."""
-        self._dock.show_levels(event.user_dbfs, event.assistant_dbfs)
+        self._dock.button.show_levels(event.user_dbfs, event.assistant_dbfs)
         if self._devices.isVisible():
             self._devices.microphone_level.set_level(event.user_dbfs, event.at, event.clipped)
             self._devices.loudspeaker_level.set_level(event.assistant_dbfs, event.at)

@@ -5,7 +5,6 @@ Search snippets are shortened so that their first match stays visible.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
@@ -26,7 +25,7 @@ from app.gui.cards.card import qt_length
 from app.gui.conversations.list_model import ConversationList, Row
 from app.gui.design.icons import icon
 from app.gui.design.look import Look, blend, draw_rounded, set_ink
-from app.gui.design.plain import elided
+from app.gui.design.plain import draw_words, elided
 from app.history.base import LONGEST_TITLE, ConversationView
 
 _ONE_LINE = str.maketrans("\n\r\t\u2028\u2029", "     ")
@@ -67,40 +66,20 @@ DOT_PX, PIN_PX, FOLDER_PX = 8, 12, 16
 _Index = QModelIndex | QPersistentModelIndex
 
 
-@dataclass(frozen=True, slots=True)
 class _Fonts:
     """Fonts and row sizes derived from the list's font."""
 
-    title: QFont
-    open_title: QFont
-    small: QFont
-    heading: QFont
-    title_height: int
-    small_height: int
-    row: QSize
-    heading_row: QSize
-    folder_row: QSize
-
-    @classmethod
-    def of(cls, font: QFont) -> _Fonts:
-        """Derives the fonts and row sizes from `font`."""
-        bold, small, heading = QFont(font), QFont(font), QFont(font)
-        bold.setWeight(QFont.Weight.DemiBold)
-        for made in (small, heading):
-            made.setPointSizeF(QFontInfo(font).pointSizeF() * 0.88)
-        heading.setWeight(QFont.Weight.DemiBold)
-        title_height, small_height = QFontMetrics(bold).height(), QFontMetrics(small).height()
-        return cls(
-            font,
-            bold,
-            small,
-            heading,
-            title_height,
-            small_height,
-            QSize(0, title_height + small_height + 2 * PAD_Y + 3),
-            QSize(0, small_height + 14),
-            QSize(0, title_height + 2 * PAD_Y),
-        )
+    def __init__(self, font: QFont) -> None:
+        self.title = font
+        self.open_title, self.small, self.heading = QFont(font), QFont(font), QFont(font)
+        for bold in (self.open_title, self.heading):
+            bold.setWeight(QFont.Weight.DemiBold)
+        for small in (self.small, self.heading):
+            small.setPointSizeF(QFontInfo(font).pointSizeF() * 0.88)
+        title, small_height = QFontMetrics(self.open_title).height(), QFontMetrics(self.small).height()
+        self.title_height, self.small_height = title, small_height
+        self.row = QSize(0, title + small_height + 2 * PAD_Y + 3)
+        self.heading_row, self.folder_row = QSize(0, small_height + 14), QSize(0, title + 2 * PAD_Y)
 
 
 class ConversationItems(QStyledItemDelegate):
@@ -123,7 +102,7 @@ class ConversationItems(QStyledItemDelegate):
     @property
     def fonts(self) -> _Fonts:
         if self._fonts is None:
-            self._fonts = _Fonts.of(self._view.font())
+            self._fonts = _Fonts(self._view.font())
         return self._fonts
 
     @property
@@ -180,13 +159,8 @@ class ConversationItems(QStyledItemDelegate):
         number = QRect(room.right() - wide, room.top(), wide + 1, room.height())
         painter.drawText(QStyle.visualRect(option.direction, option.rect, number), Qt.AlignmentFlag.AlignCenter, count)
         words = QRect(sign.right() + 7, room.top(), room.width() - FOLDER_PX - wide - 14, room.height())
-        painter.setPen(look.text)
-        painter.setFont(fonts.open_title)
-        painter.drawText(
-            QStyle.visualRect(option.direction, option.rect, words),
-            Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,
-            elided(QFontMetrics(fonts.open_title), row.folder, Qt.TextElideMode.ElideRight, words.width()),
-        )
+        place = QStyle.visualRect(option.direction, option.rect, words)
+        draw_words(painter, place, row.folder, look.text, fonts.open_title)
 
     def _paint_box(
         self, painter: QPainter, option: QStyleOptionViewItem, view: ConversationView, index: _Index
@@ -230,19 +204,13 @@ class ConversationItems(QStyledItemDelegate):
         title_room.setWidth(room.width() - taken)
         title_room = QStyle.visualRect(option.direction, room, title_room)
         font = fonts.open_title if view.key == self._model.current else fonts.title
-        painter.setFont(font)
-        painter.setPen(look.text if view.title else look.dim)
-        elide, flags = Qt.TextElideMode.ElideRight, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        flags = QStyle.visualAlignment(option.direction, flags)
-        words = elided(QFontMetrics(font), self._model.texts.title(view), elide, title_room.width())
-        painter.drawText(title_room, flags | Qt.TextFlag.TextSingleLine, words)
+        flags = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+        ink = look.text if view.title else look.dim
+        draw_words(painter, title_room, self._model.texts.title(view), ink, font, flags)
         if view.snippet:
             self._paint_snippet(painter, option, small_room, view.snippet)
-            return
-        painter.setFont(fonts.small)
-        painter.setPen(look.dim)
-        words = elided(QFontMetrics(fonts.small), self._model.texts.detail(view), elide, small_room.width())
-        painter.drawText(small_room, flags | Qt.TextFlag.TextSingleLine, words)
+        else:
+            draw_words(painter, small_room, self._model.texts.detail(view), look.dim, fonts.small, flags)
 
     def _paint_snippet(self, painter: QPainter, option: QStyleOptionViewItem, room: QRect, snippet: str) -> None:
         text, matches = shortened(snippet, QFontMetrics(self.fonts.small), room.width())

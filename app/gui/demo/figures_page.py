@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, QSize, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QImageWriter, QPainter, QPaintEvent, QRegion
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
@@ -14,7 +14,7 @@ from app.gui.demo.fitted_text import SMALL_SHARE, Filling, FittedText, font_px, 
 from app.gui.demo.side_view import Stopwatch
 from app.gui.demo.stage_page import Verdict
 from app.gui.design.look import draw_rounded, painter_on
-from app.gui.design.plain import elided
+from app.gui.design.plain import draw_words
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column, row
 
@@ -169,19 +169,15 @@ class FigureRows(Filling):
     def _paint_row(self, painter: QPainter, figure: DemoFigure, room: QRectF, longest: float) -> None:
         line = room.height() / 3
         px = max(tokens().caption, line * 0.7)
-        painter.setFont(font_px(self.font(), px, QFont.Weight.Medium))
-        painter.setPen(ink("text"))
         question = self.tr("Yours: {0}").format(figure.question) if figure.own else figure.question
-        text = elided(painter.fontMetrics(), question, Qt.TextElideMode.ElideRight, round(room.width()))
-        painter.drawText(QRectF(0, room.top(), room.width(), line), Qt.AlignmentFlag.AlignVCenter, text)
+        upper = QRectF(0, room.top(), room.width(), line)
+        draw_words(painter, upper, question, ink("text"), font_px(self.font(), px, QFont.Weight.Medium))
         font = font_px(self.font(), max(tokens().caption, line * 0.62))
-        painter.setFont(font)
         times: tuple[tuple[Side, float | None], ...] = (("cascade", figure.cascade), ("tandem", figure.tandem))
         space = QFontMetricsF(font).horizontalAdvance(self._time(88.88)) + 2 * tokens().unit
         for number, (side, seconds) in enumerate(times, 1):
             top = room.top() + number * line
             width = max(2.0, (room.width() - space) * (seconds or 0.0) / longest) if seconds is not None else 0.0
             draw_rounded(painter, QRectF(0, top + line * 0.16, width, line * 0.68), line * 0.2, fill=side_ink(side))
-            painter.setPen(ink("text" if seconds is not None else "bad"))
             place = QRectF(width + 2 * tokens().unit, top, room.width() - width, line)
-            painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, self._time(seconds))
+            draw_words(painter, place, self._time(seconds), ink("text" if seconds is not None else "bad"), font)

@@ -22,7 +22,7 @@ from app.gui.design.fonts import CODE_FAMILY
 from app.gui.design.icons import paint_icon
 from app.gui.design.look import blend, draw_rounded, painter_on, set_ink
 from app.gui.design.motion import Glide
-from app.gui.design.plain import elided
+from app.gui.design.plain import draw_words
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column
 
@@ -257,10 +257,7 @@ class ThoughtsView(Filling):
     def _paint_older(self, painter: QPainter, thought: Thought, room: QRectF) -> None:
         font = font_px(self.font(), max(tokens().caption, room.height() * 0.64))
         font.setStrikeOut(True)
-        painter.setFont(font)
-        painter.setPen(ink("dim"))
-        text = elided(painter.fontMetrics(), thought.text, Qt.TextElideMode.ElideRight, round(room.width()))
-        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+        draw_words(painter, room, thought.text, ink("dim"), font, Qt.AlignmentFlag.AlignCenter)
 
     def _paint_text(self, painter: QPainter, thought: Thought, room: QRectF, colour: str = "dim") -> None:
         """Paints a thought centred in the rectangle `room`, with the words spoken so far in the side's colour."""

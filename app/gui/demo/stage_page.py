@@ -16,7 +16,7 @@ from app.demo.base import SIDES, DemoBackend, Side
 from app.gui.demo.fitted_text import SMALL_SHARE, Filling, FittedText, font_px, ink
 from app.gui.demo.side_view import SideView
 from app.gui.design.look import draw_rounded, painter_on
-from app.gui.design.plain import elided
+from app.gui.design.plain import draw_words
 from app.gui.design.theme import tokens
 from app.gui.widgets.form import column, row
 
@@ -58,20 +58,16 @@ class ModelsRow(Filling):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints a key and a name for each model."""
         with painter_on(self) as painter:
-            middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
             for place, label in enumerate(self.labels):
                 cell, on = self._cell(place), place == self.current
                 draw_rounded(painter, cell, tokens().radius, fill=ink("accent" if on else "sunken"))
-                painter.setPen(ink("on_accent" if on else "text"))
+                colour = ink("on_accent" if on else "text")
                 bold = font_px(self.font(), max(tokens().caption, self.height() * 0.5), QFont.Weight.DemiBold)
                 pad, key = self.height() * 0.35, str(place + 1)
                 used = QFontMetricsF(bold).horizontalAdvance(key)
-                painter.setFont(bold)
-                painter.drawText(cell.adjusted(pad, 0, 0, 0), middle, key)
-                painter.setFont(font_px(self.font(), max(tokens().caption, self.height() * 0.4)))
-                room = cell.adjusted(2 * pad + used, 0, -pad, 0)
-                text = elided(painter.fontMetrics(), label, Qt.TextElideMode.ElideRight, round(room.width()))
-                painter.drawText(room, middle, text)
+                draw_words(painter, cell.adjusted(pad, 0, 0, 0), key, colour, bold)
+                plain = font_px(self.font(), max(tokens().caption, self.height() * 0.4))
+                draw_words(painter, cell.adjusted(2 * pad + used, 0, -pad, 0), label, colour, plain)
 
 
 NOTICED_SECONDS = 0.05

@@ -34,7 +34,7 @@ class IconButton(Dressed, QToolButton):
     ) -> None:
         super().__init__(parent)
         connect_click(self, does)
-        self._name = name
+        self.name = name
         self._size = size
         self._tinted = ("", "")
         self.setProperty("flat", True)
@@ -49,15 +49,10 @@ class IconButton(Dressed, QToolButton):
         self.setAccessibleName(label)
         set_tip(self, f"{label} ({keys})" if keys else label)
 
-    @property
-    def name(self) -> str:
-        """The name of the current icon."""
-        return self._name
-
     def set_name(self, name: str) -> None:
         """Changes the icon."""
-        if name != self._name:
-            self._name = name
+        if name != self.name:
+            self.name = name
             self._dress()
 
     def setCheckable(self, checkable: bool) -> None:
@@ -67,12 +62,12 @@ class IconButton(Dressed, QToolButton):
 
     def _dress(self) -> None:
         shown = tokens()
-        wanted = (self._name, f"{shown.scheme} {shown.accent} {self.isCheckable()}")
+        wanted = (self.name, f"{shown.scheme} {shown.accent} {self.isCheckable()}")
         if wanted == self._tinted or not hasattr(self, "_size"):
             return
         self._tinted = wanted
         checked = shown.accent_text if self.isCheckable() else ""
-        self.setIcon(_icon(self._name, shown.text, shown.outline, checked, self._size))
+        self.setIcon(_icon(self.name, shown.text, shown.outline, checked, self._size))
 
 
 @lru_cache(maxsize=512)

@@ -15,12 +15,8 @@ DARK = ("#7db3ff", "#f7a95a", "#4fd0bf", "#f28cc6", "#bccb62", "#cfa892", "#b0a3
 MOST_KEPT = 200
 
 
-def _forget(names: list[str]) -> None:
-    """No-op placeholder for `_remember`, used before `load` and after `forget`."""
-
-
 _names: list[str] = []
-_remember: Callable[[list[str]], None] = _forget
+_remember: Callable[[list[str]], None] | None = None
 
 
 def load(names: Iterable[str], remember: Callable[[list[str]], None]) -> None:
@@ -33,7 +29,7 @@ def load(names: Iterable[str], remember: Callable[[list[str]], None]) -> None:
 def forget() -> None:
     """Stops calling `remember`. Called when the window is destroyed."""
     global _remember
-    _remember = _forget
+    _remember = None
 
 
 def place_of(backend: str, model: str) -> int:
@@ -46,7 +42,8 @@ def place_of(backend: str, model: str) -> int:
     if not name or len(_names) >= MOST_KEPT:
         return 0
     _names.append(name)
-    _remember(list(_names))
+    if _remember is not None:
+        _remember(list(_names))
     return len(_names) - 1
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from html import escape
 from typing import Protocol
 
-from PySide6.QtCore import QPoint, Qt, SignalInstance
-from PySide6.QtGui import QFontMetrics, QFontMetricsF, QKeySequence
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt, SignalInstance
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QKeySequence, QPainter
 from PySide6.QtGui import Qt as Guesses
 from PySide6.QtWidgets import QAbstractButton, QLabel, QToolTip, QWidget
 
@@ -111,3 +111,19 @@ def elided(metrics: QFontMetrics | QFontMetricsF, text: str, mode: Qt.TextElideM
     if isinstance(metrics, QFontMetrics):
         return metrics.elidedText(text, mode, int(room))
     return metrics.elidedText(text, mode, room)
+
+
+def draw_words(
+    painter: QPainter,
+    room: QRect | QRectF,
+    text: str,
+    colour: QColor,
+    font: QFont | None = None,
+    flags: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignVCenter,
+) -> None:
+    """Draws a line of text, elided to `room`. `font`: by default that of the painter."""
+    if font is not None:
+        painter.setFont(font)
+    painter.setPen(colour)
+    words = elided(painter.fontMetrics(), text, Qt.TextElideMode.ElideRight, room.width())
+    painter.drawText(QRectF(room), flags | Qt.TextFlag.TextSingleLine, words)

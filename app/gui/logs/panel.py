@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Coroutine
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
@@ -60,11 +59,11 @@ class LogPanel(Panel):
         self.empty = Quiet(parent=self.view.viewport())
         self.details = QPlainTextEdit(self)
         self.count = PlainLabel(parent=self)
+        self.folder_button = self.button(self.tr("&Open the log folder"), does=self._open_folder)
         self.copy_button = self.button(self.tr("&Copy entries"), self.tr("Copy the selected entries"), does=self._copy)
         self.clear_button = self.button(self.tr("C&lear"), self.tr("Clear the log"), does=self._clear)
         self.diagnostics_button = self.button(self.tr("Copy &diagnostics"), does=self._copy_diagnostics)
         self.words = QCheckBox(self.tr("&with what was said"), self)
-        self.folder_button = self.button(self.tr("&Open the log folder"), does=self._open_folder)
         self.close_button = self.button(self.tr("Close"), does=self.close)
         self.answer = Quiet(parent=self)
         self._update_timer = timer(self, UPDATE_MS, self.catch_up, repeats=True)
@@ -220,22 +219,6 @@ class LogPanel(Panel):
             row(self.count, self.folder_button, self.copy_button, self.clear_button, stretch=0),
             row(self.diagnostics_button, self.words, self.answer, self.close_button, stretch=2),
         )
-        for first, second in pairwise(
-            (
-                self.level,
-                self.search,
-                self.newest_button,
-                self.view,
-                self.details,
-                self.folder_button,
-                self.copy_button,
-                self.clear_button,
-                self.diagnostics_button,
-                self.words,
-                self.close_button,
-            )
-        ):
-            QWidget.setTabOrder(first, second)
         self.resize(860, 560)
 
     def _connect(self) -> None:

@@ -29,7 +29,7 @@ from app.gui.design.icon_button import IconButton
 from app.gui.design.look import draw_rounded, painter_on, set_ink
 from app.gui.design.model_colours import model_colour
 from app.gui.design.motion import timer
-from app.gui.design.plain import PlainLabel, elided
+from app.gui.design.plain import PlainLabel, draw_words, elided
 from app.gui.design.theme import tokens
 from app.gui.sound.talk_button import TalkButton
 from app.gui.sound.talk_dock import MuteButton
@@ -111,9 +111,7 @@ class ModelName(PlainLabel):
             set_ink(painter, fill=self.colour())
             painter.drawEllipse(QRectF(0, (self.height() - DOT_PX) / 2, DOT_PX, DOT_PX))
             room = self.rect().adjusted(DOT_PX + GAP_PX, 0, 0, 0)
-            painter.setPen(QColor(tokens().dim))
-            words = elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, room.width())
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, words)
+            draw_words(painter, room, self.text(), QColor(tokens().dim))
 
 
 MOST_LETTERS = 400

@@ -25,7 +25,7 @@ from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
 from app.gui.design.look import draw_rounded, set_ink
 from app.gui.design.model_colours import model_colour
-from app.gui.design.plain import LONGEST_NAME, elided
+from app.gui.design.plain import LONGEST_NAME, draw_words
 from app.gui.design.theme import tokens
 from app.gui.models.model_lists import ModelLists
 from app.gui.state.choice import LOCATED, MODELLED, is_router
@@ -311,11 +311,9 @@ class _Rows(QStyledItemDelegate):
         painter.restore()
 
     def _paint_heading(self, painter: QPainter, rect: QRect, index: _Index) -> None:
-        painter.setFont(sized(self._view.font(), "caption", QFont.Weight.DemiBold))
-        painter.setPen(QColor(tokens().dim))
-        room = rect.adjusted(PAD_PX, 0, -PAD_PX, -4)
-        words = self._view.rows.data(index)
-        painter.drawText(room, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, str(words))
+        font = sized(self._view.font(), "caption", QFont.Weight.DemiBold)
+        room, words = rect.adjusted(PAD_PX, 0, -PAD_PX, -4), str(self._view.rows.data(index))
+        draw_words(painter, room, words, QColor(tokens().dim), font, Qt.AlignmentFlag.AlignBottom)
 
     def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index, row: ModelRow) -> None:
         shown, view = tokens(), self._view
@@ -354,17 +352,9 @@ class _Rows(QStyledItemDelegate):
         return left - 8
 
     def _paint_names(self, painter: QPainter, room: QRect, row: ModelRow) -> None:
-        shown, view = tokens(), self._view
-        name_font, small = view.font(), sized(view.font(), "caption")
-        metrics = QFontMetrics(name_font)
-        wide = min(metrics.horizontalAdvance(row.name[:LONGEST_NAME]) + 2, room.width())
-        painter.setFont(name_font)
-        painter.setPen(QColor(shown.text))
-        words = elided(metrics, row.name, Qt.TextElideMode.ElideRight, wide)
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, words)
+        view, name_font = self._view, self._view.font()
+        wide = min(QFontMetrics(name_font).horizontalAdvance(row.name[:LONGEST_NAME]) + 2, room.width())
+        draw_words(painter, room, row.name, QColor(tokens().text), name_font)
         rest = room.adjusted(wide + 10, 0, 0, 0)
         if row.detail and rest.width() > 40:
-            painter.setFont(small)
-            painter.setPen(QColor(shown.dim))
-            words = elided(QFontMetrics(small), row.detail, Qt.TextElideMode.ElideRight, rest.width())
-            painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, words)
+            draw_words(painter, rest, row.detail, QColor(tokens().dim), sized(view.font(), "caption"))

@@ -10,7 +10,7 @@ from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
 from app.gui.design.look import draw_rounded, painter_on, set_ink
 from app.gui.design.model_colours import model_colour
-from app.gui.design.plain import elided, set_name, set_tip
+from app.gui.design.plain import draw_words, elided, set_name, set_tip
 from app.gui.design.theme import tokens
 
 PAD_PX, DOT_PX, CHEVRON_PX, GAP_PX = 12, 10, 14, 8
@@ -74,13 +74,8 @@ class ModelPill(QAbstractButton):
             font = self._name_font()
             metrics = QFontMetrics(font)
             name = elided(metrics, self.text(), Qt.TextElideMode.ElideRight, right - left)
-            painter.setFont(font)
-            painter.setPen(QColor(shown.text))
             room = QRect(left, 0, right - left, self.height())
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
+            draw_words(painter, room, name, QColor(shown.text), font)
             rest = room.adjusted(metrics.horizontalAdvance(name) + GAP_PX, 0, 0, 0)
             if self._detail and rest.width() > 24:
-                painter.setFont(self.font())
-                painter.setPen(QColor(shown.dim))
-                words = elided(self.fontMetrics(), self._detail, Qt.TextElideMode.ElideRight, rest.width())
-                painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, words)
+                draw_words(painter, rest, self._detail, QColor(shown.dim), self.font())

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
 from app.gui.design.look import draw_rounded
-from app.gui.design.plain import elided
+from app.gui.design.plain import draw_words, elided
 from app.gui.design.theme import tokens
 from app.gui.design.tokens import Tokens
 from app.gui.palette.command import Command, Kind
@@ -93,13 +93,9 @@ class CommandDelegate(QStyledItemDelegate):
             paint_caps(painter, command.keys, small, right, middle, t)
             right -= caps_size(command.keys, small).width() + GAP_PX
         if command.place:
-            metrics = QFontMetricsF(small)
-            width = min(metrics.horizontalAdvance(command.place), (right - left) / 3)
+            width = min(QFontMetricsF(small).horizontalAdvance(command.place) + 1, (right - left) / 3)
             box = QRectF(right - width, room.top(), width, room.height())
-            painter.setFont(small)
-            painter.setPen(QColor(t.dim))
-            words = elided(metrics, command.place, Qt.TextElideMode.ElideRight, width + 1)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
+            draw_words(painter, box, command.place, QColor(t.dim), small)
             right -= width + GAP_PX
         self._paint_title(
             painter, option.font, command.title, match, QRectF(left, room.top(), right - left, room.height())

@@ -60,11 +60,9 @@ class TalkMenu(QObject):
         for action in panes:
             view.addAction(action)
         view.addSeparator()
-        self.earlier_action = view.addAction(self.tr("&Earlier thoughts"))
-        self.earlier_action.setCheckable(True)
-        self.earlier_action.toggled.connect(self.earlier)
+        self.earlier_action = self._add(view, self.tr("&Earlier thoughts"), self.earlier, checked=False)
         view.addSeparator()
-        self.latency_action = self._add(view, self.tr("&Latency"), self.latency, QKeySequence("Ctrl+L"))
+        self._add(view, self.tr("&Latency"), self.latency, QKeySequence("Ctrl+L"))
         self.mini_action = self._add(view, self.tr("&Mini window"), self.mini, QKeySequence("Ctrl+Shift+K"))
         backend = bar.addMenu(self.tr("&Model"))
         self.models_action = self._add(backend, self.tr("Models and s&ervers…"), self.models)
@@ -77,7 +75,7 @@ class TalkMenu(QObject):
         for action in (self.mini_action, self.hand_action):  # must work in all windows of the app
             action.setShortcutContext(Qt.ShortcutContext.ApplicationShortcut)
         help_menu = bar.addMenu(self.tr("&Help"))
-        self.keys_action = self._add(help_menu, self.tr("Ke&ys"), self.keys, QKeySequence("F1"))
+        self._add(help_menu, self.tr("Ke&ys"), self.keys, QKeySequence("F1"))
         self._add(help_menu, self.tr("&Guide"), self.guide)
         self.demo_action = self._add(help_menu, self.tr("&Demo…"), self.demo)
         help_menu.addSeparator()
@@ -94,14 +92,10 @@ class TalkMenu(QObject):
         menu.addSeparator()
         self._add(menu, self.tr("St&yle and tools…"), self.style)
         self.sound_action = self._add(menu, self.tr("S&ound…"), self.sound)
-        self.mute_action = menu.addAction(self.tr("&Mute the microphone"))
-        self.mute_action.setCheckable(True)
-        self.mute_action.setShortcut(QKeySequence("Ctrl+M"))
-        self.mute_action.toggled.connect(self.mute)
-        self.recordings_action = menu.addAction(self.tr("&Keep the sound of new conversations"))
-        self.recordings_action.setCheckable(True)
-        self.recordings_action.setChecked(keep)
-        self.recordings_action.toggled.connect(self.keep_recordings)
+        mute, keys = self.tr("&Mute the microphone"), QKeySequence("Ctrl+M")
+        self.mute_action = self._add(menu, mute, self.mute, keys, checked=False)
+        recordings = self.tr("&Keep the sound of new conversations")
+        self.recordings_action = self._add(menu, recordings, self.keep_recordings, checked=keep)
         menu.addSeparator()
         self.export_action = self._add(menu, self.tr("&Export this conversation…"), self.export)
         self.bring_in_action = self._add(menu, self.tr("&Import a conversation…"), self.bring_in)
@@ -111,11 +105,24 @@ class TalkMenu(QObject):
         quit_action.setMenuRole(QAction.MenuRole.QuitRole)
 
     @staticmethod
-    def _add(menu: QMenu, text: str, signal: SignalInstance, keys: QKeySequence | None = None) -> QAction:
+    def _add(
+        menu: QMenu,
+        text: str,
+        signal: SignalInstance,
+        keys: QKeySequence | None = None,
+        *,
+        checked: bool | None = None,
+    ) -> QAction:
+        """Adds an action, which can be checked unless `checked` is None. `signal` emits each use of it."""
         action = menu.addAction(text)
         if keys is not None:
             action.setShortcut(keys)
-        action.triggered.connect(lambda: signal.emit())
+        if checked is None:
+            action.triggered.connect(lambda: signal.emit())
+        else:
+            action.setCheckable(True)
+            action.setChecked(checked)
+            action.toggled.connect(signal)
         return action
 
 

@@ -154,10 +154,6 @@ class MessageBar(QWidget):
         """Removes the messages with this topic."""
         self._drop_if(lambda row: row.message.topic == topic)
 
-    def solved(self, *topics: str) -> None:
-        """Removes the messages with any of these topics. Empty topics are ignored."""
-        self._drop_if(lambda row: row.message.topic in topics and bool(row.message.topic))
-
     def clear_talk(self) -> None:
         """Removes the messages that concern the previous session."""
         self._drop_if(lambda row: row.message.topic in SESSION_TOPICS)

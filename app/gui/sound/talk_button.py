@@ -10,7 +10,7 @@ from app.gui.design.fonts import sized
 from app.gui.design.icons import paint_icon
 from app.gui.design.look import STATE_COLOURS, blend, painter_on, set_ink
 from app.gui.design.motion import reduced_motion
-from app.gui.design.plain import elided
+from app.gui.design.plain import draw_words
 from app.gui.design.theme import tokens
 
 CIRCLE_PX, RING_PX, ICON_PX, GAP_PX = 56, 10, 24, 6
@@ -139,10 +139,7 @@ class TalkButton(QAbstractButton):
         text, hint = self._fonts()
         top = CIRCLE_PX + 2 * RING_PX + GAP_PX / 2
         for font, words, colour in ((text, self.text(), shown.text), (hint, self.hint, shown.dim)):
-            metrics = QFontMetrics(font)
-            painter.setFont(font)
-            painter.setPen(QColor(colour))
-            room = QRectF(0, top, self.width(), metrics.height())
-            shown_words = elided(metrics, words, Qt.TextElideMode.ElideRight, self.width())
-            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, shown_words)
-            top += metrics.height()
+            high = QFontMetrics(font).height()
+            room = QRectF(0, top, self.width(), high)
+            draw_words(painter, room, words, QColor(colour), font, Qt.AlignmentFlag.AlignCenter)
+            top += high

@@ -137,10 +137,6 @@ class TalkDock(QWidget):
             self._typing = typing
             self.show_state(*self._shown)
 
-    def show_levels(self, user_db: float, assistant_db: float) -> None:
-        """Shows the level of whichever side is speaking. Both levels are in dBFS."""
-        self.button.show_levels(user_db, assistant_db)
-
     def _hint(self, state: TalkState) -> str:
         """Returns a hint about what the user can do in this state."""
         if state.muted and not state.testing:

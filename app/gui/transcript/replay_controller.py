@@ -69,7 +69,7 @@ class ReplayController(QObject):
         if again or sound is None:
             return
         self._playing = turn
-        self._deafen(True)
+        self._manager.set_deaf(True, "replay")
         self._background.run(
             self, _TASK, lambda: service.play(sound, self._settings.loudspeaker), lambda _: self._over(), self._fail
         )
@@ -94,11 +94,8 @@ class ReplayController(QObject):
 
     def _over(self) -> None:
         self._playing = None
-        self._deafen(False)
+        self._manager.set_deaf(False, "replay")
 
     def _fail(self, sentence: str) -> None:
         self._over()
         self.failed.emit(sentence)
-
-    def _deafen(self, deaf: bool) -> None:
-        self._manager.set_deaf(deaf, "replay")

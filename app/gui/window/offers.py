@@ -28,7 +28,7 @@ class Offers(QObject):
     def frontend(self, key: str, label: str) -> None:
         """A front-end's weights were downloaded, perhaps during a session."""
         words = self.tr("{0} is downloaded, and can hear and speak from now on.").format(label)
-        self._offer("frontend", words, self.tr("Use it"), lambda: self._window.live.pick_frontend(key))
+        self._offer("frontend", words, self.tr("Use it"), lambda: self._window.live.change("frontend", key))
 
     def restart(self) -> None:
         """What the graphics card needs is installed."""

@@ -216,7 +216,7 @@ class Panels(QObject):
         if kind == "llm":
             live.pick_backend(BackendChoice("embedded", key))
         elif kind == "frontend":
-            live.pick_frontend(key or "cascade")
+            live.change("frontend", key or "cascade")
         else:
             live.change("recogniser" if kind == "stt" else "voice", key)
 

@@ -238,7 +238,7 @@ class Wiring(QObject):
         window.oracle.header.earlier.toggled.connect(lambda shown: live.change("oracle_earlier", shown))
         window.oracle.header.details.toggled.connect(lambda shown: live.change("oracle_details", shown))
         keep.failed.connect(lambda sentence: messages.say(sentence, topic="settings"))
-        keep.saved.connect(lambda: messages.solved("settings"))
+        keep.saved.connect(lambda: messages.clear_topic("settings"))
         keep.follow("duplex", does=window.set_duplex)
         window.sound.changed.connect(keep.later)
 

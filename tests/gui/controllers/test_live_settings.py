@@ -261,7 +261,7 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
 
 async def test_a_setting_changed_in_another_place_is_shown_in_the_open_dialog(window: MainWindow) -> None:
     await row_of(window, "frontend")
-    window.live.pick_frontend("kame")
+    window.live.change("frontend", "kame")
     assert shown_value(window, "frontend") == "kame"
     window.sound.set_talk_mode("toggle")
     assert shown_value(window, "talk_mode") == "toggle"

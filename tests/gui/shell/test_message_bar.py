@@ -130,9 +130,7 @@ def test_solved_messages_go_and_the_rest_stays(bar: MessageBar) -> None:
     assert bar.sentences() == ["The settings could not be saved.", "Something else."]
     bar.say("The settings still can't be saved.", topic="settings")
     assert bar.sentences() == ["Something else.", "The settings still can't be saved."]
-    bar.solved("settings", "weights")
-    assert bar.sentences() == ["Something else."]
-    bar.solved("")
+    bar.clear_topic("settings")
     assert bar.sentences() == ["Something else."]
 
 
