@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.conversation.prompt import MOST_DOCUMENTS, Document
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.document_chips import DocumentChips
+from app.gui.widgets.file_dialogs import FileAsker
 from app.services.documents import read_document
 
 _READING = "read a document"
 _TEXTS = "*.pdf *.txt *.md *.csv *.json *.log *.xml *.html *.py *.js *.ts *.c *.cpp *.rs"
 
 
-class DocumentsController(QObject):
+class DocumentsController(FileAsker):
     """The documents themselves are `SessionManager.wanted.documents`."""
 
     changed = Signal()
     """The user has added or removed a document."""
-    asked = Signal()
-    """The dialog that asks for files was closed, with files or without."""
     failed = Signal(str)
     """A sentence, which contains a file's name."""
 
@@ -34,11 +33,8 @@ class DocumentsController(QObject):
         super().__init__(window)
         self._manager = manager
         self._background = background
-        self._window = window
         self._waiting: list[Path] = []
         self._own = False
-        self._folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-        self.asking: QFileDialog | None = None
         manager.documents_changed.connect(chips.show_documents)
         manager.documents_changed.connect(self._forget)
         chips.remove_wanted.connect(self.remove)
@@ -56,25 +52,10 @@ class DocumentsController(QObject):
 
     def ask(self) -> None:
         """Asks for files to add."""
-        self.close()
-        self.asking = dialog = QFileDialog(self._window, self.tr("Add files to the conversation"))
-        dialog.setNameFilters(
-            [
-                self.tr("Texts ({0})").format(_TEXTS),
-                self.tr("All files (*)"),
-            ]
-        )
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        if Path(self._folder).is_dir():
-            dialog.setDirectory(self._folder)
+        filters = (self.tr("Texts ({0})").format(_TEXTS), self.tr("All files (*)"))
+        dialog = self.dialog(self.tr("Add files to the conversation"), filters, QFileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(self._take)
-        dialog.finished.connect(lambda _: self._left(dialog))
         dialog.open()
-
-    def close(self) -> None:
-        """Closes the dialog."""
-        if self.asking is not None:
-            self.asking.close()
 
     def forget_waiting(self) -> None:
         """Adds nothing of what is still being read: another conversation is shown."""
@@ -84,14 +65,8 @@ class DocumentsController(QObject):
     def _take(self, names: list[str]) -> None:
         paths = [Path(name) for name in names]
         if paths:
-            self._folder = str(paths[0].parent)
+            self.folder = str(paths[0].parent)
         self.add(paths)
-
-    def _left(self, dialog: QFileDialog) -> None:
-        if self.asking is dialog:
-            self.asking = None
-        dialog.deleteLater()
-        self.asked.emit()
 
     def _read_next(self) -> None:
         if self._waiting:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.gui.conversations.pane import ConversationsPane
 from app.gui.state.background_tasks import CLOSE_SECONDS, BackgroundTasks
+from app.gui.widgets.file_dialogs import FileAsker
 from app.history.base import ConversationView, ExportFormat, Setup
 from app.platform.files import is_device
 
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 LONGEST_FILE_NAME = 60
 
 
-class HistoryFiles(QObject):
+class HistoryFiles(FileAsker):
     """Exports and imports conversations, using file dialogs.
 
-    `told` and `failed` emit user-facing messages. `asking` is the open dialog, if any.
+    `told` and `failed` emit user-facing messages.
     """
 
     brought_in = Signal(object)
@@ -39,10 +40,7 @@ class HistoryFiles(QObject):
         super().__init__(window)
         self._service = service
         self._background = background
-        self._window = window
         self._asked = 0
-        self._folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-        self.asking: QFileDialog | None = None
 
     def ask_export(self, view: ConversationView) -> None:
         """Opens a file dialog, then exports the conversation to the chosen file in the chosen format."""
@@ -53,9 +51,8 @@ class HistoryFiles(QObject):
         }
         if view.sound:
             forms[self.tr("Sound (*.wav)")] = ("wav", ".wav")
-        dialog = self._dialog(self.tr("Export a conversation"), list(forms))
+        dialog = self.dialog(self.tr("Export a conversation"), list(forms), QFileDialog.FileMode.AnyFile)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
         dialog.setDefaultSuffix("md")
         dialog.selectFile(self._file_name(view) + ".md")
 
@@ -75,7 +72,7 @@ class HistoryFiles(QObject):
         dialog.open()
 
     def _export(self, key: str, path: Path, form: ExportFormat, suffix: str) -> None:
-        self._folder = str(path.parent)
+        self.folder = str(path.parent)
         if path.suffix.lower() != suffix:
             path = path.with_name(path.name + suffix)
             if path.exists():  # the dialog's overwrite prompt was for the path without the suffix
@@ -90,35 +87,16 @@ class HistoryFiles(QObject):
 
     def ask_import(self) -> None:
         """Opens a file dialog, then imports the chosen file."""
-        dialog = self._dialog(self.tr("Import a conversation"), [self.tr("Exported conversations (*.json)")])
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        filters, mode = [self.tr("Exported conversations (*.json)")], QFileDialog.FileMode.ExistingFile
+        dialog = self.dialog(self.tr("Import a conversation"), filters, mode)
         dialog.fileSelected.connect(lambda path: self.bring_in(Path(path)))
         dialog.open()
 
     def bring_in(self, path: Path) -> None:
-        self._folder = str(path.parent)
+        self.folder = str(path.parent)
         self._asked += 1
         name = f"import {self._asked}"
         self._background.run(self, name, lambda: self._service.bring_in(path), self.brought_in.emit, self.failed.emit)
-
-    def close(self) -> None:
-        if self.asking is not None:
-            self.asking.close()
-
-    def _dialog(self, title: str, filters: list[str]) -> QFileDialog:
-        self.close()
-        self.asking = dialog = QFileDialog(self._window, title)
-        dialog.setNameFilters(filters)
-        if Path(self._folder).is_dir():
-            dialog.setDirectory(self._folder)
-
-        def left() -> None:
-            if self.asking is dialog:
-                self.asking = None
-            dialog.deleteLater()
-
-        dialog.finished.connect(lambda _: left())
-        return dialog
 
     def _file_name(self, view: ConversationView) -> str:
         """Returns a file name derived from the title, without dots or a suffix. It is valid on any file system."""

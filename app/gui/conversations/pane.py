@@ -18,8 +18,8 @@ from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
 from app.gui.design.motion import timer
 from app.gui.design.plain import verbatim
-from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import column, row, search_field
+from app.gui.widgets.panel import ElidedLabel
 from app.gui.widgets.undo_bar import ConfirmBar, NoteBox, UndoBar
 from app.history.base import LONGEST_TITLE, ConversationView
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, QStandardPaths, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QFont, QHideEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QStackedWidget, QWidget
 
@@ -18,6 +18,7 @@ from app.gui.design.motion import Glide, reduced_motion, timer
 from app.gui.design.theme import tokens
 from app.gui.hotkeys.push_to_talk import PushToTalk
 from app.gui.shell.key_routing import KeyRouting
+from app.gui.widgets.file_dialogs import ask_picture
 from app.gui.widgets.form import column, row
 
 BEAT_MS = 900
@@ -218,15 +219,9 @@ class DemoScreen(QWidget):
         if self.dialog is not None:
             self.dialog.raise_()
             return
-        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.PicturesLocation)
-        dialog = self.dialog = QFileDialog(self, self.tr("Save as picture"), folder)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([self.tr("Images (*.png)")])
-        dialog.setDefaultSuffix("png")
-        dialog.selectFile(self.tr("kame-demo.png"))
-        dialog.fileSelected.connect(lambda path: self.save(Path(path)))
-        dialog.finished.connect(self._on_file_dialog_finished)
-        dialog.open()
+        title, filter, name = self.tr("Save as picture"), self.tr("Images (*.png)"), self.tr("kame-demo.png")
+        self.dialog = ask_picture(self, title, filter, name, lambda path: self.save(Path(path)))
+        self.dialog.finished.connect(self._forget_dialog)
 
     def save(self, path: Path) -> bool:
         """Writes the figures to `path` as an image. Shows a message and returns False if that fails."""
@@ -238,10 +233,8 @@ class DemoScreen(QWidget):
         self.figures.show_trouble("")
         return True
 
-    def _on_file_dialog_finished(self) -> None:
-        dialog, self.dialog = self.dialog, None
-        if dialog is not None:
-            dialog.deleteLater()
+    def _forget_dialog(self) -> None:
+        self.dialog = None
 
     # -- keys
 

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QEvent, QRectF, QSize, QStandardPaths, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QFileDialog, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QWidget
 
 from app.gui.design.look import Look, draw_rounded, painter_on, set_ink
 from app.gui.design.plain import LegendLabel, set_tip
@@ -20,8 +20,9 @@ from app.gui.inspector.timeline import ZOOM_STEP, TimelineView
 from app.gui.inspector.view_range import USUAL_SECONDS, LiveEdge
 from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
-from app.gui.widgets.elided import ElidedLabel
+from app.gui.widgets.file_dialogs import ask_picture
 from app.gui.widgets.formats import backend_words
+from app.gui.widgets.panel import ElidedLabel
 
 MOST_IN_LEGEND = 4
 MINI_SECONDS = 60.0
@@ -42,7 +43,6 @@ class TimelinePage(QWidget):
         super().__init__(parent)
         self._activity = activity
         self.view = view = TimelineView(activity, LiveEdge(clock), self)
-        self.dialog: QFileDialog | None = None
         self.readout = ElidedLabel(parent=self, dim=True)
         self.readout.setAccessibleName(self.tr("What is under the mouse"))
         self.legend = LegendLabel(self)
@@ -117,16 +117,8 @@ class TimelinePage(QWidget):
 
     def export(self) -> None:
         """Opens a file dialog and saves the visible part of the timeline to the chosen path."""
-        if self.dialog is None:
-            places = QStandardPaths.StandardLocation
-            folder = QStandardPaths.writableLocation(places.PicturesLocation) or QDir.homePath()
-            self.dialog = QFileDialog(self, self.tr("Export image"), folder)
-            self.dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            self.dialog.setNameFilters([self.tr("PNG image (*.png)")])
-            self.dialog.setDefaultSuffix("png")
-            self.dialog.selectFile(self.tr("timeline"))
-            self.dialog.fileSelected.connect(self.save)
-        self.dialog.open()
+        title, filter = self.tr("Export image"), self.tr("PNG image (*.png)")
+        ask_picture(self, title, filter, self.tr("timeline"), self.save)
 
     def save(self, path: Path | str) -> None:
         """Saves the visible part of the timeline as an image. Emits `failed` on error."""

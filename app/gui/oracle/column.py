@@ -20,8 +20,8 @@ from app.gui.design.motion import Glide
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
 from app.gui.oracle.revisions import ShownRevision
-from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import column, row
+from app.gui.widgets.panel import ElidedLabel
 
 SCALE = 20 / 15
 """The large card's text size relative to the transcript's."""

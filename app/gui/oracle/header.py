@@ -16,9 +16,9 @@ from app.conversation import events as e
 from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
 from app.gui.design.plain import set_tip
-from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import column, row, wrapped
 from app.gui.widgets.formats import backend_words
+from app.gui.widgets.panel import ElidedLabel
 
 
 @dataclass(slots=True)

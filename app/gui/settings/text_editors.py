@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QFileDialog,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.hotkeys.hotkey import hotkey_fault
+from app.gui.widgets.file_dialogs import ask_folder
 from app.gui.widgets.form import column, push_button, row
 from app.gui.widgets.key_field import KeyField
 from app.gui.widgets.translation import said
@@ -245,10 +245,4 @@ def _chooser(text: str, name: str, editor: Editor) -> QPushButton:
 
 
 def _choose_folder(editor: Editor, start: str, chosen: Callable[[str], None]) -> None:
-    """Opens a non-blocking folder dialog at `start`, and calls `chosen` with the selected folder."""
-    dialog = QFileDialog(editor.window(), said(editor.declared.label), start)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setFileMode(QFileDialog.FileMode.Directory)
-    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    dialog.fileSelected.connect(chosen)
-    dialog.open()
+    ask_folder(editor.window(), said(editor.declared.label), start, chosen)

@@ -14,10 +14,10 @@ from app.gui.design.plain import set_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import TalkState
 from app.gui.widgets.buttons import LinkButton
-from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import row
 from app.gui.widgets.formats import backend_words, dollars
 from app.gui.widgets.formats import tokens as token_words
+from app.gui.widgets.panel import ElidedLabel
 
 LEAST_STATE_PX = 140
 """Minimum width reserved for the state. If less would remain, the response times are shortened."""

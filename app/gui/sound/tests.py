@@ -15,10 +15,9 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.gui.design.plain import set_tip
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import column, grid, row, wrapped
 from app.gui.widgets.level_meter import LevelMeter
-from app.gui.widgets.panel import Quiet
+from app.gui.widgets.panel import ElidedLabel, Quiet
 from app.services.microphone_check import MicrophoneTest
 from app.services.sound_service import SoundTestService
 

@@ -9,13 +9,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
-    QFileDialog,
     QListWidget,
     QWidget,
 )
 
 from app.gui.design.plain import set_tip, verbatim
 from app.gui.state.choice import SERVER_PREFIX, with_servers_moved
+from app.gui.widgets.file_dialogs import ask_folder
 from app.gui.widgets.form import column, push_button, row
 from app.gui.widgets.panel import NARROWEST_PX, Quiet
 from app.session.control import ToolChoice
@@ -41,7 +41,6 @@ class ToolsBox(QWidget):
         super().__init__(parent)
         self._unknown: tuple[str, ...] = ()
         self._servers = tuple(mcp_servers)
-        self._asking: QFileDialog | None = None
         known = [
             ("calculator", self.tr("C&alculator"), self.tr("Works sums out.")),
             ("clock", self.tr("Cloc&k"), self.tr("Tells the time and the date.")),
@@ -154,11 +153,7 @@ class ToolsBox(QWidget):
         self.reshaped.emit()
 
     def _ask_folder(self) -> None:
-        self._asking = QFileDialog(self, self.tr("A folder that may be read"))
-        self._asking.setFileMode(QFileDialog.FileMode.Directory)
-        self._asking.setOption(QFileDialog.Option.ShowDirsOnly)
-        self._asking.fileSelected.connect(self.add_folder)
-        self._asking.open()
+        ask_folder(self, self.tr("A folder that may be read"), "", self.add_folder)
 
     def _remove(self) -> None:
         for item in self.folders.selectedItems():

@@ -15,8 +15,8 @@ from app.gui.design.icons import paint_icon
 from app.gui.design.look import Dressed, draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens
-from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import fill_area, row
+from app.gui.widgets.panel import ElidedLabel
 
 ICON_PX, ROUND_PX, GAP_PX, WIDEST_PX = 16, 8, 8, 320
 MOST_ROWS = 2

@@ -10,8 +10,8 @@ from app.gui.design.icon_button import IconButton
 from app.gui.design.look import Dressed
 from app.gui.design.plain import set_tip
 from app.gui.state.choice import SERVER_PREFIX
-from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.form import row
+from app.gui.widgets.panel import ElidedLabel
 from app.history.base import LONGEST_TITLE
 from app.session.control import Style, ToolChoice
 from app.untrusted.text import one_line

@@ -4,7 +4,8 @@
 - `formats.py`: compact formats for money, token counts, durations, times and model names.
 - `translation.py`: installs the translation into the user's language.
 - `form.py`: rows, grids, labels and buttons; `key_field.py`: an input field for a hotkey.
+- `file_dialogs.py`: dialogs that ask for files.
 - `panel.py`: the base class of all dialogs; `lists.py`: a dialog's list of pages, and combo boxes.
 - `undo_bar.py`: boxes with a message and buttons.
-- `buttons.py`, `elided.py`, `level_meter.py`: small widgets.
+- `buttons.py`, `level_meter.py`: small widgets.
 """

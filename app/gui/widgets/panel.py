@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPaintEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QApplication, QDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QApplication, QDialog, QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.gui.design.fonts import embolden
 from app.gui.design.look import Dressed, Look, blend, draw_rounded, painter_on
-from app.gui.design.plain import OnClick, PlainLabel, connect_click
+from app.gui.design.plain import OnClick, PlainLabel, connect_click, elided
 from app.gui.design.theme import tokens
 
 NARROWEST_PX = 460
+LEAST_LABEL_PX = 24
 
 
 class Panel(QDialog):
@@ -134,6 +135,29 @@ class Trouble(Quiet):
 
     def ink(self) -> QColor:
         return QColor(tokens().bad)
+
+
+class ElidedLabel(PlainLabel):
+    """One line of plain text, truncated with "…" if it doesn't fit; in a dimmed colour if `dim`.
+
+    The owner is responsible for setting a tooltip.
+    """
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, *, dim: bool = False) -> None:
+        super().__init__(text, parent)
+        self._dim = dim
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(LEAST_LABEL_PX, super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        palette = QApplication.palette(self)
+        ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
+        with QPainter(self) as painter:
+            painter.setPen(blend(ink, ground, 0.3) if self._dim else ink)
+            words = elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, self.width())
+            painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, words)
 
 
 class Boxed(QFrame):

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QColor, QImage, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.conversation import events as e
 from app.gui.inspector.activity import Activity
@@ -334,8 +334,8 @@ def test_the_talk_buttons_key_is_left_to_the_window(full: Shown) -> None:
 def test_it_is_saved_as_a_readable_image(full: Shown, tmp_path, qtbot) -> None:
     page, view = full.page, full.view
     page.export_button.click()
-    dialog = page.dialog
-    assert dialog is not None and dialog.isVisible()
+    (dialog,) = page.findChildren(QFileDialog)
+    assert dialog.isVisible()
     dialog.setDirectory(str(tmp_path))
     dialog.selectFile(str(tmp_path / "mine.png"))
     dialog.accept()

@@ -26,8 +26,7 @@ from app.gui.shell.message_row import Message, MessageRow
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.transcript.document_chips import DocumentChip
 from app.gui.transcript.header import TranscriptHeader
-from app.gui.widgets.elided import ElidedLabel
-from app.gui.widgets.panel import Quiet
+from app.gui.widgets.panel import ElidedLabel, Quiet
 from app.history.base import LONGEST_TITLE, ConversationView
 from app.session.control import BackendChoice, Style, ToolChoice
 from tests.gui.conversations import conftest as conversations

@@ -27,8 +27,8 @@ from app.conversation import events as e
 from app.diagnostics.logs import Log
 from app.gui.mini.window import LastLines
 from app.gui.state.choice import WindowChoices
-from app.gui.widgets.elided import ElidedLabel
 from app.gui.widgets.level_meter import LevelMeter
+from app.gui.widgets.panel import ElidedLabel
 from app.gui.window.main_window import MainWindow
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
