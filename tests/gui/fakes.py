@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from app.conversation.events import BackendChanged, ChangeRefused, Event, Failure, SecondaryChanged, SessionStarted
+from app.gui.state.choice import WindowChoices
 from app.services.api_keys import KeyPlace
 from app.services.backend_service import ProviderView
 from app.services.machine_service import FrontEndFit, MachineFinding, MachineView
@@ -33,6 +34,18 @@ PROVIDERS = (
     ProviderView(ROUTER, "Router: by kind of question"),
 )
 """What a desk offers."""
+CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
+
+
+async def held(fake: Any, gate: asyncio.Event | None) -> None:
+    """Waits for a gate, if there is one; the fake counts in `cancelled` how often that was cancelled."""
+    try:
+        await asyncio.sleep(0)
+        if gate is not None:
+            await gate.wait()
+    except asyncio.CancelledError:
+        fake.cancelled += 1
+        raise
 
 
 class FakeSession:
@@ -298,11 +311,7 @@ class FakeServers:
         return await self.servers()
 
     async def test(self, server: ServerEntry) -> str:
-        try:
-            await self.gate.wait()
-        except asyncio.CancelledError:
-            self.cancelled += 1
-            raise
+        await held(self, self.gate)
         return f"“{server.name}” works."
 
 
@@ -327,13 +336,7 @@ class FakeBackendService:
     cancelled_pulls: int = 0
 
     async def _wait(self) -> None:
-        try:
-            await asyncio.sleep(0)
-            if self.gate is not None:
-                await self.gate.wait()
-        except asyncio.CancelledError:
-            self.cancelled += 1
-            raise
+        await held(self, self.gate)
         if self.refusal is not None:
             raise self.refusal
 
@@ -481,13 +484,7 @@ class FakeMachine:
     async def look(self, report: Callable[[str, float], None]) -> MachineView:
         self.looks += 1
         report("Looking at the graphics card …", 0.4)
-        try:
-            await asyncio.sleep(0)
-            if self.gate is not None:
-                await self.gate.wait()
-        except asyncio.CancelledError:
-            self.cancelled += 1
-            raise
+        await held(self, self.gate)
         if self.refusal is not None:
             raise self.refusal
         return self.view

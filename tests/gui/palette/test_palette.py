@@ -12,13 +12,12 @@ from app.gui.palette.command import Command
 from app.gui.palette.delegate import COMMAND_ROLE
 from app.gui.palette.palette import CommandPalette
 from app.gui.palette.ranking import match, ranked
-from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView
 from app.session.control import BackendChoice
 from app.settings.kept_state import WindowState
 from tests.gui.fake_history import FakeHistory
-from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
+from tests.gui.fakes import FakeBackendService, FakeFactory
 from tests.gui.helpers import shown, until
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -33,7 +32,6 @@ async def palette_over(recent: Sequence[object] = ()) -> AsyncIterator[tuple[Mai
         state=WindowState(recent_commands=list(recent)),
         service=FakeBackendService(),
         history=history,
-        choices=WindowChoices(backends=PROVIDERS),
     ) as window:
         await until(lambda: window.list.history is not None and window.list.history.known)
         palette = window.quick.palette

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -34,11 +35,13 @@ from app.session.control import BackendChoice, Style, ToolChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import (
+    CHOICES,
     HERE,
     PROVIDERS,
     FakeBackendService,
     FakeFactory,
     FakeMachine,
+    FakePrices,
     FakeServers,
     FakeSoundService,
     two_devices,
@@ -88,10 +91,12 @@ def tabbed() -> list[QWidget | None]:
 
 async def test_every_control_has_a_name_of_its_own() -> None:
     factory = FakeFactory()
-    choices = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), backends=PROVIDERS)
-    settings = Settings(provider="ollama")
     async with shown(
-        factory, settings, choices=choices, service=FakeBackendService(), sound_service=FakeSoundService()
+        factory,
+        Settings(provider="ollama"),
+        choices=CHOICES,
+        service=FakeBackendService(),
+        sound_service=FakeSoundService(),
     ) as window:
         say(window, e.SecondaryChanged(1, "OpenAI", "gpt"))
         say(window, e.Failure(1, "backend", "One."), e.Failure(1, "audio", "Two.", fatal=True))
@@ -248,7 +253,7 @@ OPENERS: dict[str, Callable[[MainWindow], object]] = {
     **{f"models {at}": lambda w, at=at: w.dialogs.open_models(at) for at in ("embedded", "openai", "machine")},
     "log": lambda w: w.panels.open_log(),
     "about": lambda w: w.panels.open_about(),
-    "duplicate": lambda w: w.dialogs.open_duplicate("c", BackendChoice()),
+    "duplicate": lambda w: w.dialogs.open_duplicate("c0", BackendChoice()),
     "key": lambda w: w.dialogs.open_backend(BackendChoice("openai")),
     "ollama": lambda w: w.dialogs.open_backend(BackendChoice("ollama", "", HERE)),
     "compatible": lambda w: w.dialogs.open_backend(BackendChoice("compatible", "", SERVER)),
@@ -256,21 +261,23 @@ OPENERS: dict[str, Callable[[MainWindow], object]] = {
     "routes": lambda w: w.dialogs.open_routes(),
     "conversation": open_style,
     "servers": lambda w: w.dialogs.open_servers(),
+    "prices": lambda w: w.dialogs.open_prices(BackendChoice("openai", "gpt-4.1")),
     "sound": open_sound,
 }
 
 
 @pytest.mark.parametrize("name", OPENERS)
 async def test_every_dialog_is_named_whole_and_reached_by_tab(name: str) -> None:
-    service = FakeBackendService(lists={"ollama": ("gemma3:4b",)}, keys={"openai": "k"}, tool_servers=FakeServers())
+    service = FakeBackendService(
+        lists={"ollama": ("gemma3:4b",)}, keys={"openai": "k"}, tool_servers=FakeServers(), prices=FakePrices()
+    )
     servers = ("weather", "a-long-name-of-a-server", "another-name", "sums")
-    frontends = (("cascade", "Cascade"), ("kame", "KAME"))
     log = Log(10)
     log.add(1.0, logging.INFO, "app", "A line.", "", "MainThread")
     async with shown(
         FakeFactory(),
         Settings(provider="openai", compatible_url=SERVER, routes=ROUTES),
-        choices=WindowChoices(frontends=frontends, backends=PROVIDERS, mcp_servers=servers),
+        choices=replace(CHOICES, mcp_servers=servers),
         service=service,
         sound_service=FakeSoundService(),
         history=FakeHistory(),

@@ -18,6 +18,7 @@ from app.settings.declarations import Settings
 from tests.gui.fake_history import some
 from tests.gui.fakes import FakeFactory, FakePrices
 from tests.gui.helpers import say, shown, spoken, transcript, typed, until
+from tests.gui.window.test_accessibility import OPENERS
 from tests.gui.window.test_panels import everything
 
 
@@ -146,24 +147,12 @@ async def test_every_list_can_be_gone_through(window: MainWindow, factory: FakeF
     await answers(window, factory)
 
 
-OPENERS = {
-    "settings": lambda w: w.panels.open_settings(),
-    "log": lambda w: w.panels.open_log(),
-    "about": lambda w: w.panels.open_about(),
-    "machine": lambda w: w.dialogs.open_models("machine"),
-    "sound": lambda w: w.sound.open_dialog(),
-    "routes": lambda w: w.dialogs.open_routes(),
-    "servers": lambda w: w.dialogs.open_servers(),
-    "prices": lambda w: w.dialogs.open_prices(w.manager.wanted.backend),
-    "backend": lambda w: w.dialogs.open_backend(w.manager.wanted.backend),
-    "conversation": lambda w: w.backends._want_style(),
-    "duplicate": lambda w: w.conversations.duplicate_wanted.emit("c0"),
-    "secondary": lambda w: w.menu.secondary.emit(),
-}
+PAGES = ["settings general", "models machine"]
+DIALOGS = ["log", "about", "sound", "routes", "servers", "prices", "ollama", "conversation", "duplicate", "secondary"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OPENERS)
+@pytest.mark.parametrize("name", PAGES + DIALOGS)
 async def test_no_button_of_any_dialog_does_harm(name: str, window: MainWindow, factory: FakeFactory) -> None:
     await until(lambda: window.conversations.list.place("c0") >= 0)
     OPENERS[name](window)

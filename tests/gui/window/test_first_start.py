@@ -15,7 +15,6 @@ from app.conversation import events as e
 from app.gui.first_run.welcome_cards import WelcomeCards
 from app.gui.models.models_dialog import ModelsDialog
 from app.gui.sound.dialog import SoundDialog
-from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.services.graphics_service import GraphicsOffer
 from app.session.control import BackendChoice
@@ -24,9 +23,9 @@ from app.settings.kept_state import WindowState
 from tests.gui.controllers.test_sound_controller import FakeSpeaking
 from tests.gui.fakes import (
     CARD,
+    CHOICES,
     HERE,
     PLAIN,
-    PROVIDERS,
     FakeBackendService,
     FakeFactory,
     FakeMachine,
@@ -38,8 +37,6 @@ from tests.gui.helpers import open_dialog, press, say, shown, spoken, typed, unt
 from tests.gui.models.test_local_models import FakeModels
 from tests.gui.window.test_accessibility import cut_off
 from tests.gui.window.test_panels import dialogs
-
-CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
 
 
 def desk(machine: FakeMachine | None = None, **more: object) -> dict[str, object]:

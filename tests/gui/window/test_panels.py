@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.diagnostics.logs import Log
-from app.gui.state.choice import WindowChoices
 from app.gui.window.about_dialog import AboutDialog, tables_as_lists
 from app.gui.window.main_window import MainWindow
 from app.platform.installation import installed, resource
@@ -19,7 +18,7 @@ from app.session.control import BackendChoice
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory
 from tests.gui.fakes import (
-    PROVIDERS,
+    CHOICES,
     FakeBackendService,
     FakeFactory,
     FakeMachine,
@@ -30,8 +29,6 @@ from tests.gui.fakes import (
 )
 from tests.gui.helpers import WELCOMED, shown, until
 from tests.gui.models.test_local_models import FakeModels
-
-CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
 
 
 def everything(machine: FakeMachine | None = None) -> dict[str, object]:

@@ -23,6 +23,7 @@ SENTENCE = "Please explain: is it 5 % - or 10 - of all, and why?"
 """It has blanks, signs, digits and a question mark, and its first letter is a key of lists and of the timeline."""
 CONTROL = Qt.KeyboardModifier.ControlModifier
 SPACE, ESCAPE, ENTER, TAB = Qt.Key.Key_Space, Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Tab
+DOWN = Qt.Key.Key_Down
 
 Act = Callable[[MainWindow], Awaitable[None]]
 ACTS: dict[str, Act] = {}
@@ -97,6 +98,10 @@ def keys(code: Qt.Key | QKeyCombination) -> Act:
     return lambda window: press_key(window, combination.key(), combination.keyboardModifiers())
 
 
+def types(text: str) -> Act:
+    return lambda window: type_keys(window, text)
+
+
 async def close_dialog(window: MainWindow) -> None:
     def opened() -> list[QDialog]:
         return [one for one in window.findChildren(QDialog) if one.isVisible()]
@@ -126,6 +131,18 @@ STEPS: dict[str, list[Act]] = {
         close_dialog,
     ],
     "each pane closed and opened by mouse": [clicks(name, name) for name in PANES],
+    "Escape with nothing to stop": [keys(ESCAPE)],
+    "Escape on a button that Tab has reached": [tabs_to("status.inspector_button"), keys(ESCAPE)],
+    "Escape in the search and in the list": [clicks("conversations.search"), types("old"), keys(ESCAPE), keys(ESCAPE)],
+    "the popover of models, by mouse and Escape": [clicks("top_bar.pill"), keys(ESCAPE)],
+    "the popover of models, by mouse alone": [clicks("top_bar.pill", "top_bar.pill")],
+    "another model, by keyboard": [tabs_to("top_bar.pill"), keys(SPACE), keys(DOWN), keys(DOWN), keys(ENTER)],
+    "the popover of devices, by mouse and Escape": [clicks("dock.devices_button"), keys(ESCAPE)],
+    "hands-free on by keyboard": [tabs_to("dock.duplex"), keys(SPACE)],
+    "a click on the talk button": [clicks("dock.button")],
+    "the palette opened and closed": [keys(CONTROL | Qt.Key.Key_K), types("late?"), keys(ESCAPE)],
+    "a command of the palette": [keys(CONTROL | Qt.Key.Key_K), types("Oracle"), keys(ENTER)],
+    "the search in the conversation, closed again": [keys(CONTROL | Qt.Key.Key_F), types("sea?"), keys(ESCAPE)],
 }
 
 
@@ -163,13 +180,6 @@ async def _(window: MainWindow) -> None:
     await click(window.transcript.documents.chips[0].remove)
 
 
-@act("Escape with nothing to stop")
-async def _(window: MainWindow) -> None:
-    assert not window.dock.silence.isVisible()
-    await press_key(window, ESCAPE)
-    assert field_of(window).hasFocus()
-
-
 @act("Escape with an answer to stop")
 async def _(window: MainWindow) -> None:
     factory = window.manager.session
@@ -177,23 +187,6 @@ async def _(window: MainWindow) -> None:
     say(window, *spoken(7, "And then?", "A long story.", at=70.0)[:-1])
     await press_key(window, ESCAPE)
     assert ("silence",) in factory.calls  # type: ignore[attr-defined]
-    assert field_of(window).hasFocus()
-
-
-@act("Escape on a button that Tab has reached")
-async def _(window: MainWindow) -> None:
-    await tab_to(window, window.status.inspector_button)
-    await press_key(window, ESCAPE)
-    assert field_of(window).hasFocus()
-
-
-@act("Escape in the search field and in the list of conversations")
-async def _(window: MainWindow) -> None:
-    await click(window.conversations.search)
-    await type_keys(window, "old")
-    await press_key(window, ESCAPE)
-    assert window.conversations.search.hasFocus() and window.conversations.search.text() == ""
-    await press_key(window, ESCAPE)
     assert field_of(window).hasFocus()
 
 
@@ -224,40 +217,6 @@ async def _(window: MainWindow) -> None:
     window.messages.clear_topic("more")
 
 
-@act("the popover of models, by mouse and Escape")
-async def _(window: MainWindow) -> None:
-    await click(window.top_bar.pill)
-    assert window.setup.search.hasFocus()
-    await press_key(window, ESCAPE)
-    assert not window.setup.isVisible()
-
-
-@act("the popover of models, by mouse alone")
-async def _(window: MainWindow) -> None:
-    await click(window.top_bar.pill)
-    await click(window.top_bar.pill)
-    assert not window.setup.isVisible()
-
-
-@act("the popover of models, by keyboard, with another model")
-async def _(window: MainWindow) -> None:
-    await tab_to(window, window.top_bar.pill)
-    await press_key(window, SPACE)
-    assert window.setup.search.hasFocus()
-    await press_key(window, Qt.Key.Key_Down)
-    await press_key(window, Qt.Key.Key_Down)
-    await press_key(window, ENTER)
-    assert not window.setup.isVisible()
-
-
-@act("the popover of devices, by mouse and Escape")
-async def _(window: MainWindow) -> None:
-    await click(window.dock.devices_button)
-    assert window.devices.isVisible()
-    await press_key(window, ESCAPE)
-    assert not window.devices.isVisible()
-
-
 @act("the popover of devices, with a click in it and one beside it")
 async def _(window: MainWindow) -> None:
     await click(window.dock.devices_button)
@@ -273,25 +232,11 @@ async def _(window: MainWindow) -> None:
         assert window.dock.duplex.isChecked() is on
 
 
-@act("hands-free on by keyboard")
-async def _(window: MainWindow) -> None:
-    await tab_to(window, window.dock.duplex)
-    await press_key(window, SPACE)
-    assert window.dock.duplex.isChecked()
-
-
 @act("hands-free on while the talk button has the focus")
 async def _(window: MainWindow) -> None:
     await tab_to(window, window.dock.button)
     window.live.change("duplex", True)
     assert not window.dock.button.isEnabled()
-
-
-@act("a click on the talk button")
-async def _(window: MainWindow) -> None:
-    await click(window.dock.button)
-    session = window.manager.session
-    assert ("press",) in session.calls  # type: ignore[attr-defined]
 
 
 @act("a click in the transcript")
@@ -377,37 +322,11 @@ async def _row_menu(window: MainWindow) -> QMenu:
     return menu
 
 
-@act("the palette opened and closed")
-async def _(window: MainWindow) -> None:
-    await press_key(window, Qt.Key.Key_K, CONTROL)
-    await type_keys(window, "late?")
-    assert window.quick.palette.field.text() == "late?"
-    await press_key(window, ESCAPE)
-    assert not window.quick.palette.isVisible()
-
-
-@act("a command of the palette")
-async def _(window: MainWindow) -> None:
-    await press_key(window, Qt.Key.Key_K, CONTROL)
-    await type_keys(window, "Oracle")
-    await press_key(window, ENTER)
-    assert not window.quick.palette.isVisible()
-
-
 @act("the menu opened by mouse and closed")
 async def _(window: MainWindow) -> None:
     await click(window.top_bar.menu_button)
     popup = QApplication.activePopupWidget()
     popup.close()
-
-
-@act("the search in the conversation, closed again")
-async def _(window: MainWindow) -> None:
-    await press_key(window, Qt.Key.Key_F, CONTROL)
-    await type_keys(window, "sea?")
-    assert window.transcript.find_bar.field.text() == "sea?"
-    await press_key(window, ESCAPE)
-    assert not window.transcript.find_bar.isVisible()
 
 
 @act("a combo box used by mouse")
