@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.gui.cards.card import PIECE, Card, in_pieces
@@ -146,21 +146,3 @@ def test_of_a_long_quote_the_last_words_that_have_room_are_shown(width: int, sho
     words = last_words("one two three four", metrics, width)
     assert words == shown
     assert width < 10 or metrics.horizontalAdvance(words) <= width
-
-
-def test_a_card_has_a_tooltip(qtbot: QtBot) -> None:
-    view = made(qtbot)
-    view.insert_card(0, replace(card("a", ("body", "text")), tip="<Asked> on\nmore"))
-    view.insert_card(1, card("b", ("body", "text")))
-
-    def point_at(place: int) -> None:
-        point = view.box_of(place).center().toPoint()
-        assert view.card_at(point) == place
-        asking = QHelpEvent(QEvent.Type.ToolTip, point, view.viewport().mapToGlobal(point))
-        QApplication.sendEvent(view.viewport(), asking)
-
-    point_at(0)
-    assert QToolTip.isVisible() and QToolTip.text() == "<qt>&lt;Asked&gt; on<br>more</qt>"
-    point_at(1)
-    qtbot.waitUntil(lambda: not QToolTip.isVisible())
-    assert view.card_at(QPoint(5, 290)) == -1

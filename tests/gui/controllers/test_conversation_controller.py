@@ -12,14 +12,13 @@ from PySide6.QtTest import QTest
 from app.conversation import events as e
 from app.conversation.prompt import ChatMessage
 from app.gui.models.model_question import ModelQuestion
-from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.history.base import ConversationView, Setup
 from app.history.store import HistoryStore
 from app.session.control import BackendChoice, Style, ToolChoice, UserError
 from app.settings.declarations import Settings
 from tests.gui.fake_history import FakeHistory, FakeLog
-from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
+from tests.gui.fakes import CHOICES, FakeBackendService, FakeFactory
 from tests.gui.helpers import (
     click_model,
     open_dialog,
@@ -35,7 +34,6 @@ from tests.gui.helpers import (
 
 GEMMA = Setup(BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434"), Style("You are a guide.", 0.5, "short"))
 PLAIN = Setup(BackendChoice())
-CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
 
 
 def started(backend: str = "small") -> e.SessionStarted:
@@ -273,19 +271,6 @@ async def test_all_are_removed_with_the_one_that_is_shown(window: MainWindow, fa
     assert transcript(window) == []
 
 
-async def test_a_double_goes_on_with_another_backend(window, factory, history) -> None:
-    await opened(window, factory, "elbrus")
-    window.conversations.duplicate_wanted.emit("elbrus")
-    dialog = open_dialog(window, ModelQuestion)
-    click_model(dialog.models.list, "gpt-5")
-    await until(lambda: window.talks.key == "elbrus again")
-    await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
-    call = next(call for call in history.calls if call[0] == "duplicate")
-    assert call[2] == Setup(BackendChoice("openai", "gpt-5"), GEMMA.style)
-    assert factory.choices[-1].backend == BackendChoice("openai", "gpt-5")
-    assert factory.choices[-1].style == GEMMA.style and not dialog.isVisible()
-
-
 async def test_how_it_is_held_is_kept_with_it() -> None:
     factory, history = FakeFactory(), two_kept()
     async with shown(factory, history=history, choices=CHOICES, service=FakeBackendService()) as window:
@@ -389,7 +374,7 @@ async def test_stopped_and_started_again_it_is_still_the_same(window: MainWindow
     say(window, started(), *spoken(1, "Who are you?", "KAME."))
     window.devices.stop_button.click()
     await until(lambda: factory.session.stopped)
-    assert window.conversations.list.live == ""
+    assert window.conversations.list.live == "" and not window.devices.stop_button.isEnabled()
     window.starter.go_on()
     await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
     assert window.talks.key == key and window.conversations.list.live == key
@@ -424,21 +409,8 @@ async def test_with_a_real_manager_a_talk_is_found_again_in_the_next_window(tmp_
         await until(lambda: len(factory.sessions) == 3 and window.manager.session is not None)
         assert "And Mars?" in "".join(transcript(window))
         assert factory.choices[-1].backend == BackendChoice("openai", "gpt-5")
+        assert factory.choices[-1].style.persona == "You are an astronomer."
         await listed(window, key, window.talks.key)
         window.conversations.remove_wanted.emit(window.talks.key)
         await until(lambda: transcript(window) == [] and window.manager.session is not None)
     assert (tmp_path / "h.db").exists()
-
-
-@pytest.mark.slow
-async def test_a_long_one_is_opened_whole() -> None:
-    factory, history, turns = FakeFactory(), FakeHistory(now=100.0), 2_000
-    events: list[e.Event] = [started()]
-    for turn in range(1, turns // 2 + 1):
-        events += spoken(turn, f"Question {turn}?", f"Answer {turn}.", at=turn * 10.0)
-    kept(history, "long", "Long", events)
-    async with shown(factory, history=history, choices=CHOICES) as window:
-        await opened(window, factory, "long")
-        await until(lambda: not window.transcript.showing)
-        assert len(transcript(window)) == turns + 2
-        assert window.transcript.view.at_newest()

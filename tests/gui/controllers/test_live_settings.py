@@ -16,14 +16,11 @@ from app.gui.design.look import Look
 from app.gui.design.motion import reduced_motion
 from app.gui.settings.dialog import SettingsDialog
 from app.gui.settings.rows import SettingRow
-from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
-from app.session.control import BackendChoice, SpeechChoice, UserError
+from app.session.control import SpeechChoice
 from app.settings.declarations import Settings
-from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory, FakeSoundService, two_devices
-from tests.gui.helpers import choose, open_dialog, shown, until, window_and_factory
-
-CHOICES = WindowChoices(frontends=(("cascade", "Cascade"), ("kame", "KAME")), weighty=("kame",), backends=PROVIDERS)
+from tests.gui.fakes import CHOICES, FakeBackendService, FakeFactory, FakeSoundService, two_devices
+from tests.gui.helpers import open_dialog, shown, until, window_and_factory
 
 
 @pytest.fixture
@@ -170,17 +167,6 @@ async def test_recogniser_voice_rate_and_volume_change_the_running_talk(window, 
     assert len(factory.sessions) == 1, "nothing restarts for that"
 
 
-async def test_what_is_changed_while_a_talk_begins_reaches_it(window: MainWindow, factory: FakeFactory) -> None:
-    factory.gate = asyncio.Event()
-    window.manager.start(window.manager.wanted)
-    await until(lambda: len(factory.choices) == 2)
-    window.live.change("voice", "pico/en-GB")
-    factory.gate.set()
-    await until(lambda: window.manager.session is not None)
-    assert factory.choices[-1].speech.voice == "" and len(factory.sessions) == 2
-    assert ("set_speech", SpeechChoice(voice="pico/en-GB")) in factory.session.calls
-
-
 async def test_hotkeys_are_taken_at_once(window: MainWindow) -> None:
     taken: list[tuple[str, str]] = []
     window.sound.hotkeys_changed.connect(lambda talk, mute: taken.append((talk, mute)))
@@ -199,19 +185,6 @@ async def test_dials_turn_in_the_running_talk() -> None:
         await fill(window, "oracle_lead_ms", "240")
         assert factory.session.calls[-1] == ("set_dials", 5, 3)
         assert len(factory.sessions) == 1, "nothing restarts for that"
-
-
-async def test_a_refused_backend_is_not_kept() -> None:
-    factory = FakeFactory()
-    async with shown(factory, Settings(openai_model="gpt-5"), choices=CHOICES, service=FakeBackendService()) as window:
-        choose(window, "openai")
-        await until(lambda: window.settings.provider == "openai")
-        assert ("set_backend", BackendChoice("openai", "gpt-5")) in factory.session.calls
-        factory.session.refusal = UserError("There is no key for Anthropic.")
-        choose(window, "anthropic")
-        await until(lambda: "There is no key for Anthropic." in window.messages.sentences())
-        assert window.settings.provider == window.setup.choice.provider == "openai"
-        assert window.manager.wanted.backend == BackendChoice("openai", "gpt-5")
 
 
 async def test_several_that_need_a_fresh_talk_cause_one(window: MainWindow, factory: FakeFactory) -> None:
@@ -257,13 +230,3 @@ async def test_all_are_reset_and_brought_back(tmp_path: Path) -> None:
         QTest.mouseClick(dialog.reset_bar.undo_button, Qt.MouseButton.LeftButton)
         assert (settings.theme, settings.duplex, settings.answer_mode) == ("dark", True, "after")
     assert json.loads(path.read_text())["theme"] == "dark"
-
-
-async def test_a_setting_changed_in_another_place_is_shown_in_the_open_dialog(window: MainWindow) -> None:
-    await row_of(window, "frontend")
-    window.live.change("frontend", "kame")
-    assert shown_value(window, "frontend") == "kame"
-    window.sound.set_talk_mode("toggle")
-    assert shown_value(window, "talk_mode") == "toggle"
-    window.sound.set_processing(Processing(True, False, True))
-    assert shown_value(window, "auto_gain") is True

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.design.look import STATE_COLOURS
-from app.gui.state.choice import session_choice
 from app.gui.window.main_window import MainWindow
 from app.session.control import UserError
 from app.settings.declarations import Settings
@@ -245,11 +244,6 @@ async def test_clipping_between_two_batches_is_shown_and_fades(window: MainWindo
     assert meter.clipped
     say(window, e.LevelMeasured(3.3, -20.0, -60.0))
     assert not meter.clipped
-
-
-def test_processing_in_the_settings_reaches_the_session() -> None:
-    choice = session_choice(Settings(echo_cancellation=False, noise_suppression=True, auto_gain=True))
-    assert (choice.processing.echo, choice.processing.noise, choice.processing.gain) == (False, True, True)
 
 
 QUESTION = QUESTIONS[0]

@@ -5,7 +5,6 @@ import logging
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from app.conversation import events as e
 from app.gui.window.main_window import MainWindow
@@ -82,15 +81,6 @@ async def test_typing_lets_the_talk_button_go() -> None:
         assert factory.session.calls == [("press",), ("release",), ("write", "Where is Paris?")]
 
 
-async def test_the_talk_button_begins_a_talk_that_is_over(window: MainWindow, factory: FakeFactory) -> None:
-    window.menu.stop_talk.emit()
-    await until(lambda: window.manager.phase == "stopped")
-    window.dock.button.click()
-    await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
-    window.dock.button.click()
-    assert len(factory.sessions) == 2, "one that runs goes on"
-
-
 async def test_nothing_moves_while_the_window_is_minimised(window: MainWindow) -> None:
     window.resize(1300, 900)
     await until(lambda: window.inspector.timeline.view.timer.isActive())
@@ -105,13 +95,6 @@ async def test_what_was_just_said_is_told_to_a_talk_that_goes_on(window: MainWin
     window.live.change("frontend", "kame")
     await until(lambda: len(factory.sessions) == 2)
     assert [message.content for message in factory.choices[1].earlier] == ["My name is Ada."]
-
-
-async def test_f6_goes_to_the_newest_message_and_escape_closes_it(window: MainWindow) -> None:
-    say(window, e.Failure(1, "backend", "One."), e.Failure(2, "audio", "Two."))
-    QTest.keyClick(window, Qt.Key.Key_F6)
-    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
-    assert window.messages.sentences() == ["One."]
 
 
 async def test_who_has_stopped_the_talk_may_read_in_peace_and_go_on_by_button_or_by_typing(window, factory) -> None:
@@ -166,6 +149,7 @@ async def test_after_a_fallback_the_next_new_talk_has_the_users_backend_again() 
         factory, Settings(provider="ollama", ollama_model="gemma"), service=FakeBackendService()
     ) as window:
         say(window, e.BackendChanged(2, "Embedded", "small", "fallback", "embedded"))
+        assert window.setup.choice == window.manager.wanted.backend == BackendChoice(), "the pill shows who answers"
         window.live.change("frontend", "kame")  # restarts with the model that answers
         await until(lambda: len(factory.sessions) == 2 and window.manager.session is not None)
         assert factory.choices[1].backend == BackendChoice() and window.settings.provider == "ollama"

@@ -154,17 +154,6 @@ HOLDERS = ("mouse", "space", "hotkey", "ptt")
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
-def test_held_it_is_pressed_as_long_as_it_is_held(holder: str) -> None:
-    button = Button()
-    button.push.hold(holder)
-    button.push.hold(holder)  # it repeats
-    assert button.words == ["pressed"] and button.push.held
-    button.push.let_go(holder)
-    button.push.let_go(holder)
-    assert button.words == ["pressed", "released"] and not button.push.held
-
-
-@pytest.mark.parametrize("holder", HOLDERS)
 def test_toggled_the_first_press_begins_and_the_second_ends(holder: str) -> None:
     button = Button("toggle")
     button.push.hold(holder)

@@ -15,13 +15,12 @@ from PySide6.QtWidgets import QApplication
 from app.conversation import events as e
 from app.gui.models.favourites import MAX_FAVOURITES
 from app.gui.models.model_list import ModelRow, is_local
-from app.gui.state.choice import WindowChoices
 from app.gui.window.main_window import MainWindow
 from app.services.model_service import ModelView
 from app.session.control import BackendChoice, UserError
 from app.settings.declarations import Settings
 from app.settings.kept_state import WindowState
-from tests.gui.fakes import PROVIDERS, FakeBackendService, FakeFactory
+from tests.gui.fakes import FakeBackendService, FakeFactory
 from tests.gui.helpers import choose, click_model, heard, open_models, say, shown, until, window_and_factory
 from tests.gui.models.test_server_form import form_of
 
@@ -154,7 +153,6 @@ async def test_words_are_asked_again_with_another_model_or_not_at_all(window: Ma
     await until(lambda: ("write", "How high is it?") in factory.session.calls)
 
 
-CHOICES = WindowChoices(backends=PROVIDERS)
 GPT_5, GEMMA_4B = BackendChoice("openai", "gpt-5"), BackendChoice("ollama", "gemma3:4b", "http://127.0.0.1:11434")
 BUILT_IN = BackendChoice("embedded")
 
@@ -176,7 +174,7 @@ def star(window: MainWindow) -> None:
 
 async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    async with shown(FakeFactory(), Settings(path=path), choices=CHOICES, service=FakeBackendService()) as window:
+    async with shown(FakeFactory(), Settings(path=path), service=FakeBackendService()) as window:
         favourites = window.setup.favourites
         star(window)
         assert [action.text() for action in favourites.picks] == ["Built-in"]
@@ -191,14 +189,14 @@ async def test_the_backend_of_now_is_kept_and_dropped(tmp_path: Path) -> None:
         "embedded",
         "openai",
     ]
-    async with shown(FakeFactory(), Settings.load(path), choices=CHOICES, service=FakeBackendService()) as window:
+    async with shown(FakeFactory(), Settings.load(path), service=FakeBackendService()) as window:
         assert [action.text() for action in window.setup.favourites.picks] == ["Built-in", "gpt-5 (OpenAI)"]
 
 
 async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is() -> None:
     factory = FakeFactory()
     state = WindowState(favourites=kept_as(GPT_5, GEMMA_4B, BUILT_IN))
-    async with shown(factory, state=state, choices=CHOICES, service=FakeBackendService()) as window:
+    async with shown(factory, state=state, service=FakeBackendService()) as window:
         window.transcript.composer.field.setFocus()
         for keys, backend in (("Alt+1", GPT_5), ("Alt+2", GEMMA_4B), ("Alt+3", BUILT_IN)):
             QTest.keySequence(window.transcript.composer.field, QKeySequence(keys))
@@ -217,18 +215,19 @@ async def test_a_key_swaps_the_backend_in_the_running_talk_wherever_the_focus_is
 async def test_a_backend_that_refuses_leaves_the_one_before() -> None:
     factory = FakeFactory()
     state = WindowState(favourites=kept_as(GPT_5))
-    async with shown(factory, state=state, choices=CHOICES, service=FakeBackendService()) as window:
+    async with shown(factory, state=state, service=FakeBackendService()) as window:
         factory.session.refusal = UserError("There is no key for OpenAI.")
         QTest.keySequence(window, QKeySequence("Alt+1"))
         await until(lambda: "There is no key for OpenAI." in window.messages.sentences())
         assert not window.setup.favourites.picks[0].isChecked() and window.setup.choice == BUILT_IN
+        assert window.manager.wanted.backend == BUILT_IN and window.settings.provider == "embedded"
 
 
 async def test_no_more_than_there_are_keys_for_and_nothing_that_is_not_understood() -> None:
     many = [BackendChoice("openai", f"model-{number}") for number in range(12)]
     malformed = [4, {}, {"provider": []}, {"provider": "unheard", "model": "m"}]
     state = WindowState(favourites=[*malformed, *kept_as(*many)])
-    async with shown(FakeFactory(), state=state, choices=CHOICES, service=FakeBackendService()) as window:
+    async with shown(FakeFactory(), state=state, service=FakeBackendService()) as window:
         favourites = window.setup.favourites
         assert favourites.backends == tuple(many[:MAX_FAVOURITES])
         favourites.toggle(GPT_5)
@@ -244,21 +243,6 @@ async def test_a_backend_that_was_refused_is_tried_again_when_it_is_picked_again
     choose(window, "openai")
     await until(lambda: window.settings.provider == "openai")
     assert len(factory.session.calls) == 2
-
-
-async def test_the_pill_shows_the_backend_that_really_took_over() -> None:
-    factory = FakeFactory()
-    async with shown(
-        factory, Settings(provider="ollama", ollama_model="gemma"), service=FakeBackendService()
-    ) as window:
-        given = ("ollama", "gemma", "http://127.0.0.1:11434")
-        for provider in ("openai", "anthropic"):  # the first of them answered nothing, so it is not fallen back on
-            choose(window, provider)
-            await until(lambda provider=provider: window.settings.provider == provider)
-        say(window, e.BackendChanged(3, "Ollama", "gemma", "fallback", *given))
-        assert window.setup.choice.provider == "ollama"
-        assert window.manager.wanted.backend == BackendChoice(*given)
-        assert window.settings.provider == "anthropic", "for the next conversation the user's choice stands"
 
 
 async def test_messages_make_room_for_newer_ones_and_end_with_their_cause() -> None:

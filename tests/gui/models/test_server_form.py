@@ -369,16 +369,14 @@ async def test_no_keyring_is_asked_before_a_provider_is_seen() -> None:
         assert ("key_place", "google") not in service.calls
 
 
-async def test_leaving_drops_what_was_typed_and_a_running_test(service: FakeBackendService, window: MainWindow) -> None:
+async def test_leaving_ends_a_running_test(service: FakeBackendService, window: MainWindow) -> None:
     form = await opened(window, BackendChoice("openai"))
     await until(lambda: form.key_box.words.text() == NOT_YET)
     service.gate = asyncio.Event()
     press(form, "Test connection")
     await until(lambda: ("test", BackendChoice("openai")) in service.calls)
-    QTest.keyClicks(form.key_box.field, SECRET)
     QTest.keyClick(dialog_of(form), Qt.Key.Key_Escape)
     await until(lambda: service.cancelled)
-    assert form.key_box.field.text() == "" and service.keys == {}
     window.setup.models_button.click()
     assert form.answer.text() == "" and form.test_button.isEnabled()
 

@@ -127,17 +127,6 @@ def test_tools_are_kept_by_name_whatever_the_name(names: tuple[str, ...]) -> Non
     assert tool_choice(settings) == tools
 
 
-async def test_what_is_set_while_it_gets_ready_reaches_the_session(gate, window, factory) -> None:
-    await until(lambda: factory.choices)
-    dialog = opened(window)
-    dialog.lengths["short"].click()
-    dialog.tools.switches["clock"].click()
-    press(dialog, "Use for this conversation")
-    gate.set()
-    await until(lambda: window.manager.session and len(factory.session.calls) == 2)
-    assert factory.session.calls == [("set_style", Style(length="short")), ("set_tools", ToolChoice(("clock",)))]
-
-
 async def test_folders_are_asked_for_without_blocking_and_taken_out(window: MainWindow) -> None:
     dialog = opened(window)
     tools = dialog.tools
@@ -265,9 +254,6 @@ async def test_a_card_tells_for_which_kind_it_was_chosen(window: MainWindow) -> 
     )
     newer, _, older = oracle(window)
     assert "for creative" in newer and "for science and maths" in older, "that one was chosen for another kind"
-
-
-CLAUDE, GPT = ("Anthropic", "claude"), ("OpenAI", "gpt")
 
 
 async def test_the_servers_of_the_table_can_be_told_apart() -> None:

@@ -116,32 +116,6 @@ def test_of_a_superseded_answer_what_was_heard_stays_and_the_rest_is_struck(qtbo
     assert looks(pane.view) == [("The highest mountain in Europe is", "heard"), (" Mount Elbrus.", "text")]
 
 
-def test_an_interrupted_answer_shows_what_was_never_heard(qtbot: QtBot) -> None:
-    pane = made(
-        qtbot,
-        700,
-        asked(1),
-        e.OracleDelta(2, 1, ANSWER),
-        e.OracleEnded(2, 1, "complete", 8),
-        e.AssistantStarted(2, 1, 1),
-        *said(1, "The highest"),
-        e.AssistantEnded(4, 1, True),
-    )
-    assert looks(pane.view) == [("The highest", "text"), (" mountain in Europe is Mount Elbrus.", "still")]
-    assert texts(pane.view)[0].startswith("1   interrupted   claude")
-
-
-def test_a_selection_stays_while_the_voice_goes_over_it(qtbot: QtBot) -> None:
-    pane = made(qtbot, 700, asked(1), e.OracleDelta(2, 1, ANSWER), e.AssistantStarted(2, 1, 1))
-    cursor = pane.view.textCursor()
-    start = pane.view.document().findBlockByNumber(1).position()
-    cursor.setPosition(start + 4)
-    cursor.setPosition(start + 20, cursor.MoveMode.KeepAnchor)
-    pane.view.setTextCursor(cursor)
-    say(pane, *said(1, "The", "highest", "mountain"), e.OracleDelta(3, 1, " It is high."))
-    assert pane.view.textCursor().selectedText() == ANSWER[4:20]
-
-
 def test_a_card_tells_on_which_words_it_was_asked(qtbot: QtBot) -> None:
     words = "I was wondering, since you know such things, what the weather is like in Paris in May"
     pane = made(qtbot, 300, asked(1, words=words))

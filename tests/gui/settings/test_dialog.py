@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
     QLineEdit,
-    QRadioButton,
     QStyle,
     QStyleOptionSpinBox,
     QWidget,
@@ -589,32 +588,12 @@ def test_devices_wait_until_the_list_is_closed(own_place: Place, qtbot: QtBot) -
 # -- for everybody
 
 
-def test_every_control_has_a_name_of_its_own_and_an_explanation(place: Place) -> None:
-    place.dialog.search.clear()
-    for part in (*place.dialog.area.sections.values(), *place.dialog.rows.values(), *place.dialog.area.links):
-        part.show()
-    found = controls(place.dialog)
-    names = [widget.accessibleName() for widget in found]
-    assert all(names) and len(set(names)) == len(names), sorted(names)
-    assert len(found) > len(SHOWN)
+def test_every_setting_has_an_explanation(place: Place) -> None:
+    for row in (*place.dialog.area.sections.values(), *place.dialog.rows.values()):
+        row.show()
     for row in place.dialog.rows.values():
         row.editor.setFocus()
         assert QApplication.focusWidget().accessibleDescription() == row.words.text()
-
-
-@pytest.mark.parametrize("page", Settings.pages)
-def test_tab_reaches_every_control_of_a_page(place: Place, page: str) -> None:
-    dialog = place.dialog
-    place.go(page)
-    dialog.search.setFocus()
-    reached: set[QWidget | None] = set()
-    while (focus := QApplication.focusWidget()) not in reached:
-        reached.add(focus)
-        QTest.keyClick(focus, Qt.Key.Key_Tab)
-    others = [one for one in controls(dialog) if one.isEnabled() and not isinstance(one, QRadioButton)]
-    missing = [one.accessibleName() for one in others if one not in reached]
-    assert missing == []
-    assert place.told == []
 
 
 @pytest.mark.parametrize("size", [(0, 0), (900, 600), (1400, 900)])

@@ -112,13 +112,6 @@ async def test_events_come_in_order_in_one_batch_with_the_newest_level_last() ->
     assert pump.batches == 1
 
 
-async def test_an_idle_pump_does_nothing() -> None:
-    pump = EventPump(lambda _: None, lambda: None, lambda _: None)
-    await asyncio.sleep(0.1)
-    pump.flush()
-    assert pump.batches == 0
-
-
 async def test_a_fault_is_reported_and_the_other_events_are_handled(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[e.Event] = []
     faults: list[str] = []

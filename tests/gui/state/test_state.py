@@ -69,11 +69,6 @@ async def test_what_is_changed_while_a_session_loads_is_wanted_of_it() -> None:
     await manager.close()
 
 
-async def test_silence_reaches_the_session(manager: SessionManager, factory: FakeFactory) -> None:
-    SessionState(manager, Settings()).silence()
-    assert factory.session.calls[-1] == ("silence",)
-
-
 async def test_pressing_again_takes_the_hint_of_a_tap_back(manager: SessionManager) -> None:
     state = SessionState(manager, Settings())
     state.apply(TalkTapped(1.0))

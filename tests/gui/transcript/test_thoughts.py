@@ -6,7 +6,6 @@ from PySide6.QtGui import QDesktopServices, QTextCursor
 from PySide6.QtTest import QTest
 
 from app.conversation import events as e
-from app.gui.cards.reader import read_markdown
 from app.gui.cards.view import CardView
 from app.gui.window.main_window import MainWindow
 from app.settings.kept_state import WindowState
@@ -138,8 +137,3 @@ async def test_thoughts_that_are_no_longer_kept_are_not_promised(window: MainWin
     first = next(n for n, text in enumerate(transcript(window)) if "Thought 12." in text)
     choose(menu_at(window, first), "Show its thoughts")
     await until(lambda: any("no longer here" in words for words in window.messages.sentences()))
-
-
-def test_a_model_can_not_make_such_a_link() -> None:
-    (paragraph,) = read_markdown("See [this](kame:thoughts/1/1).")
-    assert all("@" not in kind for _, kind in paragraph.runs)  # type: ignore[union-attr]

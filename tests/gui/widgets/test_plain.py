@@ -153,7 +153,8 @@ def test_a_transcript_loads_nothing_a_model_names(qtbot: QtBot, bait: Bait, monk
     view.insert_card(0, Card((), (), "assistant", written=written, tip=bait.words))
     QApplication.processEvents()
     assert view.document().size().height() < HIGH and not asked
-    assert shown_tip(view.viewport(), QPoint(view.box_of(0).center().toPoint())).height() < HIGH
+    label = shown_tip(view.viewport(), QPoint(view.box_of(0).center().toPoint()))
+    assert label.height() < HIGH and bait.words in as_shown(label)
 
 
 def test_a_view_with_links_loads_nothing_itself(qtbot: QtBot, bait: Bait) -> None:
