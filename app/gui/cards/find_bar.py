@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QTextEdit, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend
 from app.gui.design.motion import timer
-from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.design.plain import PlainLabel, named, set_tip
 from app.gui.widgets.form import row, search_field
 
 MOST_MARKED = 500
@@ -30,14 +30,12 @@ class FindBar(QWidget):
         self._words = ""  # the last search text
         self._mark_at: QTextCursor | None = None  # selects the current match, and moves along with the text
         self.field = search_field(self, self.tr("Find in this conversation"))
-        self.count = PlainLabel(parent=self)
-        self.count.setAccessibleName(self.tr("How often it was found"))
+        self.count = named(PlainLabel(parent=self), self.tr("How often it was found"))
         self.previous_button = self._button(Qt.ArrowType.UpArrow, self.tr("Previous (Shift+Enter)"))
         self.next_button = self._button(Qt.ArrowType.DownArrow, self.tr("Next (Enter)"))
-        self.close_button = QToolButton(self)
+        self.close_button = named(QToolButton(self), self.tr("Close the search"))
         self.close_button.setText("✕")
         self.close_button.setAutoRaise(True)
-        self.close_button.setAccessibleName(self.tr("Close the search"))
         self.close_button.setToolTip(self.tr("Close the search (Esc)"))
         buttons = (self.previous_button, self.next_button, self.close_button)
         row(self.field, self.count, *buttons, within=self, spacing=6, stretch=0)
@@ -96,10 +94,9 @@ class FindBar(QWidget):
     # -- internals
 
     def _button(self, arrow: Qt.ArrowType, name: str) -> QToolButton:
-        button = QToolButton(self)
+        button = named(QToolButton(self), name)
         button.setArrowType(arrow)
         button.setAutoRaise(True)
-        button.setAccessibleName(name)
         set_tip(button, name)
         return button
 

@@ -17,7 +17,7 @@ from app.gui.conversations.list_view import ConversationRows
 from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
 from app.gui.design.motion import timer
-from app.gui.design.plain import verbatim
+from app.gui.design.plain import named, verbatim
 from app.gui.widgets.form import column, row, search_field
 from app.gui.widgets.panel import ElidedLabel
 from app.gui.widgets.undo_bar import ConfirmBar, NoteBox, UndoBar
@@ -250,8 +250,7 @@ class ConversationsPane(QWidget):
         self.more.setToolTip(self.tr("Import, export, delete all"))
         self.search = search_field(self, self.tr("Search conversations"), self.tr("Search"))
         self.trouble = NoteBox(self, urgent=True)
-        self.rows = ConversationRows(self.list, self)
-        self.rows.setAccessibleName(self.tr("Conversations"))
+        self.rows = named(ConversationRows(self.list, self), self.tr("Conversations"))
         self.ask = ConfirmBar(self.tr("Delete all"), self.tr("Keep them"), self)
         self.undo = UndoBar(self)
         self.new_button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

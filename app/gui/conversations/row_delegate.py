@@ -25,7 +25,7 @@ from app.gui.cards.card import qt_length
 from app.gui.conversations.list_model import ConversationList, Row
 from app.gui.design.icons import icon
 from app.gui.design.look import Look, blend, draw_rounded, set_ink
-from app.gui.design.plain import draw_words, elided
+from app.gui.design.plain import draw_words, elided, named
 from app.history.base import LONGEST_TITLE, ConversationView
 
 _ONE_LINE = str.maketrans("\n\r\t\u2028\u2029", "     ")
@@ -242,10 +242,9 @@ class ConversationItems(QStyledItemDelegate):
     # -- the title editor
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: _Index) -> QWidget:
-        field = QLineEdit(parent)
+        field = named(QLineEdit(parent), self.tr("Title of the conversation"))
         field.setMaxLength(LONGEST_TITLE)
         field.setPlaceholderText(self.tr("From its first words"))
-        field.setAccessibleName(self.tr("Title of the conversation"))
         field.setAutoFillBackground(True)
         return field
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, SignalInstance
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QKeySequence, QPainter
@@ -25,6 +25,7 @@ LONGEST_LINE = 2_000
 """The maximum number of characters passed to Qt for eliding."""
 
 
+_Widget = TypeVar("_Widget", bound=QWidget)
 OnClick = Callable[..., object] | SignalInstance
 """What a click on a button calls or emits."""
 
@@ -87,6 +88,12 @@ def set_name(button: QAbstractButton, name: str) -> None:
     """Sets the text of a button that does its own painting, without turning ampersands into mnemonics."""
     button.setText(one_line(name, LONGEST_NAME))
     button.setShortcut(QKeySequence())
+
+
+def named(widget: _Widget, name: str) -> _Widget:
+    """Gives a widget an accessible name, and returns it."""
+    widget.setAccessibleName(name)
+    return widget
 
 
 def connect_click(button: QAbstractButton, does: OnClick | None) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
+from app.gui.design.plain import named
 from app.gui.design.theme import tokens
 from app.gui.first_run.model_card import ModelCard, ModelOffer
 from app.gui.models.model_lists import ModelLists
@@ -45,8 +46,7 @@ class MicrophoneCard(Boxed):
         self._none = self._heard = False
         self._state = TalkState()
         self._loud: deque[bool] = deque(maxlen=LOOKED_AT_FRAMES)
-        self.picker = DevicePicker(lambda: settings.microphone, self)
-        self.picker.setAccessibleName(self.tr("Microphone"))
+        self.picker = named(DevicePicker(lambda: settings.microphone, self), self.tr("Microphone"))
         self.picker.setMinimumContentsLength(10)
         self.level = LevelMeter(self.tr("Microphone level, dB"), self, titled=False)
         self.words = wrapped(self, self.tr("Whether you are heard"))

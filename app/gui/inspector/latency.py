@@ -35,7 +35,7 @@ from app.conversation.record.latency import (
     slow_beyond,
     why_slow,
 )
-from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.design.plain import PlainLabel, named, set_tip
 from app.gui.inspector.latency_charts import MOST_BARS, LatencyBar, LatencyStrip, piece_colour
 from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
@@ -259,8 +259,7 @@ class LatencyView(QScrollArea):
         self.memory = self._add_gauge(self.tr("Memory"), self.tr("Memory of the conversation"))
         self.frames = self._add_gauge(self.tr("Frames"), self.tr("Time budget of a frame"))
         self._add_gauge(self.tr("Cost"))
-        self.copy_button = SlimButton(self.tr("Co&py as text"), body)
-        self.copy_button.setAccessibleName(self.tr("Copy as text"))
+        self.copy_button = named(SlimButton(self.tr("Co&py as text"), body), self.tr("Copy as text"))
         self._lay_out()
         self.strip.picked.connect(self.pick)
         self.copy_button.clicked.connect(self._copy)
@@ -268,8 +267,7 @@ class LatencyView(QScrollArea):
 
     def _add_gauge(self, title: str, name: str = "") -> QProgressBar:
         """Adds a labelled row of text, with a progress bar before the text if `name`, its accessible name, is given."""
-        bar = QProgressBar(self._body)
-        bar.setAccessibleName(name)
+        bar = named(QProgressBar(self._body), name)
         bar.setFixedWidth(GAUGE_PX)
         words = self.gauges[title] = Quiet(parent=self._body, selectable=True, name=title)
         if not name:

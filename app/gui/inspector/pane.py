@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QStackedWidget, QTabBar, QToolButton, QWidget
 from app.conversation import events as e
 from app.conversation.record.latency import Stages, figures
 from app.gui.design.motion import timer
+from app.gui.design.plain import named
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.timeline_page import TimelinePage
@@ -46,8 +47,7 @@ class InspectorPane(QWidget):
         self.requests: RequestsPage | None = None
         self._stage_changes = -1
         self._timer = timer(self, REFRESH_MS, self._refresh)
-        self.tabs = QTabBar(self)
-        self.tabs.setAccessibleName(self.tr("Parts of the inspector"))
+        self.tabs = named(QTabBar(self), self.tr("Parts of the inspector"))
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
         self.tabs.setUsesScrollButtons(False)

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QTableView, QWidget
 
 from app.gui.design.model_colours import model_colour
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.things import Request
@@ -58,8 +58,7 @@ class RequestsPage(QWidget):
         self.empty = Quiet(self.tr("No requests yet."), self.view.viewport())
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.count = Quiet(parent=self)
-        self.copy_button = SlimButton(self.tr("&Copy as text"), self)
-        self.copy_button.setAccessibleName(self.tr("Copy the requests as text"))
+        self.copy_button = named(SlimButton(self.tr("&Copy as text"), self), self.tr("Copy the requests as text"))
         self.copy_button.setToolTip(self.tr("The selected lines, or all, with tabs between the columns."))
         self._set_up_view()
         QHBoxLayout(self.view.viewport()).addWidget(self.empty)

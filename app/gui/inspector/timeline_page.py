@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QWidget
 
 from app.gui.design.look import Look, draw_rounded, painter_on, set_ink
-from app.gui.design.plain import LegendLabel, set_tip
+from app.gui.design.plain import LegendLabel, named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.inspector.activity import Activity
 from app.gui.inspector.layout import Colours
@@ -43,10 +43,8 @@ class TimelinePage(QWidget):
         super().__init__(parent)
         self._activity = activity
         self.view = view = TimelineView(activity, LiveEdge(clock), self)
-        self.readout = ElidedLabel(parent=self, dim=True)
-        self.readout.setAccessibleName(self.tr("What is under the mouse"))
-        self.legend = LegendLabel(self)
-        self.legend.setAccessibleName(self.tr("Models by colour"))
+        self.readout = named(ElidedLabel(parent=self, dim=True), self.tr("What is under the mouse"))
+        self.legend = named(LegendLabel(self), self.tr("Models by colour"))
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._legend_of: tuple[Colours, list[Backend], int] | None = None
         self.follow_button = self._button(lambda: view.pause() if view.range.following else view.follow())
@@ -68,8 +66,7 @@ class TimelinePage(QWidget):
         self._show_following(True)
 
     def _button(self, act: Callable[[], None], text: str = "", name: str = "") -> QPushButton:
-        button = SlimButton(text, self)
-        button.setAccessibleName(name)
+        button = named(SlimButton(text, self), name)
         set_tip(button, name)
         button.setAutoDefault(False)
         button.clicked.connect(lambda: act())

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from app.diagnostics.logs import Log
 from app.gui.design.motion import timer
+from app.gui.design.plain import named
 from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE, LogTable
 from app.gui.widgets import form
 from app.gui.widgets.buttons import SlimButton
@@ -29,8 +30,7 @@ class LogPage(QWidget):
         super().__init__(parent)
         self.table = LogTable(source, self)
         self.view = LogView(self.table, self)
-        self.open_button = SlimButton(self.tr("&Search and diagnostics…"), self)
-        self.open_button.setAccessibleName(self.tr("Open the whole log"))
+        self.open_button = named(SlimButton(self.tr("&Search and diagnostics…"), self), self.tr("Open the whole log"))
         self.open_button.clicked.connect(self.dialog_wanted)
         form.column((self.view, 1), form.row(None, self.open_button), within=self, spacing=4, margins=(0, 0, 0, 4))
         self._timer = timer(self, UPDATE_MS, self.view.catch_up, repeats=True)
@@ -66,9 +66,8 @@ class LogView(QTableView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
         self.verticalHeader().hide()
-        heads = self.horizontalHeader()
+        heads = named(self.horizontalHeader(), self.tr("Columns of the log"))
         heads.setHighlightSections(False)
-        heads.setAccessibleName(self.tr("Columns of the log"))
         heads.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self._set_sizes()

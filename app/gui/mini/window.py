@@ -29,7 +29,7 @@ from app.gui.design.icon_button import IconButton
 from app.gui.design.look import draw_rounded, painter_on, set_ink
 from app.gui.design.model_colours import model_colour
 from app.gui.design.motion import timer
-from app.gui.design.plain import PlainLabel, draw_words, elided
+from app.gui.design.plain import PlainLabel, draw_words, elided, named
 from app.gui.design.theme import tokens
 from app.gui.sound.talk_button import TalkButton
 from app.gui.sound.talk_dock import MuteButton
@@ -173,8 +173,7 @@ class MiniWindow(QWidget):
         self.setWindowTitle(self.tr("KAME"))
         self.setAccessibleName(self.tr("Mini window"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.button = TalkButton(self, words=False)
-        self.button.setAccessibleName(self.tr("Talk"))
+        self.button = named(TalkButton(self, words=False), self.tr("Talk"))
         self.model = ModelName(self)
         self.words = LastLines(self)
         self.mute = MuteButton(self)

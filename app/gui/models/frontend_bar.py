@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 
 from app.conversation import events as e
 from app.conversation.frame import FRAME_SECONDS
+from app.gui.design.plain import named
 from app.gui.models.downloads import ModelsController
 from app.gui.widgets.form import column, label_of, push_button, row, wrapped
 from app.gui.widgets.formats import clock_words
@@ -41,8 +42,7 @@ class FrontEndBar(QWidget):
         self._weighty = tuple(weighty)
         self._missing = missing
         self._can_download = models is not None
-        self.memory = QProgressBar(self)
-        self.memory.setAccessibleName(self.tr("Memory of the conversation"))
+        self.memory = named(QProgressBar(self), self.tr("Memory of the conversation"))
         self.memory.setToolTip(
             self.tr(
                 "How much of the conversation the voice remembers. When it is nearly full, it starts again at a pause "

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QListWidgetItem, QScrollArea, QStackedWidget, QWidget
 
 from app.gui.design.fonts import set_size
+from app.gui.design.plain import named
 from app.gui.models.local_models import LocalModels
 from app.gui.models.machine_page import MachinePage
 from app.gui.models.model_lists import ModelLists
@@ -135,8 +136,7 @@ class ModelsDialog(Panel):
 
     def _scrolled(self, page: QWidget) -> QScrollArea:
         """Wraps a page that may be taller than the dialog in a scroll area."""
-        area = QScrollArea(self)
-        area.setAccessibleName(self.tr("Page shown"))
+        area = named(QScrollArea(self), self.tr("Page shown"))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         fill_area(area, page)
         return area

@@ -12,7 +12,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import named, set_tip
 from app.gui.models.backend_fields import BackendFields
 from app.gui.models.model_lists import ModelLists
 from app.gui.state.background_tasks import BackgroundTasks
@@ -159,8 +159,7 @@ class PullBox(QWidget):
         self._service = service
         self._background = background
         self._server = BackendChoice("")
-        self.name = QLineEdit(self)
-        self.name.setAccessibleName(self.tr("Model to download"))
+        self.name = named(QLineEdit(self), self.tr("Model to download"))
         self.name.setPlaceholderText(self.tr("model to download, such as gemma3:4b"))
         self.fetch_button = push_button(self.tr("&Download"), self.tr("Download the model"), self, self._fetch)
         self.cancel_button = push_button(self.tr("Stop"), self.tr("Stop the download"), self, self._cancel)

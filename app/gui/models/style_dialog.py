@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.conversation.prompt import Length
-from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.design.plain import PlainLabel, named, set_tip
 from app.gui.tools.tools_box import ToolsBox
 from app.gui.widgets.form import DollarBox, add_items, grid, label_of, row
 from app.gui.widgets.lists import PickList
@@ -44,8 +44,7 @@ class StyleDialog(Panel):
     def __init__(self, parent: QWidget, mcp_servers: Sequence[str] = ()) -> None:
         super().__init__(parent)
         self.set_panel_title(self.tr("Style and tools"))
-        self.persona = QPlainTextEdit(self)
-        self.persona.setAccessibleName(self.tr("Persona"))
+        self.persona = named(QPlainTextEdit(self), self.tr("Persona"))
         self.persona.setPlaceholderText(
             self.tr(
                 "Who answers, in your words: “You are a patient teacher of physics.” Empty: KAME as it is, friendly "
@@ -54,8 +53,7 @@ class StyleDialog(Panel):
         )
         self.persona.setTabChangesFocus(True)
         self.persona.setFixedHeight(self.fontMetrics().height() * 4 + 14)
-        self.voice = PickList(self)
-        self.voice.setAccessibleName(self.tr("Voice"))
+        self.voice = named(PickList(self), self.tr("Voice"))
         self.voice.setToolTip(self.tr("Who speaks in this conversation. KAME and Moshi keep their own voice."))
         self._make_temperature()
         self._make_lengths()
@@ -137,8 +135,7 @@ class StyleDialog(Panel):
     def _make_temperature(self) -> None:
         self.own_temperature = QCheckBox(self.tr("the &model's own"), self)
         self.own_temperature.setAccessibleName(self.tr("The model's own temperature"))
-        self.temperature = QSlider(Qt.Orientation.Horizontal, self)
-        self.temperature.setAccessibleName(self.tr("Temperature"))
+        self.temperature = named(QSlider(Qt.Orientation.Horizontal, self), self.tr("Temperature"))
         self.temperature.setToolTip(self.tr("How freely it chooses its words: 0 sober and the same each time, 2 wild."))
         self.temperature.setRange(0, round(HIGHEST_TEMPERATURE * STEPS))
         self.temperature.setPageStep(4)
@@ -158,14 +155,12 @@ class StyleDialog(Panel):
             self._length_group.addButton(radio)
 
     def _length(self, text: str, help: str) -> QRadioButton:
-        radio = QRadioButton(text, self)
-        radio.setAccessibleName(self.tr("Length: {0}").format(text.replace("&", "")))
+        radio = named(QRadioButton(text, self), self.tr("Length: {0}").format(text.replace("&", "")))
         set_tip(radio, help)
         return radio
 
     def _make_cap(self) -> None:
-        self.cap = DollarBox(self)
-        self.cap.setAccessibleName(self.tr("Spending limit in dollars"))
+        self.cap = named(DollarBox(self), self.tr("Spending limit in dollars"))
         self.cap.setToolTip(
             self.tr(
                 "Near the limit, the model is asked less often; at the limit, models that cost money are no longer "

@@ -17,7 +17,7 @@ from app.gui.cards.view import CardView
 from app.gui.design.fonts import embolden
 from app.gui.design.look import Look, painter_on, set_ink
 from app.gui.design.motion import Glide
-from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.design.plain import PlainLabel, named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.form import column, row
@@ -58,8 +58,7 @@ class ThoughtCard(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.view = CardView(scale=SCALE, parent=self)
-        self.view.setAccessibleName(self.tr("The answer that counts now"))
+        self.view = named(CardView(scale=SCALE, parent=self), self.tr("The answer that counts now"))
         self.view.empty_text = self.tr(
             "What the model thinks appears here while you still speak, and is revised with every few words."
         )
@@ -132,8 +131,7 @@ class OracleColumn(QWidget):
         self.backend = ElidedLabel("", self.heading)
         self.mark = Mark(self.tr("answers"), self.heading)
         self.hand_button = QPushButton(self.tr("S&witch"), self.heading)
-        self.view = CardView(parent=self)
-        self.view.setAccessibleName(self.tr("Oracle thoughts"))
+        self.view = named(CardView(parent=self), self.tr("Oracle thoughts"))
         row(self.backend, self.mark, self.hand_button, within=self.heading, stretch=0)
         # Keeps the height constant, whether or not the button is shown.
         self.heading.setMinimumHeight(self.hand_button.sizeHint().height())

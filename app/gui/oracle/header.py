@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 from app.conversation import events as e
 from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import named, set_tip
 from app.gui.widgets.form import column, row, wrapped
 from app.gui.widgets.formats import backend_words
 from app.gui.widgets.panel import ElidedLabel
@@ -94,8 +94,7 @@ class OracleHeader(QWidget):
         self.switch = IconButton("columns-2", "", self, lambda: self.secondary_wanted.emit(not self.comparison))
         self.who = wrapped(self, self.tr("The model that answers, and the comparison"))
         self.who.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.hand_button = QPushButton(self.tr("S&witch"), self)
-        self.hand_button.setAccessibleName(self.tr("Switch to the comparison model"))
+        self.hand_button = named(QPushButton(self.tr("S&witch"), self), self.tr("Switch to the comparison model"))
         keys = QKeySequence(HAND_OVER_KEYS).toString(QKeySequence.SequenceFormat.NativeText)
         set_tip(
             self.hand_button,

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 from app.gui.design.fonts import POINTS_PER_PX, set_size
 from app.gui.design.icons import icon
 from app.gui.design.look import Dressed, draw_rounded, painter_on
+from app.gui.design.plain import named
 from app.gui.design.theme import tokens
 from app.gui.palette.command import Command, Provider
 from app.gui.palette.delegate import COMMAND_ROLE, MATCH_ROLE, CommandDelegate
@@ -65,16 +66,14 @@ class CommandPalette(Dressed, QFrame):
         self._focus_before: QWidget | None = None
         self._pointer = QCursor.pos()
         self.setAccessibleName(self.tr("Commands"))
-        self.field = QLineEdit(self)
-        self.field.setAccessibleName(self.tr("Search commands, settings, conversations and models"))
+        self.field = named(QLineEdit(self), self.tr("Search commands, settings, conversations and models"))
         self.field.setPlaceholderText(self.tr("Search commands, settings, conversations, models"))
         self._glass = self.field.addAction(
             icon("search", QColor(tokens().dim)), QLineEdit.ActionPosition.LeadingPosition
         )
         self.nothing = Quiet(self.tr("No match."), self)
         self.nothing.setContentsMargins(12, 8, 12, 8)
-        self.list = QListView(self)
-        self.list.setAccessibleName(self.tr("Commands found"))
+        self.list = named(QListView(self), self.tr("Commands found"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setUniformItemSizes(True)
         self.list.setMouseTracking(True)

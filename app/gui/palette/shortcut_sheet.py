@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QMainWindow, QMenu, QScrollArea, QSize
 
 from app.gui.design.fonts import set_size, sized
 from app.gui.design.look import painter_on
+from app.gui.design.plain import named
 from app.gui.design.theme import tokens
 from app.gui.palette.command import menu_actions, native_keys, plain_title
 from app.gui.palette.delegate import caps_size, paint_caps
@@ -115,8 +116,7 @@ class ShortcutSheet(Panel):
         self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._halves)
         self._columns.setContentsMargins(8, 8, 8, 8)
         self._columns.setSpacing(40)
-        self.area = QScrollArea(self)
-        self.area.setAccessibleName(self.tr("All keys"))
+        self.area = named(QScrollArea(self), self.tr("All keys"))
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         fill_area(self.area, self._halves)
         self.guide_button = self.button(self.tr("Open the &guide"), does=self._open_guide)

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.design.look import Look
-from app.gui.design.plain import tip
+from app.gui.design.plain import named, tip
 from app.services.price_service import Price, PriceRow
 
 ROWS_SEEN = 12
@@ -49,8 +49,7 @@ class PriceView(QTableView):
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.verticalHeader().hide()
-        header = self.horizontalHeader()
-        header.setAccessibleName(self.tr("The table's columns"))
+        header = named(self.horizontalHeader(), self.tr("The table's columns"))
         header.setHighlightSections(False)
         header.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("00000.0000") + 12)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

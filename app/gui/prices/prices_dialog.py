@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
+from app.gui.design.plain import named
 from app.gui.prices.price_table import MODEL, READ, PriceTable, PriceView
 from app.gui.widgets.form import StatusLine, add_items, row
 from app.gui.widgets.panel import Panel, Quiet
@@ -29,8 +30,7 @@ class PricesDialog(Panel):
         self._shown: Sequence[PriceRow] = ()
         self.trouble = StatusLine(self.tr("What is wrong with your price table"), self)
         self.table = PriceTable(self)
-        self.view = PriceView(self)
-        self.view.setAccessibleName(self.tr("Prices, in US dollars per million tokens"))
+        self.view = named(PriceView(self), self.tr("Prices, in US dollars per million tokens"))
         self.view.setModel(self.table)
         self.view.shape()
         self.answer = StatusLine(self.tr("What can't be saved"), self)

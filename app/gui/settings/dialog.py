@@ -13,6 +13,7 @@ from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.gui.design.look import Dressed
+from app.gui.design.plain import named
 from app.gui.settings.choice_editors import Choice
 from app.gui.settings.pages import PageList, SettingsArea
 from app.gui.settings.text_editors import Keys
@@ -110,8 +111,7 @@ class SettingsDialog(Dressed, Panel):
         self._before_reset: dict[str, Any] = {}
         self.search = form.search_field(self, self.tr("Search the settings"), self.tr("Search"))
         self.pages = PageList(self)
-        self.area = SettingsArea(self, dialogs)
-        self.area.setAccessibleName(self.tr("Settings shown"))
+        self.area = named(SettingsArea(self, dialogs), self.tr("Settings shown"))
         self.rows = self.area.rows
         self.reset_bar = ResetBar(self)
         self.close_button = self.button(self.tr("Close"), self.tr("Close this dialog"), does=self.close)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QToolButton, QWidget
 from app.gui.design.fonts import set_size
 from app.gui.design.icons import icon
 from app.gui.design.look import Dressed, painter_on, set_ink
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.settings.choice_editors import EDITORS, Choice
 from app.gui.settings.text_editors import Lines
@@ -53,12 +53,10 @@ class SettingRow(Dressed, QWidget):
         self.words = Quiet(" ".join(filter(None, (said(declared.help), effects[declared.effect]))), self)
         self.note = Quiet(parent=self)
         self.note.hide()
-        self.refusal = Trouble(parent=self)
-        self.refusal.setAccessibleName(self.tr("Why the input is invalid: {0}").format(label))
-        self.reset = QToolButton(self)
+        self.refusal = named(Trouble(parent=self), self.tr("Why the input is invalid: {0}").format(label))
+        self.reset = named(QToolButton(self), self.tr("Reset: {0}").format(label))
         self.reset.setProperty("flat", True)
         self.reset.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.reset.setAccessibleName(self.tr("Reset: {0}").format(label))
         policy = self.reset.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.reset.setSizePolicy(policy)

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QStyle, QWidget
 
 from app.gui.design.look import Look, blend, draw_rounded, painter_on
-from app.gui.design.plain import PlainLabel, set_tip
+from app.gui.design.plain import PlainLabel, named, set_tip
 from app.gui.widgets.form import row
 from app.session.control import BackendChoice
 
@@ -144,8 +144,7 @@ class MessageRow(QWidget):
         )
         self.offer_button = self._button(message.offer, self.offer_taken, shown=bool(message.offer))
         self.log_button = self._button(self.tr("Show log"), self.log_wanted, shown=message.fault)
-        self.close_button = self._button(self.tr("Close"), self.closed)
-        self.close_button.setAccessibleName(self.tr("Close this message"))
+        self.close_button = named(self._button(self.tr("Close"), self.closed), self.tr("Close this message"))
         self.close_button.setToolTip(self.tr("Close this message (Esc)"))
         icon = (self.icon, 0, Qt.AlignmentFlag.AlignVCenter)
         row(icon, 2, (self.label, 1), self.count, *self.buttons, within=self, margins=(10, 6, 6, 6))
@@ -194,8 +193,7 @@ class MessageRow(QWidget):
             self.reading.start()
 
     def _button(self, text: str, signal: SignalInstance, *, shown: bool = True) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setAccessibleName(text)
+        button = named(QPushButton(text, self), text)
         button.clicked.connect(signal)
         button.setVisible(shown)
         return button

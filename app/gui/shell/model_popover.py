@@ -8,7 +8,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QComboBox, QFrame, QPushButton, QWidget
 
-from app.gui.design.plain import set_tip, tip
+from app.gui.design.plain import named, set_tip, tip
 from app.gui.models.favourites import Favourites
 from app.gui.models.model_list import ModelRow
 from app.gui.models.model_lists import ModelLists
@@ -200,8 +200,7 @@ class ModelPopover(Popover):
         return picker
 
     def _picker(self, name: str, help: str) -> QComboBox:
-        picker = PickList(self)
-        picker.setAccessibleName(name)
+        picker = named(PickList(self), name)
         set_tip(picker, help)
         return picker
 

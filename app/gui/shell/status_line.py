@@ -10,7 +10,7 @@ from app.conversation import events as e
 from app.conversation.record.latency import Figures
 from app.conversation.record.revisions import BackendUsage, ConversationUsage
 from app.gui.design.icon_button import IconButton
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import TalkState
 from app.gui.widgets.buttons import LinkButton
@@ -43,8 +43,7 @@ class StatusLine(QWidget):
         self.middle = middle
         self.response = LinkButton(self, does=self.latency_wanted)
         self.response.setAccessibleDescription(self.tr("Shows the latency in the inspector."))
-        self.counts = ElidedLabel(parent=self)
-        self.counts.setAccessibleName(self.tr("Usage of this conversation"))
+        self.counts = named(ElidedLabel(parent=self), self.tr("Usage of this conversation"))
         self.state = ElidedLabel(parent=self)
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight)
         parts = (self.inspector_button, self.response, middle, self.counts, self.state)

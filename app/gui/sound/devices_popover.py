@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QSignalBlocker, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import named, set_tip
 from app.gui.widgets.form import add_items, label_of, push_button, row
 from app.gui.widgets.level_meter import LevelMeter
 from app.gui.widgets.lists import PickList
@@ -107,8 +107,7 @@ class DevicesPopover(Popover):
         self.stop_button.setEnabled(phase != "stopped")
 
     def _picker(self, name: str, kept: Callable[[], str]) -> DevicePicker:
-        picker = DevicePicker(kept, self)
-        picker.setAccessibleName(name)
+        picker = named(DevicePicker(kept, self), name)
         picker.setToolTip(self.tr("Can be changed during the conversation."))
         picker.setMinimumContentsLength(10)
         return picker

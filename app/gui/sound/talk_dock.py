@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 from app.gui.design.icon_button import IconButton
 from app.gui.design.icons import paint_icon
 from app.gui.design.look import STATE_COLOURS, draw_rounded, painter_on
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.sound.talk_button import TalkButton
 from app.gui.state.talk_state import TalkState
@@ -72,12 +72,10 @@ class TalkDock(QWidget):
         super().__init__(parent)
         self._shown = TalkState(), ""
         self._typing = False
-        self.button = TalkButton(self)
-        self.button.setAccessibleName(self.tr("Talk"))
+        self.button = named(TalkButton(self), self.tr("Talk"))
         self.mute = MuteButton(self)
         self.devices_button = IconButton("chevron-up", self.tr("Microphone and loudspeaker"), self, size=14)
-        self.duplex = QCheckBox(self.tr("Hands-&free"), self)
-        self.duplex.setAccessibleName(self.tr("Hands-free"))
+        self.duplex = named(QCheckBox(self.tr("Hands-&free"), self), self.tr("Hands-free"))
         hint = self.tr("Talk without the button: your voice starts and ends your turns, and may interrupt an answer.")
         set_tip(self.duplex, hint)
         self.duplex.setAccessibleDescription(hint)

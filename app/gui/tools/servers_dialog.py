@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.design.plain import PlainLabel
+from app.gui.design.plain import PlainLabel, named
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.form import StatusLine, add_items, column, grid, label_of, row
 from app.gui.widgets.panel import Panel, Quiet
@@ -44,14 +44,12 @@ class ServerForm(QWidget):
         self.name = self._line(self.tr("Name"), self.tr("a word, such as weather"))
         self.program = QRadioButton(self.tr("a &program on this machine"), self)
         self.program.setAccessibleName(self.tr("Kind: a program on this machine"))
-        self.address = QRadioButton(self.tr("an addr&ess"), self)
-        self.address.setAccessibleName(self.tr("Kind: an address"))
+        self.address = named(QRadioButton(self.tr("an addr&ess"), self), self.tr("Kind: an address"))
         self._kinds = QButtonGroup(self)
         self._kinds.addButton(self.program)
         self._kinds.addButton(self.address)
         self.command = self._line(self.tr("Command"), self.tr("the program alone, such as npx"))
-        self.arguments = QPlainTextEdit(self)
-        self.arguments.setAccessibleName(self.tr("Arguments"))
+        self.arguments = named(QPlainTextEdit(self), self.tr("Arguments"))
         self.arguments.setPlaceholderText(self.tr("one on each line, without quotes"))
         self.arguments.setTabChangesFocus(True)
         self.arguments.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -105,8 +103,7 @@ class ServerForm(QWidget):
             self.edited.emit()
 
     def _line(self, name: str, hint: str) -> QLineEdit:
-        line = QLineEdit(self)
-        line.setAccessibleName(name)
+        line = named(QLineEdit(self), name)
         line.setPlaceholderText(hint)
         return line
 
@@ -158,8 +155,7 @@ class ServersDialog(Panel):
         self._drafts: list[ServerEntry] = []
         self._filling = False
         self._whole = False  # whether the list was read successfully
-        self.servers = QListWidget(self)
-        self.servers.setAccessibleName(self.tr("Servers"))
+        self.servers = named(QListWidget(self), self.tr("Servers"))
         self.servers.setFixedHeight(self.fontMetrics().height() * SERVERS_SEEN + 18)
         self.servers.setTabKeyNavigation(False)
         self.add_button = self.button(self.tr("&Add"), self.tr("Add a server"), does=self._add)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.design.plain import set_tip, verbatim
+from app.gui.design.plain import named, set_tip, verbatim
 from app.gui.state.choice import SERVER_PREFIX, with_servers_moved
 from app.gui.widgets.file_dialogs import ask_folder
 from app.gui.widgets.form import column, push_button, row
@@ -121,8 +121,7 @@ class ToolsBox(QWidget):
         listed = name in self._servers
         text = self.tr("{0} (MCP)") if listed else self.tr("{0} (MCP, not listed)")
         short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-        switch = QCheckBox(text.format(verbatim(short)), self)
-        switch.setAccessibleName(self.tr("Tool: {0}").format(text.format(name)))
+        switch = named(QCheckBox(text.format(verbatim(short)), self), self.tr("Tool: {0}").format(text.format(name)))
         help = (
             self.tr("A tool server.")
             if listed
@@ -136,8 +135,7 @@ class ToolsBox(QWidget):
             self.folders.addItem(path)
 
     def _make_folders(self) -> QWidget:
-        self.folders = QListWidget(self)
-        self.folders.setAccessibleName(self.tr("Folders that may be read"))
+        self.folders = named(QListWidget(self), self.tr("Folders that may be read"))
         self.folders.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.folders.setFixedHeight(self.fontMetrics().height() * FOLDERS_SEEN + 14)
         self.folders.setTabKeyNavigation(False)

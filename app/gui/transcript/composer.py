@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 from app.gui.cards.card import LONGEST_BODY
 from app.gui.design.icon_button import IconButton
 from app.gui.design.look import Dressed, draw_rounded, painter_on
-from app.gui.design.plain import shortened, show_tip
+from app.gui.design.plain import named, shortened, show_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import Phase
 from app.gui.widgets.form import row
@@ -121,8 +121,7 @@ class Composer(QWidget):
         self._place = 0  # index into the history; equal to its length while a new message is being typed
         self._draft = ""
         self._lit = self._dragged_over = False
-        self.field = ComposerField(self)
-        self.field.setAccessibleName(self.tr("Type instead of talking"))
+        self.field = named(ComposerField(self), self.tr("Type instead of talking"))
         self.attach = IconButton("paperclip", self.tr("Add files"), self, self.attach_wanted)
         self.button = IconButton("arrow-up", self.tr("Send what you typed"), self, keys=self.tr("Enter"))
         self.button.setProperty("primary", True)

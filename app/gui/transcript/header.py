@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from app.gui.design.fonts import embolden
 from app.gui.design.icon_button import IconButton
 from app.gui.design.look import Dressed
-from app.gui.design.plain import set_tip
+from app.gui.design.plain import named, set_tip
 from app.gui.state.choice import SERVER_PREFIX
 from app.gui.widgets.form import row
 from app.gui.widgets.panel import ElidedLabel
@@ -26,8 +26,7 @@ class TranscriptHeader(Dressed, QWidget):
         super().__init__(parent)
         self.heading = ElidedLabel(parent=self)
         embolden(self.heading)
-        self.words = ElidedLabel(parent=self, dim=True)
-        self.words.setAccessibleName(self.tr("Settings of the conversation"))
+        self.words = named(ElidedLabel(parent=self, dim=True), self.tr("Settings of the conversation"))
         self.button = IconButton("sliders-horizontal", self.tr("Style and tools of the conversation"), self)
         row((self.heading, 30), 8, (self.words, 20), None, self.button, within=self)
         self.button.clicked.connect(self.style_wanted)

@@ -22,6 +22,7 @@ from app.gui.cards.view import CardView
 from app.gui.design.icon_button import IconButton
 from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.motion import timer
+from app.gui.design.plain import named
 from app.gui.design.theme import tokens
 from app.gui.transcript.composer import Composer
 from app.gui.transcript.document_chips import DocumentChips
@@ -116,8 +117,7 @@ class TranscriptPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.header = TranscriptHeader(self)
-        self.view = CardView(parent=self)
-        self.view.setAccessibleName(self.tr("Conversation"))
+        self.view = named(CardView(parent=self), self.tr("Conversation"))
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.view.inner_link_tip = self.tr("Shows what the model thought before this answer.")

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.design.fonts import embolden
-from app.gui.design.plain import OnClick, PlainLabel, connect_click
+from app.gui.design.plain import OnClick, PlainLabel, connect_click, named
 from app.gui.widgets.panel import Quiet
 
 PERMILLE = 1000
@@ -139,9 +139,8 @@ def label_of(field: QWidget, text: str, parent: QWidget) -> PlainLabel:
 
 def wrapped(parent: QWidget, name: str = "", text: str = "") -> PlainLabel:
     """Returns a plain-text label with word wrap. `name` is its accessible name."""
-    label = PlainLabel(text, parent)
+    label = named(PlainLabel(text, parent), name)
     label.setWordWrap(True)
-    label.setAccessibleName(name)
     return label
 
 
@@ -150,17 +149,15 @@ def push_button(text: str, name: str, parent: QWidget, does: OnClick | None = No
 
     `name` is its accessible name. `does` is called or emitted on a click.
     """
-    button = QPushButton(text, parent)
+    button = named(QPushButton(text, parent), name)
     button.setAutoDefault(False)
-    button.setAccessibleName(name)
     connect_click(button, does)
     return button
 
 
 def progress_bar(name: str, parent: QWidget, *, slim: bool = False) -> QProgressBar:
     """Returns a progress bar for use with `set_share`. A `slim` one is half a line high and has no text."""
-    bar = QProgressBar(parent)
-    bar.setAccessibleName(name)
+    bar = named(QProgressBar(parent), name)
     bar.setRange(0, PERMILLE)
     if slim:
         bar.setTextVisible(False)
@@ -175,8 +172,7 @@ def set_share(bar: QProgressBar, share: float) -> None:
 
 def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
     """Returns a masked input field for an API key, without predictive text input. `hint` is the placeholder text."""
-    field = QLineEdit(parent)
-    field.setAccessibleName(name)
+    field = named(QLineEdit(parent), name)
     field.setEchoMode(QLineEdit.EchoMode.Password)
     field.setPlaceholderText(hint)
     hints = Qt.InputMethodHint
@@ -186,8 +182,7 @@ def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
 
 def search_field(parent: QWidget, name: str, hint: str = "") -> QLineEdit:
     """Returns a search field with a button to clear it. `name` is its accessible name and the default hint."""
-    field = QLineEdit(parent)
-    field.setAccessibleName(name)
+    field = named(QLineEdit(parent), name)
     field.setPlaceholderText(hint or name)
     field.setClearButtonEnabled(True)
     return field

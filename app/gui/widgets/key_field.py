@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QKeySequenceEdit, QLineEdit, QPushButton, QWidget
 
+from app.gui.design.plain import named
 from app.gui.widgets.form import row
 
 _KEYS = QKeySequence.SequenceFormat
@@ -65,16 +66,14 @@ class KeyField(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.keys = ""
-        self.edit = _Edit(self)
+        self.edit = named(_Edit(self), name)
         self.edit.setMaximumSequenceLength(1)
-        self.edit.setAccessibleName(name)
         self.edit.setToolTip(self.tr("Click here, or come here with Tab, and press the keys."))
         self._line = self.edit.findChild(QLineEdit)
         if self._line is not None:
             self._line.setAccessibleName(name)
-        self.none_button = QPushButton(self.tr("None"), self)
+        self.none_button = named(QPushButton(self.tr("None"), self), self.tr("{0}: none").format(name))
         self.none_button.setAutoDefault(False)
-        self.none_button.setAccessibleName(self.tr("{0}: none").format(name))
         self.setFocusProxy(self.edit)
         row(self.edit, self.none_button, within=self, stretch=0)
         self.edit.keySequenceChanged.connect(self._pressed)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFrame, QHBoxLayout, QPushB
 
 from app.gui.design.fonts import embolden
 from app.gui.design.look import Dressed, Look, blend, draw_rounded, painter_on
-from app.gui.design.plain import OnClick, PlainLabel, connect_click, elided
+from app.gui.design.plain import OnClick, PlainLabel, connect_click, elided, named
 from app.gui.design.theme import tokens
 
 NARROWEST_PX = 460
@@ -94,9 +94,8 @@ class Panel(QDialog):
 
         `name` is its accessible name, by default `text`. `does` is called or emitted on a click.
         """
-        button = QPushButton(text, self)
+        button = named(QPushButton(text, self), name or text.replace("&", ""))
         button.setAutoDefault(False)
-        button.setAccessibleName(name or text.replace("&", ""))
         connect_click(button, does)
         return button
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QBoxLayout, QToolButton, QWidget
 
 from app.gui.design.look import Look, blend, draw_rounded, painter_on
 from app.gui.design.motion import timer
-from app.gui.design.plain import OnClick
+from app.gui.design.plain import OnClick, named
 from app.gui.widgets.form import add_items, row, wrapped
 
 UNDO_MS = 10_000
@@ -64,10 +64,9 @@ class NoteBox(QWidget):
     def add_button(self, text: str, name: str, does: OnClick) -> QToolButton:
         """Adds a button; `name` is its accessible name, and `does` is called or emitted on a click."""
         # Not a push button, which would be too wide for a narrow pane in many styles.
-        button = QToolButton(self)
+        button = named(QToolButton(self), name)
         button.setText(text)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        button.setAccessibleName(name)
         button.clicked.connect(does)
         self._buttons.addWidget(button)
         return button
