@@ -46,6 +46,11 @@ class PlainLabel(QLabel):
     def setText(self, text: str) -> None:
         super().setText(shortened(text, LONGEST_LABEL))
 
+    def say(self, sentence: str) -> None:
+        """Shows a message, or hides the label if `sentence` is empty."""
+        self.setText(sentence)
+        self.setVisible(bool(sentence))
+
 
 class LegendLabel(QLabel):
     """A legend: names on a single line, each preceded by a square in its colour."""

@@ -71,8 +71,7 @@ class FrontEndBar(QWidget):
         has_weights = frontend in self._weighty
         missing = self._missing(frontend) if has_weights else ""
         self.setVisible(has_weights)
-        self.note.setText(missing)
-        self.note.setVisible(bool(missing))
+        self.note.say(missing)
         self.get_button.setVisible(bool(missing) and self._can_download)
 
     def forget_memory(self) -> None:

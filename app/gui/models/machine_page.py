@@ -247,8 +247,7 @@ class MachinePage(QWidget):
 
     def _failed(self, sentence: str) -> None:
         self._show(busy=False)
-        self.progress.setText(sentence)
-        self.progress.setVisible(True)
+        self.progress.say(sentence)
 
     def _show(self, *, busy: bool) -> None:
         """Shows the progress bar and disables the button during a check, and restores the button's focus afterwards."""

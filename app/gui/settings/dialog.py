@@ -142,12 +142,12 @@ class SettingsDialog(Dressed, Panel):
 
     def say(self, key: str, sentence: str) -> None:
         """Shows an error message below a setting, e.g. if it could not be applied. An empty `sentence` clears it."""
-        self.rows[key].show_error(sentence)
+        self.rows[key].refusal.say(sentence)
 
     def tell(self, key: str, sentence: str, *, usable: bool = True) -> None:
         """Shows a hint below a setting. If not `usable`, also disables its editor; the hint should then explain why."""
-        self.rows[key].show_note(sentence)
-        self.rows[key].set_usable(usable)
+        self.rows[key].note.say(sentence)
+        self.rows[key].editor.setEnabled(usable)
 
     def set_choices(self, key: str, choices: Sequence[tuple[str, str]]) -> None:
         """Sets the (value, label) pairs to choose from for a setting. Its current value is always listed."""
@@ -162,7 +162,7 @@ class SettingsDialog(Dressed, Panel):
         for key, row in self.rows.items():
             row.editor.revert()
             row.keep(getattr(self._settings, key))
-            row.show_error("")
+            row.refusal.say("")
             self._show_links(key)
         self._share_keys()
         self._before_reset, self.reset_bar.asking = {}, False

@@ -52,6 +52,7 @@ class SettingRow(Dressed, QWidget):
         }
         self.words = Quiet(" ".join(filter(None, (said(declared.help), effects[declared.effect]))), self)
         self.note = Quiet(parent=self)
+        """A hint about the setting."""
         self.note.hide()
         self.refusal = named(Trouble(parent=self), self.tr("Why the input is invalid: {0}").format(label))
         self.reset = named(QToolButton(self), self.tr("Reset: {0}").format(label))
@@ -68,9 +69,9 @@ class SettingRow(Dressed, QWidget):
         self._stacked: bool | None = None
         self.stack(False)
         self._dress()
-        self.show_error("")
+        self.refusal.hide()
         self.editor.submitted.connect(self._on_submitted)
-        self.editor.rejected.connect(self.show_error)
+        self.editor.rejected.connect(self.refusal.say)
         self.reset.clicked.connect(self._reset)
         self._show_reset()
 
@@ -91,7 +92,7 @@ class SettingRow(Dressed, QWidget):
         self.editor.revert()
         changes = value != self.editor.value
         self.keep(value)
-        self.show_error("")
+        self.refusal.say("")
         if changes:
             self.changed.emit(value)
 
@@ -100,20 +101,6 @@ class SettingRow(Dressed, QWidget):
         texts = self._texts + (self.editor.texts if isinstance(self.editor, Choice) else [])
         text = "\n".join(texts).casefold()
         return all(word in text for word in words)
-
-    def show_error(self, sentence: str) -> None:
-        """Shows why the input is invalid or could not be applied. An empty `sentence` hides the message."""
-        self.refusal.setText(sentence)
-        self.refusal.setVisible(bool(sentence))
-
-    def show_note(self, sentence: str) -> None:
-        """Shows a hint about the setting. An empty `sentence` hides it."""
-        self.note.setText(sentence)
-        self.note.setVisible(bool(sentence))
-
-    def set_usable(self, usable: bool) -> None:
-        """Enables or disables the editor. When disabling it, show a hint that explains why."""
-        self.editor.setEnabled(usable)
 
     def stack(self, stacked: bool) -> None:
         """Places the editor below the explanation if `stacked` or if it is wide, otherwise next to the label."""
@@ -232,8 +219,7 @@ class LinkRow(Dressed, QWidget):
     def show_value(self, words: str) -> None:
         """Shows the value of the linked setting, unless the link has its own help text."""
         if not self.link.help:
-            self.words.setText(words)
-            self.words.show()
+            self.words.say(words)
             self.button.setAccessibleDescription(words)
 
     def holds(self, words: list[str]) -> bool:

@@ -159,8 +159,7 @@ class TalkButtonBox(QWidget):
         self._set_text(self.granted, self.tr("Your desktop uses: {0}").format(" · ".join(parts)) if parts else "")
 
     def _set_text(self, label: PlainLabel, text: str) -> None:
-        label.setText(text)
-        label.setVisible(bool(text))
+        label.say(text)
         self._column.activate()  # gives the dialog the new height immediately
         self.reshaped.emit()
 

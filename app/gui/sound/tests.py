@@ -39,8 +39,7 @@ class SoundTestResult(QWidget):
         if (self.state.text(), self.verdict.text()) == (state, verdict) and self.isHidden() == (not state + verdict):
             return
         for label, words in ((self.state, state), (self.verdict, verdict)):
-            label.setText(words)
-            label.setVisible(bool(words))
+            label.say(words)
         self.setVisible(bool(state or verdict))
         self.reshaped.emit()
 

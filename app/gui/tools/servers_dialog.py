@@ -77,8 +77,7 @@ class ServerForm(QWidget):
 
         `fixed_arguments`: whether to make the arguments read-only.
         """
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
+        self.note.say(note)
         self.arguments.setReadOnly(fixed_arguments)
         program = self.program.isChecked()
         for widget in (*self._program_labels, self.command, self.arguments):

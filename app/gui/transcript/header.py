@@ -54,8 +54,7 @@ class TranscriptHeader(Dressed, QWidget):
         parts += [name.removeprefix(SERVER_PREFIX) for name in tools.names]
         if cap > 0:
             parts.append(self.tr("at most {0}").format(f"${cap:.2f}"))
-        self.words.setText(" · ".join(parts))
-        self.words.setVisible(bool(parts))
+        self.words.say(" · ".join(parts))
         help = self.tr("The persona, the length of answers, the tools, and the cost limit.")
         set_tip(self.button, "\n".join((help, *parts)))
         set_tip(self.words, "\n".join((*parts, style.persona)).strip())

@@ -40,12 +40,7 @@ class StatusLine(Quiet):
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent=parent, name=name, selectable=True)
-        self.setVisible(False)
-
-    def say(self, sentence: str) -> None:
-        """Shows a message, or hides the line if `sentence` is empty."""
-        self.setText(sentence)
-        self.setVisible(bool(sentence))
+        self.hide()
 
 
 Item = QWidget | QLayout | int | tuple[Any, ...] | None

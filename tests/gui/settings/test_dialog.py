@@ -600,7 +600,7 @@ def test_every_setting_has_an_explanation(place: Place) -> None:
 def test_nothing_is_cut_off(own_place: Place, size: tuple[int, int]) -> None:
     dialog = own_place.dialog
     dialog.resize(*size)
-    own_place.dialog.rows["mute_hotkey"].show_error("This can't be a hotkey, since it is used to write with. " * 3)
+    own_place.dialog.rows["mute_hotkey"].refusal.say("This can't be a hotkey, since it is used to write with. " * 3)
     for page in Settings.pages:
         own_place.go(page)
         QApplication.processEvents()
