@@ -1,11 +1,12 @@
-"""Adds files to the conversation that is shown as documents for the model, and removes them."""
+"""Adds files that are chosen or dropped on the window as documents for the model, and removes them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.conversation.prompt import MOST_DOCUMENTS, Document
@@ -14,6 +15,46 @@ from app.gui.state.session_manager import SessionManager
 from app.gui.transcript.document_chips import DocumentChips
 from app.gui.widgets.file_dialogs import FileAsker
 from app.services.documents import read_document
+
+
+class FileDrops(QObject):
+    """Accepts drags with local files over `window`, unless it is not `enabled`. The files stay where they are."""
+
+    dropped = Signal(object)
+    """The paths, as a list of `Path`."""
+    hovering = Signal(bool)
+    """Whether files are held over the window that it would take."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.enabled = True
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.DragLeave:
+            self.hovering.emit(False)
+            return True
+        if not isinstance(event, QDragEnterEvent | QDragMoveEvent | QDropEvent):
+            return False
+        paths = local_files(event.mimeData()) if self.enabled else []
+        if not paths:
+            event.ignore()
+            return True
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        if event.type() == QEvent.Type.DragEnter:
+            self.hovering.emit(True)
+        elif event.type() == QEvent.Type.Drop:
+            self.hovering.emit(False)
+            self.dropped.emit(paths)
+        return True
+
+
+def local_files(data: QMimeData) -> list[Path]:
+    """Returns the files on this machine that are dragged; none for anything else, such as a link."""
+    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+
 
 _READING = "read a document"
 _TEXTS = "*.pdf *.txt *.md *.csv *.json *.log *.xml *.html *.py *.js *.ts *.c *.cpp *.rs"

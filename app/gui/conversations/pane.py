@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QSizePolicy, QWidg
 from app.gui.conversations.list_model import ConversationList
 from app.gui.conversations.list_view import ConversationRows
 from app.gui.design.fonts import embolden
-from app.gui.design.icon_button import IconButton
+from app.gui.design.icons import IconButton
 from app.gui.design.motion import timer
 from app.gui.design.plain import named, verbatim
 from app.gui.widgets.form import column, row, search_field

@@ -1,4 +1,4 @@
-"""Forwards Qt's own messages to the log."""
+"""What Qt reports: its messages for the log, and screens, style and versions for diagnostics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QLibraryInfo, QLocale, QMessageLogContext, QtMsgType, qInstallMessageHandler, qVersion
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.gui.design.look import Look
 
 _LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
@@ -37,3 +41,21 @@ def qt_logged(flush: Callable[[], object] = lambda: None) -> Iterator[None]:
         yield
     finally:
         qInstallMessageHandler(before)
+
+
+def window_facts(window: QWidget) -> list[tuple[str, str]]:
+    """Returns (name, value) pairs in display order. Omits screen names, since these may contain people's names."""
+    screens = (
+        f"{screen.size().width()} × {screen.size().height()} at {screen.devicePixelRatio():.2g}, "
+        f"{screen.refreshRate():.0f} Hz" + (" (this window's)" if screen is window.screen() else "")
+        for screen in QGuiApplication.screens()
+    )
+    return [
+        ("Qt", f"{qVersion()} ({'debug' if QLibraryInfo.isDebugBuild() else 'release'})"),
+        ("Platform", QGuiApplication.platformName()),
+        ("Screens", "; ".join(screens)),
+        ("Window", f"{window.width()} × {window.height()}"),
+        ("Style", f"{QApplication.style().objectName()}, {'dark' if Look.of(window.palette()).dark else 'light'}"),
+        ("Font", f"{window.font().family()}, {window.fontInfo().pointSizeF():g} pt"),
+        ("Language", QLocale().name()),
+    ]

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
 from app.conversation import events as e
 from app.gui.design.fonts import set_size
-from app.gui.design.icon_button import IconButton
+from app.gui.design.icons import IconButton
 from app.gui.design.look import draw_rounded, painter_on, set_ink
 from app.gui.design.model_colours import model_colour
 from app.gui.design.motion import timer

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.conversation import events as e
 from app.gui.design.fonts import embolden
-from app.gui.design.icon_button import IconButton
+from app.gui.design.icons import IconButton
 from app.gui.design.plain import named, set_tip
 from app.gui.widgets.form import column, row, wrapped
 from app.gui.widgets.formats import backend_words

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.conversation import events as e
 from app.conversation.record.latency import Figures
 from app.conversation.record.revisions import BackendUsage, ConversationUsage
-from app.gui.design.icon_button import IconButton
+from app.gui.design.icons import IconButton
 from app.gui.design.plain import named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.state.talk_state import TalkState

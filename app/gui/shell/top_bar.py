@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QRectF
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
-from app.gui.design.icon_button import IconButton
+from app.gui.design.icons import IconButton
 from app.gui.design.look import Dressed
 from app.gui.design.theme import tokens
 from app.gui.models.model_pill import ModelPill

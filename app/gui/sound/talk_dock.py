@@ -6,8 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QWidget
 
-from app.gui.design.icon_button import IconButton
-from app.gui.design.icons import paint_icon
+from app.gui.design.icons import IconButton, paint_icon
 from app.gui.design.look import STATE_COLOURS, draw_rounded, painter_on
 from app.gui.design.plain import named, set_tip
 from app.gui.design.theme import tokens

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPaintEvent, QPen, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.gui.cards.card import LONGEST_BODY
-from app.gui.design.icon_button import IconButton
+from app.gui.design.icons import IconButton
 from app.gui.design.look import Dressed, draw_rounded, painter_on
 from app.gui.design.plain import named, shortened, show_tip
 from app.gui.design.theme import tokens

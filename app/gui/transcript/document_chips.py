@@ -10,8 +10,7 @@ from PySide6.QtGui import QColor, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document, given_words
-from app.gui.design.icon_button import IconButton
-from app.gui.design.icons import paint_icon
+from app.gui.design.icons import IconButton, paint_icon
 from app.gui.design.look import Dressed, draw_rounded, painter_on
 from app.gui.design.plain import PlainLabel, set_tip
 from app.gui.design.theme import tokens

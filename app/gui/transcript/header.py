@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.gui.design.fonts import embolden
-from app.gui.design.icon_button import IconButton
+from app.gui.design.icons import IconButton
 from app.gui.design.look import Dressed
 from app.gui.design.plain import named, set_tip
 from app.gui.state.choice import SERVER_PREFIX

@@ -19,7 +19,7 @@ from app.conversation.record.transcript import Turn
 from app.gui.cards.card import Card, laid_out_once
 from app.gui.cards.find_bar import FindBar
 from app.gui.cards.view import CardView
-from app.gui.design.icon_button import IconButton
+from app.gui.design.icons import IconButton
 from app.gui.design.look import draw_rounded, painter_on
 from app.gui.design.motion import timer
 from app.gui.design.plain import named

@@ -14,7 +14,7 @@ from app.gui.controllers.asker import Asker
 from app.gui.controllers.backend_controller import BackendsController
 from app.gui.controllers.conversation_controller import ConversationController
 from app.gui.controllers.dialogs import Dialogs
-from app.gui.controllers.documents_controller import DocumentsController
+from app.gui.controllers.documents_controller import DocumentsController, FileDrops
 from app.gui.controllers.list_controller import ConversationListController
 from app.gui.controllers.live_settings import LiveSettings
 from app.gui.controllers.session_starter import SessionStarter
@@ -46,7 +46,6 @@ from app.gui.state.session_state import SessionState
 from app.gui.state.settings_controller import SettingsController
 from app.gui.transcript.pane import TranscriptPane
 from app.gui.transcript.replay_controller import ReplayController
-from app.gui.window.file_drops import FileDrops
 from app.gui.window.mini_mode import MiniMode
 from app.gui.window.offers import Offers
 from app.gui.window.panels import Panels

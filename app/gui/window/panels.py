@@ -203,7 +203,7 @@ class Panels(QObject):
         self.log.open_log(fault=fault)
 
     async def _diagnose(self, with_words: bool) -> str:
-        from app.gui.logs.window_facts import window_facts
+        from app.gui.logs.qt_messages import window_facts
 
         diagnose = self._services.diagnose
         assert diagnose is not None

@@ -16,9 +16,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.diagnostics.logs import Log
 from app.gui.logs import panel
 from app.gui.logs.panel import UPDATE_MS, LogPanel
-from app.gui.logs.qt_messages import qt_logged
+from app.gui.logs.qt_messages import qt_logged, window_facts
 from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE
-from app.gui.logs.window_facts import window_facts
 from app.gui.state.background_tasks import BackgroundTasks
 from app.session.control import UserError
 from tests.gui.helpers import nothing_left, until
