@@ -41,14 +41,16 @@ def paint_icon(painter: QPainter, name: str, colour: QColor, place: QRectF) -> N
 
 
 @lru_cache(maxsize=512)
-def _icon(name: str, colour: str, disabled: str, size: int, checked: str = "") -> QIcon:
+def _icon(
+    name: str, colour: str, disabled: str, size: int, checked: str = "", ratios: tuple[int, ...] = RATIOS
+) -> QIcon:
     """Returns an icon with these colours for a control's states; `checked` is empty if it isn't checkable."""
     icon = QIcon()
     states = [(colour, QIcon.Mode.Normal, QIcon.State.Off), (disabled, QIcon.Mode.Disabled, QIcon.State.Off)]
     if checked:
         states.append((checked, QIcon.Mode.Normal, QIcon.State.On))
     for shade, mode, state in states:
-        for ratio in RATIOS:
+        for ratio in ratios:
             icon.addPixmap(pixmap(name, QColor(shade), size, ratio), mode, state)
     return icon
 
@@ -111,4 +113,4 @@ class IconButton(Dressed, QToolButton):
             return
         self._tinted = wanted
         checked = shown.accent_text if self.isCheckable() else ""
-        self.setIcon(_icon(self.name, shown.text, shown.outline, self._size, checked))
+        self.setIcon(_icon(self.name, shown.text, shown.outline, self._size, checked, RATIOS[:2]))
