@@ -79,10 +79,6 @@ class ConversationListController(QObject):
         """The loop runs: the list can be fetched."""
         self._changed()
 
-    def show_live(self, live: bool) -> None:
-        """Whether a session goes on in the conversation that is shown."""
-        self.pane.set_live(self._talks.key if live else "")
-
     async def finish(self) -> None:
         """What was asked for is done before the window goes."""
         await self._talks.finish()
@@ -101,7 +97,7 @@ class ConversationListController(QObject):
             self._talks.stay()
 
     def _changed(self) -> None:
-        self.pane.set_current(self._talks.key)
+        self.pane.list.mark(current=self._talks.key)
         self.titled.emit(self._talks.title)
         if self.history is not None:
             self.history.refresh()

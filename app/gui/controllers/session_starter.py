@@ -104,11 +104,6 @@ class SessionStarter(QObject):
         if self._manager.phase == "stopped" and not self._looks:
             self.go_on()
 
-    def go_on_after(self, again: bool) -> None:
-        """The demo is over; `again`: the conversation that made room for it goes on."""
-        if again:
-            self.go_on_if_stopped()
-
     def restart_soon(self) -> None:
         """Restart a running session with the present settings, in the same conversation."""
         self._restart_soon.start()

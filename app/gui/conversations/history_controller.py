@@ -255,7 +255,7 @@ class HistoryController(QObject):
         def failed(sentence: str) -> None:
             for key in keys:
                 self._undoable.pop(key, None)
-            self.pane.show_removed(tuple(self._undoable.values()))
+            self.pane.undo.show_removed(tuple(self._undoable.values()))
             self.refresh()
             self.failed.emit(sentence)
             self.not_removed.emit(tuple(views))
@@ -264,14 +264,14 @@ class HistoryController(QObject):
         self._views = tuple(view for view in self._views if view.key not in titles)
         self._known = {key: view for key, view in self._known.items() if key not in titles}
         self.pane.show_conversations(self._views, self._shown_words)
-        self.pane.show_removed(tuple(self._undoable.values()))
+        self.pane.undo.show_removed(tuple(self._undoable.values()))
         self._change("remove", lambda: self._service.remove(keys), failed=failed)
         self.removed.emit(keys)
 
     def _restore(self) -> None:
         keys = tuple(self._undoable)
         self._undoable.clear()
-        self.pane.show_removed(())
+        self.pane.undo.show_removed(())
         self._to_highlight = keys[-1] if keys else ""
         self._change("restore", lambda: self._service.restore(keys))
 

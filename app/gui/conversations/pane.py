@@ -162,18 +162,6 @@ class ConversationsPane(QWidget):
         self.trouble.say(sentence)
         self._show_empty_text()
 
-    def show_removed(self, titles: Sequence[str]) -> None:
-        """Shows the undo bar for removed conversations with these titles, or hides it if there are none."""
-        self.undo.show_removed(titles)
-
-    def set_current(self, key: str) -> None:
-        """Marks the open conversation. `key`: empty if the open conversation isn't saved."""
-        self.list.mark(current=key)
-
-    def set_live(self, key: str) -> None:
-        """Marks the conversation that has a running session. `key`: empty if there is none."""
-        self.list.mark(live=key)
-
     def highlight(self, key: str) -> None:
         """Highlights a conversation if it is listed, and opens its folder if necessary."""
         self.list.reveal(key)

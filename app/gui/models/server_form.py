@@ -10,14 +10,24 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.gui.design.plain import named, set_tip
+from app.gui.design.plain import set_tip
 from app.gui.models.backend_fields import BackendFields
 from app.gui.models.model_lists import ModelLists
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import backend_choice, may_have_key
-from app.gui.widgets.form import StatusLine, api_key_field, bold, column, progress_bar, push_button, row, set_share
+from app.gui.widgets.form import (
+    StatusLine,
+    api_key_field,
+    bold,
+    column,
+    progress_bar,
+    push_button,
+    row,
+    set_share,
+    text_field,
+)
 from app.gui.widgets.panel import Quiet
 from app.services.api_keys import KeyPlace
 from app.services.backend_service import BackendService, ProviderView
@@ -159,8 +169,8 @@ class PullBox(QWidget):
         self._service = service
         self._background = background
         self._server = BackendChoice("")
-        self.name = named(QLineEdit(self), self.tr("Model to download"))
-        self.name.setPlaceholderText(self.tr("model to download, such as gemma3:4b"))
+        hint = self.tr("model to download, such as gemma3:4b")
+        self.name = text_field(self, self.tr("Model to download"), hint)
         self.fetch_button = push_button(self.tr("&Download"), self.tr("Download the model"), self, self._fetch)
         self.cancel_button = push_button(self.tr("Stop"), self.tr("Stop the download"), self, self._cancel)
         self.bar = progress_bar(self.tr("Download of the model"), self)

@@ -107,10 +107,6 @@ class ModelPopover(Popover):
         self.list.busy_key, self.list.busy_words = key, words
         self.list.viewport().update()
 
-    def add_controls(self, widget: QWidget) -> None:
-        """Adds a widget with front-end controls at the bottom."""
-        self.column.addWidget(widget)
-
     def open_at(self, anchor: QWidget) -> None:
         """Opens the popover at `anchor` with an empty, focused search field."""
         self.models.open_with(self.choice)

@@ -12,7 +12,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QGridLayout,
-    QLineEdit,
     QListWidget,
     QPlainTextEdit,
     QRadioButton,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.design.plain import PlainLabel, named
 from app.gui.state.background_tasks import BackgroundTasks
-from app.gui.widgets.form import StatusLine, add_items, column, grid, label_of, row
+from app.gui.widgets.form import StatusLine, add_items, column, grid, label_of, row, text_field
 from app.gui.widgets.panel import Panel, Quiet
 from app.services.tool_server_service import ServerEntry, ServerList, ToolServerService
 
@@ -41,20 +40,20 @@ class ServerForm(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._showing = False
-        self.name = self._line(self.tr("Name"), self.tr("a word, such as weather"))
+        self.name = text_field(self, self.tr("Name"), self.tr("a word, such as weather"))
         self.program = QRadioButton(self.tr("a &program on this machine"), self)
         self.program.setAccessibleName(self.tr("Kind: a program on this machine"))
         self.address = named(QRadioButton(self.tr("an addr&ess"), self), self.tr("Kind: an address"))
         self._kinds = QButtonGroup(self)
         self._kinds.addButton(self.program)
         self._kinds.addButton(self.address)
-        self.command = self._line(self.tr("Command"), self.tr("the program alone, such as npx"))
+        self.command = text_field(self, self.tr("Command"), self.tr("the program alone, such as npx"))
         self.arguments = named(QPlainTextEdit(self), self.tr("Arguments"))
         self.arguments.setPlaceholderText(self.tr("one on each line, without quotes"))
         self.arguments.setTabChangesFocus(True)
         self.arguments.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.arguments.setFixedHeight(self.fontMetrics().height() * ARGUMENTS_SEEN + 14)
-        self.url = self._line(self.tr("Address"), self.tr("such as https://example.org/mcp"))
+        self.url = text_field(self, self.tr("Address"), self.tr("such as https://example.org/mcp"))
         self.note = Quiet(parent=self, selectable=True, name=self.tr("Notes about this server"))
         self._lay_out()
         for line in (self.name, self.command, self.url):
@@ -100,11 +99,6 @@ class ServerForm(QWidget):
     def _emit_edited(self, *_: object) -> None:
         if not self._showing:
             self.edited.emit()
-
-    def _line(self, name: str, hint: str) -> QLineEdit:
-        line = named(QLineEdit(self), name)
-        line.setPlaceholderText(hint)
-        return line
 
     def _lay_out(self) -> None:
         layout = grid(12, 8, stretch=1, within=self)

@@ -131,15 +131,15 @@ class TranscriptPane(QWidget):
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._column = column(within=self, spacing=0)
-        self._add_in_column(self.find_bar)
+        self.add_below(self.find_bar)
         self.welcome = Welcome(self)
         self.pages = QStackedWidget(self)
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.view)
         self._column.addWidget(self.pages, 1)
         self.documents = DocumentChips(self)
-        self._add_in_column(self.documents)
-        self._add_in_column(self.composer)
+        self.add_below(self.documents)
+        self.add_below(self.composer)
         self.actions_ = TurnActions(self.view)
         HoverWatch(self.view, self._hover)
         self._connect_actions()
@@ -152,10 +152,7 @@ class TranscriptPane(QWidget):
         self._begin_entries()
 
     def add_below(self, widget: QWidget) -> None:
-        """Adds a widget below the composer, as wide as the transcript's column."""
-        self._add_in_column(widget)
-
-    def _add_in_column(self, widget: QWidget) -> None:
+        """Adds a widget at the bottom, as wide as the transcript's column."""
         widget.setMaximumWidth(tokens().column)
         self._column.addLayout(row(None, (widget, 1000), None, margins=(SIDE_PX, 0, SIDE_PX, GAP_PX)))
 

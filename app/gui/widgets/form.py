@@ -165,11 +165,17 @@ def set_share(bar: QProgressBar, share: float) -> None:
     bar.setValue(round(min(1.0, max(0.0, share)) * PERMILLE))
 
 
+def text_field(parent: QWidget, name: str, hint: str) -> QLineEdit:
+    """Returns an input field. `name` is its accessible name, and `hint` the placeholder text."""
+    field = named(QLineEdit(parent), name)
+    field.setPlaceholderText(hint)
+    return field
+
+
 def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
     """Returns a masked input field for an API key, without predictive text input. `hint` is the placeholder text."""
-    field = named(QLineEdit(parent), name)
+    field = text_field(parent, name, hint)
     field.setEchoMode(QLineEdit.EchoMode.Password)
-    field.setPlaceholderText(hint)
     hints = Qt.InputMethodHint
     field.setInputMethodHints(hints.ImhHiddenText | hints.ImhSensitiveData | hints.ImhNoPredictiveText)
     return field
@@ -177,8 +183,7 @@ def api_key_field(name: str, hint: str, parent: QWidget) -> QLineEdit:
 
 def search_field(parent: QWidget, name: str, hint: str = "") -> QLineEdit:
     """Returns a search field with a button to clear it. `name` is its accessible name and the default hint."""
-    field = named(QLineEdit(parent), name)
-    field.setPlaceholderText(hint or name)
+    field = text_field(parent, name, hint or name)
     field.setClearButtonEnabled(True)
     return field
 

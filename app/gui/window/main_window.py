@@ -108,7 +108,7 @@ class MainWindow(QMainWindow):
         self.frontend_bar = FrontEndBar(
             settings, choices.weighty, services.missing_weights, self.models_controller, self
         )
-        self.setup.add_controls(self.frontend_bar)
+        self.setup.column.addWidget(self.frontend_bar)
         self.messages = MessageBar(self._body)
         self.messages.with_service, self.messages.with_log = service is not None, services.log is not None
         self._build_panes()

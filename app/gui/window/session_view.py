@@ -133,7 +133,7 @@ class SessionView(QObject):
             window.dock.button.show_level(float("-inf"))
             window.devices.microphone_level.clear()
             window.devices.loudspeaker_level.clear()
-        window.list.show_live(phase == "running")
+        window.conversations.list.mark(live=window.talks.key if phase == "running" else "")
 
     def _start(self) -> None:
         window = self._window

@@ -262,6 +262,6 @@ class Wiring(QObject):
         assert demo is not None
         window.menu.demo.connect(demo.open)
         demo.began.connect(window.starter.cancel)
-        demo.ended.connect(window.starter.go_on_after)
+        demo.ended.connect(lambda again: window.starter.go_on_if_stopped() if again else None)
         demo.failed.connect(window.messages.say)
         window.starter.taking_over.connect(demo.make_way)

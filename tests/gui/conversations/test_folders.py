@@ -62,7 +62,7 @@ def test_a_search_and_an_open_conversation_show_what_is_in_a_closed_folder(pane:
     assert rows(pane) == ["Work", a.title]
     pane.show_conversations(views)
     assert rows(pane) == ["Food", "Work", "Yesterday", b.title]
-    pane.set_current("a")
+    pane.list.mark(current="a")
     assert rows(pane) == ["Food", "Work", a.title, "Yesterday", b.title]
     click(pane, "Work")
     pane.show_conversations(views)

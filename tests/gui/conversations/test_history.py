@@ -92,7 +92,7 @@ async def test_what_there_is_is_listed_and_opened_by_a_click(all: Kept) -> None:
     place = all.pane.rows.visualRect(all.pane.list.index(2)).center()
     QTest.mouseClick(all.pane.rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert all.opened == [all.service.views["c1"]]
-    all.pane.set_current("c1")
+    all.pane.list.mark(current="c1")
     press(all.pane, Qt.Key.Key_Return)
     assert len(all.opened) == 1, "it is open already"
 

@@ -185,12 +185,10 @@ def test_the_open_conversation_and_the_talk_in_it_are_marked(pane: Conversations
     pane.show_conversations(three())
     look = Look.of(pane.rows.palette())
     assert look.user_card.name() not in ink(pane, "a") and look.good.name() not in ink(pane, "a")
-    pane.set_current("a")
-    pane.set_live("b")
+    pane.list.mark(current="a", live="b")
     assert look.user_card.name() in ink(pane, "a") and look.accent.name() in ink(pane, "a")
     assert look.good.name() in ink(pane, "b") and look.good.name() not in ink(pane, "a")
-    pane.set_current("b")
-    pane.set_live("")
+    pane.list.mark(current="b", live="")
     assert look.user_card.name() in ink(pane, "b") and look.user_card.name() not in ink(pane, "a")
     assert look.good.name() not in ink(pane, "b")
 
@@ -262,10 +260,10 @@ def test_news_take_nothing_from_who_is_typing_a_title(pane: ConversationsPane) -
 
 def test_the_time_to_undo_stands_still_while_somebody_is_about_to(pane: ConversationsPane) -> None:
     pane.show_conversations(three())
-    pane.show_removed(["A soup"])
+    pane.undo.show_removed(["A soup"])
     pane.undo.button.setFocus()
     assert not pane.undo.timer.isActive()
-    pane.show_removed(["A soup", "Bread"])
+    pane.undo.show_removed(["A soup", "Bread"])
     assert not pane.undo.timer.isActive()
     pane.rows.setFocus()
     assert pane.undo.timer.isActive()
@@ -372,7 +370,7 @@ def test_the_heading_has_the_rest(pane: ConversationsPane) -> None:
     assert not pane.export_chosen.isEnabled() and not pane.remove_all.isEnabled()
     choose(pane.more_menu, "Import…")
     pane.show_conversations(three())
-    pane.set_current("c")
+    pane.list.mark(current="c")
     pane.more.click()
     choose(pane.more_menu, "Export…")
     pane.rows.highlight("a")
@@ -438,8 +436,7 @@ def test_whatever_changes_the_list_is_as_it_is_told(pane: ConversationsPane, see
 
 def test_a_row_is_read_out_with_its_title_and_date(pane: ConversationsPane) -> None:
     pane.show_conversations(three())
-    pane.set_current("a")
-    pane.set_live("a")
+    pane.list.mark(current="a", live="a")
     spoken = QAccessible.queryAccessibleInterface(pane.rows)
     texts = [spoken.child(place).text(QAccessible.Text.Name) for place in range(spoken.childCount())]
     assert texts[:2] == ["Today", "Heights of the Elbrus, Today 14:30, Qwen3-30B, open, running"]
