@@ -55,7 +55,6 @@ class Tokens:
     card_radius: int = 12
 
     quick_ms: int = 120
-    usual_ms: int = 160
     slow_ms: int = 200
 
     @property

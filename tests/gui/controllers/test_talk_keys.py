@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.conversation.events import Processing
 from app.gui.hotkeys import manager
 from app.gui.hotkeys.hotkey import Grabber, Hotkey
 from app.gui.shell.instance import Instance, Order
@@ -114,10 +115,16 @@ async def test_pressed_once_to_talk_and_once_to_end(keys: Keys) -> None:
         assert factory.session.calls == [("press",), ("release",)]
 
 
-async def test_how_the_button_is_pressed_is_chosen_in_the_dialog_and_holds_at_once(keys: Keys) -> None:
+async def test_what_is_chosen_in_the_sound_dialog_holds_at_once(keys: Keys) -> None:
     async with window_and_factory(sound_service=FakeSoundService()) as (window, factory):
         window.devices.sound.click()
         dialog = window.sound.dialog
+        dialog.processing.noise.click()
+        assert factory.session.calls.pop() == ("set_processing", Processing(True, True, False))
+        assert dialog.talk_button.hold.isChecked() and window.settings.noise_suppression
+        for button, mode in ((dialog.talk_button.toggle, "toggle"), (dialog.talk_button.hold, "hold")):
+            button.click()
+            assert window.settings.talk_mode == mode
         dialog.talk_button.toggle.click()
         assert window.dock.button.text() == "Press to talk" and window.settings.talk_mode == "toggle"
         keys.pressed.emit("talk")

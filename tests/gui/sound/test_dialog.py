@@ -244,15 +244,6 @@ async def test_measurements_are_described_in_words(settings: Settings, place: Pl
     assert "no conversation is running" in described(None)[0]
 
 
-async def test_the_talk_button_is_held_or_pressed_once(settings: Settings) -> None:
-    settings.talk_mode = "toggle"
-    async with opened(settings) as place:
-        assert place.dialog.talk_button.toggle.isChecked()
-        place.dialog.talk_button.hold.click()
-        place.dialog.talk_button.toggle.click()
-        assert place.emitted == ["hold", "toggle"] and settings.talk_mode == "toggle"
-
-
 def press(field: KeyField, key: Qt.Key, *modifiers: Qt.KeyboardModifier) -> None:
     held = Qt.KeyboardModifier.NoModifier
     for modifier in modifiers:
