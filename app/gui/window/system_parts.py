@@ -176,10 +176,6 @@ class TrayControl(QObject):
             self.tray.show_state(talk.word, held=talk.held, muted=muted, can_talk=can_talk)
 
 
-if TYPE_CHECKING:
-    from app.gui.window.main_window import MainWindow
-
-
 class SystemParts(QObject):
     """Follows the settings that concern them; `begin` once the loop runs."""
 
