@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QUrl, qCritical, qVersion, qWarning
-from PySide6.QtGui import QDesktopServices, QKeySequence
+from PySide6.QtGui import QColor, QDesktopServices, QKeySequence, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -21,7 +21,6 @@ from app.gui.logs.table_model import LEVEL, MESSAGE, TIME, WHERE
 from app.gui.state.background_tasks import BackgroundTasks
 from app.session.control import UserError
 from tests.gui.helpers import nothing_left, until
-from tests.gui.pictures.window import dark_palette
 
 NOON = 1_700_000_000.25
 TRACE = 'Traceback (most recent call last):\n  File "x.py", line 3\nValueError: no such card'
@@ -267,7 +266,7 @@ def test_window_facts_for_diagnostics(qtbot) -> None:
     assert facts["Window"] == "900 × 600" and facts["Platform"] == QApplication.platformName()
     assert facts["Qt"].startswith(qVersion()) and "(this window's)" in facts["Screens"] and all(facts.values())
     assert facts["Style"].endswith("light")
-    window.setPalette(dark_palette())
+    window.setPalette(QPalette(QColor("#2b2b2e")))
     assert dict(window_facts(window))["Style"].endswith("dark")
 
 

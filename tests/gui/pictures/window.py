@@ -1,6 +1,4 @@
-"""Events of a conversation, and of two models side by side, for tests of the window; and a dark palette."""
-
-from PySide6.QtGui import QColor, QPalette
+"""Events of a conversation, and of two models side by side, for tests of the window."""
 
 from app.conversation import events as e
 
@@ -105,12 +103,3 @@ def side_by_side(at: float) -> list[e.Event]:
         e.AssistantSaid(at + 7, 4, "this is not a leap year.", 9),
         e.BudgetChanged(at + 7, "slow", 0.0153, 0.02),
     ]
-
-
-def dark_palette() -> QPalette:
-    """The palette of a dark desktop."""
-    palette = QPalette(QColor("#2b2b2e"))
-    palette.setColor(QPalette.ColorRole.Base, QColor("#1e1e20"))
-    palette.setColor(QPalette.ColorRole.Text, QColor("#eeeeee"))
-    palette.setColor(QPalette.ColorRole.Highlight, QColor("#3584e4"))
-    return palette
