@@ -16,7 +16,6 @@ from app.gui.models.model_lists import ModelLists
 from app.gui.models.model_search import Catalogue
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.state.choice import MODELLED, backend_choice, is_router, routes_of
-from app.gui.widgets.panel import Panel
 from app.services.backend_service import BackendService
 from app.services.machine_service import MachineService
 from app.services.model_service import VoiceView
@@ -270,10 +269,3 @@ class Dialogs(QObject):
             self.conversation.tools.show_servers(names, moved)
         if moved:
             self.servers_moved.emit(moved)
-
-    def close_all(self) -> None:
-        """Closes all dialogs with the window."""
-        dialogs: tuple[Panel | None, ...] = (self.models, self.question, self.routes, self.conversation, self.prices)
-        for dialog in (*dialogs, self.servers):
-            if dialog is not None:
-                dialog.close()

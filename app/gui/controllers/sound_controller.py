@@ -198,11 +198,6 @@ class SoundController(QObject):
             self.dialog.talk_button.show_granted(name, words)
         self.dialog.talk_button.show_trouble(self._trouble, self._none_work)
 
-    def close_dialog(self) -> None:
-        """Closes it, if it is open."""
-        if self.dialog is not None:
-            self.dialog.close()
-
     def show_granted(self, name: str, words: str) -> None:
         """Which keys the desktop uses to "talk" or "mute", in its own words; empty: it does not tell."""
         self._granted[name] = words

@@ -7,7 +7,7 @@ import itertools
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QMoveEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMainWindow, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QMainWindow, QMenu, QVBoxLayout, QWidget
 
 from app.demo.base import DemoOrder
 from app.gui.controllers.asker import Asker
@@ -322,10 +322,8 @@ class MainWindow(QMainWindow):
         await self.background.close()
 
     def _close_dialogs(self) -> None:
-        self.dialogs.close_all()
-        self.sound.close_dialog()
-        self.documents.close()
-        self.panels.close_all()
+        for dialog in self.findChildren(QDialog):
+            dialog.close()
 
     # -- what it can be told
 

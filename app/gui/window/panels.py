@@ -64,12 +64,6 @@ class Panels(QObject):
 
             self.first_start = FirstStart(self._window, self._services.machine)
 
-    def close_all(self) -> None:
-        """Closes them with the window."""
-        for panel in (self.settings, self.log, self.about, self.guide):
-            if panel is not None:
-                panel.close()
-
     def show_levels(self, event: e.LevelMeasured) -> None:
         """Shows the levels of both sides."""
         if self.first_start is not None:

@@ -47,7 +47,7 @@ class QuickAccess(QObject):
         self.sheet: ShortcutSheet | None = None
         window.menu.commands.connect(self.palette.open)
         window.menu.keys.connect(self.open_sheet)
-        window.closing.connect(self._close)
+        window.closing.connect(self.palette.hide)
 
     def open_sheet(self) -> None:
         """All keys that there are now."""
@@ -90,11 +90,6 @@ class QuickAccess(QObject):
             *menu_groups(window.menu.bar),
             KeyGroup(self.tr("Elsewhere in the window"), other_keys(window, window.menu.bar)),
         ]
-
-    def _close(self) -> None:
-        self.palette.hide()
-        if self.sheet is not None:
-            self.sheet.close()
 
     def _models(self) -> Iterator[tuple[str, str, BackendChoice]]:
         lists, settings = self._window.lists, self._window.settings
