@@ -58,7 +58,8 @@ class FolderMenu(QMenu):
             self._group.addAction(action)
         if folders:
             self.addSeparator()
-        self.addAction(self.tr("&New folder…")).triggered.connect(lambda: self._ask_new(view.key))
+        new = self.addAction(self.tr("&New folder…"))
+        new.triggered.connect(lambda: self._ask(self.tr("New folder"), "", lambda name: self._move(view.key, name)))
         out = self.addAction(self.tr("Move &out of the folder"))
         out.setEnabled(bool(view.folder))
         out.triggered.connect(lambda: self.moved.emit(view.key, ""))
@@ -70,16 +71,10 @@ class FolderMenu(QMenu):
 
     def ask_name(self, folder: str) -> None:
         """Opens a dialog that asks for a folder's new name."""
-        dialog = self._ask(self.tr("Rename folder"), self.tr("The folder's name:"), folder)
-        dialog.textValueSelected.connect(lambda name: self._rename(folder, name))
-        dialog.open()
+        self._ask(self.tr("Rename folder"), folder, lambda name: self._rename(folder, name))
 
-    def _ask_new(self, key: str) -> None:
-        dialog = self._ask(self.tr("New folder"), self.tr("The folder's name:"), "")
-        dialog.textValueSelected.connect(lambda name: self._move(key, name))
-        dialog.open()
-
-    def _ask(self, title: str, label: str, name: str) -> QInputDialog:
+    def _ask(self, title: str, name: str, chosen: Callable[[str], None]) -> None:
+        label = self.tr("The folder's name:")
         self.dialog = dialog = QInputDialog(self._owner.window())
         dialog.setWindowTitle(title)
         dialog.setLabelText(label)
@@ -88,8 +83,9 @@ class FolderMenu(QMenu):
         if field is not None:
             field.setMaxLength(LONGEST_TITLE)
             field.setAccessibleName(label)
+        dialog.textValueSelected.connect(chosen)
         dialog.finished.connect(dialog.deleteLater)
-        return dialog
+        dialog.open()
 
     def _move(self, key: str, name: str) -> None:
         if name := " ".join(name.split()):

@@ -127,25 +127,17 @@ class ConversationItems(QStyledItemDelegate):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_folder(painter, option, row, index)
         elif row.view is None:
-            painter.setFont(self.fonts.heading)
-            painter.setPen(self.look.dim)
-            room = option.rect.adjusted(EDGE + PAD_X, 0, -EDGE - PAD_X, -3)
-            painter.drawText(
-                room, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, self._model.texts.heading(row.name)
-            )
+            room, words = option.rect.adjusted(EDGE + PAD_X, 0, -EDGE - PAD_X, -3), self._model.texts.heading(row.name)
+            draw_words(painter, room, words, self.look.dim, self.fonts.heading, Qt.AlignmentFlag.AlignBottom)
         else:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_box(painter, option, row.view, index)
+            self._paint_box(painter, option, index, is_open=row.view.key == self._model.current)
             self._paint_words(painter, option, row.view)
         painter.restore()
 
     def _paint_folder(self, painter: QPainter, option: QStyleOptionViewItem, row: Row, index: _Index) -> None:
-        look, fonts, box = self.look, self.fonts, QRectF(option.rect).adjusted(EDGE, 1, -EDGE, -1)
-        highlighted = index.row() == self._view.currentIndex().row()
-        if highlighted or option.state & QStyle.StateFlag.State_MouseOver:
-            draw_rounded(painter, box, 6, fill=blend(look.base, look.text, 0.1) if highlighted else look.plain_card)
-        if highlighted and self._view.hasFocus():
-            draw_rounded(painter, box, 5, inset=0.75, edge=QPen(look.accent, 1.5))
+        look, fonts = self.look, self.fonts
+        self._paint_box(painter, option, index, is_open=False)
         room = option.rect.adjusted(EDGE + PAD_X, 0, -EDGE - PAD_X, 0)
         middle = room.center().y() - FOLDER_PX // 2 + 1
         sign = QRect(room.left() - 2, middle, FOLDER_PX, FOLDER_PX)
@@ -154,21 +146,18 @@ class ConversationItems(QStyledItemDelegate):
         icon("folder-open" if row.open else "folder", look.dim, size=FOLDER_PX).paint(
             painter, QStyle.visualRect(option.direction, option.rect, sign)
         )
-        painter.setPen(look.dim)
-        painter.setFont(fonts.small)
-        number = QRect(room.right() - wide, room.top(), wide + 1, room.height())
-        painter.drawText(QStyle.visualRect(option.direction, option.rect, number), Qt.AlignmentFlag.AlignCenter, count)
+        number = QRect(room.right() - wide - 1, room.top(), wide + 2, room.height())
+        place = QStyle.visualRect(option.direction, option.rect, number)
+        draw_words(painter, place, count, look.dim, fonts.small, Qt.AlignmentFlag.AlignCenter)
         words = QRect(sign.right() + 7, room.top(), room.width() - FOLDER_PX - wide - 14, room.height())
         place = QStyle.visualRect(option.direction, option.rect, words)
         draw_words(painter, place, row.folder, look.text, fonts.open_title)
 
-    def _paint_box(
-        self, painter: QPainter, option: QStyleOptionViewItem, view: ConversationView, index: _Index
-    ) -> None:
+    def _paint_box(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index, *, is_open: bool) -> None:
         look, box = self.look, QRectF(option.rect).adjusted(EDGE, 1, -EDGE, -1)
         highlighted = index.row() == self._view.currentIndex().row()
         fill: QColor | None = None
-        if view.key == self._model.current:
+        if is_open:
             fill = look.user_card
         elif highlighted:
             fill = blend(look.base, look.text, 0.1)
@@ -176,7 +165,7 @@ class ConversationItems(QStyledItemDelegate):
             fill = look.plain_card
         if fill is not None:
             draw_rounded(painter, box, 6, fill=fill)
-        if view.key == self._model.current:
+        if is_open:
             bar = QRect(option.rect.left() + EDGE + 3, option.rect.top() + 9, 3, option.rect.height() - 18)
             painter.setBrush(look.accent)
             painter.drawRoundedRect(QStyle.visualRect(option.direction, option.rect, bar), 1.5, 1.5)

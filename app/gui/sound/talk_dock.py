@@ -78,8 +78,7 @@ class TalkDock(QWidget):
         hint = self.tr("Talk without the button: your voice starts and ends your turns, and may interrupt an answer.")
         set_tip(self.duplex, hint)
         self.duplex.setAccessibleDescription(hint)
-        self.silence = IconButton("square", self.tr("Stop speaking"), self, keys=self.tr("Esc"))
-        self.silence.clicked.connect(self.silence_wanted)
+        self.silence = IconButton("square", self.tr("Stop speaking"), self, self.silence_wanted, keys=self.tr("Esc"))
         left, right = QWidget(self), QWidget(self)
         for side, widgets in (
             (left, (self.mute, self.devices_button, None)),
