@@ -14,7 +14,7 @@ from app.gui.cards.card import GAP, PAD, ROUND, Paragraph, Run, Table, qt_length
 from app.gui.cards.document import CardDocument
 from app.gui.cards.formats import CODE_PAD, QUOTE_INDENT
 from app.gui.design.look import Look, draw_rounded, set_ink
-from app.gui.design.plain import elided
+from app.gui.design.plain import draw_words, elided
 
 
 def paint_body(
@@ -136,10 +136,8 @@ def paint_chips(
 def paint_code_ground(painter: QPainter, look: Look, box: QRectF, strip: float, language: str, font: QFont) -> None:
     """Paints the background of a code block, with its language in a header line `strip` pixels high."""
     draw_rounded(painter, box, ROUND, fill=look.sunken)
-    painter.setFont(font)
-    painter.setPen(look.dim)
     name = QRectF(box.left() + CODE_PAD, box.top(), box.width() - 2 * CODE_PAD, strip)
-    painter.drawText(name, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, language)
+    draw_words(painter, name, language, look.dim, font)
 
 
 def paint_inline_code(painter: QPainter, look: Look, block: QTextBlock, at: QPointF, runs: tuple[Run, ...]) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.conversation.record.latency import PIECES, Answer, Piece
 from app.gui.design.look import STATE_COLOURS, Look, blend, draw_rounded, painter_on, set_ink
-from app.gui.design.plain import LegendLabel
+from app.gui.design.plain import LegendLabel, draw_words
 from app.gui.widgets.form import column
 from app.gui.widgets.formats import seconds_words
 
@@ -75,8 +75,7 @@ class LatencyBar(QWidget):
                 set_ink(painter, fill=PIECE_COLOURS[piece])
                 painter.drawRoundedRect(rect, min(4.0, rect.width() / 2), 4)
                 if self.fontMetrics().horizontalAdvance(time) + 12 <= rect.width():
-                    painter.setPen(QColor("white"))
-                    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, time)
+                    draw_words(painter, rect, time, QColor("white"), flags=Qt.AlignmentFlag.AlignCenter)
 
 
 class LatencyStrip(QWidget):

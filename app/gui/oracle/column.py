@@ -17,7 +17,7 @@ from app.gui.cards.view import CardView
 from app.gui.design.fonts import embolden
 from app.gui.design.look import Look, painter_on, set_ink
 from app.gui.design.motion import Glide
-from app.gui.design.plain import PlainLabel, named, set_tip
+from app.gui.design.plain import PlainLabel, draw_words, named, set_tip
 from app.gui.design.theme import tokens
 from app.gui.oracle.revisions import ShownRevision
 from app.gui.widgets.form import column, row
@@ -113,9 +113,7 @@ class Mark(PlainLabel):
             height = min(self.height(), super().sizeHint().height() + 4)
             patch = QRectF(0, (self.height() - height) / 2, self.width(), height)
             painter.drawRoundedRect(patch, height / 2, height / 2)
-            painter.setPen(look.base)
-            painter.setFont(self.font())
-            painter.drawText(patch, Qt.AlignmentFlag.AlignCenter, self.text())
+            draw_words(painter, patch, self.text(), look.base, self.font(), Qt.AlignmentFlag.AlignCenter)
 
 
 class OracleColumn(QWidget):

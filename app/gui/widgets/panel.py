@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFrame, QHBoxLayout, QPushB
 
 from app.gui.design.fonts import embolden
 from app.gui.design.look import Dressed, Look, blend, draw_rounded, painter_on
-from app.gui.design.plain import OnClick, PlainLabel, connect_click, elided, named
+from app.gui.design.plain import OnClick, PlainLabel, connect_click, draw_words, named
 from app.gui.design.theme import tokens
 
 NARROWEST_PX = 460
@@ -154,9 +154,9 @@ class ElidedLabel(PlainLabel):
         palette = QApplication.palette(self)
         ink, ground = palette.color(QPalette.ColorRole.WindowText), palette.color(QPalette.ColorRole.Window)
         with QPainter(self) as painter:
-            painter.setPen(blend(ink, ground, 0.3) if self._dim else ink)
-            words = elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, self.width())
-            painter.drawText(self.rect(), self.alignment() | Qt.AlignmentFlag.AlignVCenter, words)
+            colour = blend(ink, ground, 0.3) if self._dim else ink
+            flags = self.alignment() | Qt.AlignmentFlag.AlignVCenter
+            draw_words(painter, self.rect(), self.text(), colour, flags=flags)
 
 
 class Boxed(QFrame):
