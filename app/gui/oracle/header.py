@@ -91,7 +91,7 @@ class OracleHeader(QWidget):
         self.details = IconButton("info", self.tr("Details"), self)
         self.details.setCheckable(True)
         self.details.setToolTip(self.tr("Shows what was asked, how fast the answer came, and what it cost."))
-        self.switch = IconButton("columns-2", "", self, lambda: self.secondary_wanted.emit(not self.comparison))
+        self.switch = IconButton("columns-2", "", self, lambda: self.secondary_wanted.emit(not self.sides.comparison))
         self.who = wrapped(self, self.tr("The model that answers, and the comparison"))
         self.who.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hand_button = named(QPushButton(self.tr("S&witch"), self), self.tr("Switch to the comparison model"))
@@ -106,11 +106,6 @@ class OracleHeader(QWidget):
         column(upper, row(self.who, self.hand_button, stretch=0), within=self, spacing=6)
         self.hand_button.clicked.connect(self.hand_over)
         self.begin()
-
-    @property
-    def comparison(self) -> str:
-        """The comparison model's name; empty if there is none."""
-        return self.sides.comparison
 
     def begin(self) -> None:
         """Resets both models for a new conversation."""
@@ -135,7 +130,8 @@ class OracleHeader(QWidget):
             self._show()
 
     def _show(self) -> None:
-        on = bool(self.comparison)
+        comparison = self.sides.comparison
+        on = bool(comparison)
         self.switch.set_name("x" if on else "columns-2")
         self.switch.setAccessibleName(self.tr("End comparison") if on else self.tr("Compare"))
         self.switch.setToolTip(
@@ -143,8 +139,7 @@ class OracleHeader(QWidget):
             if on
             else self.tr("A second model answers, too: its answers are shown and not spoken.")
         )
-        named = on and not self._columns
-        self.who.setVisible(named)
-        self.hand_button.setVisible(named)
+        for widget in (self.who, self.hand_button):
+            widget.setVisible(on and not self._columns)
         driver = self.sides.driver or self.tr("the other model")
-        self.who.setText(self.tr("{0} answers; {1} is the comparison.").format(driver, self.comparison) if on else "")
+        self.who.setText(self.tr("{0} answers; {1} is the comparison.").format(driver, comparison) if on else "")

@@ -148,7 +148,7 @@ class OraclePane(QWidget):
 
     def _pair(self) -> None:
         """If a comparison has just started, assigns existing revisions to columns by model."""
-        paired = bool(self.header.comparison)
+        paired = bool(self.header.sides.comparison)
         if paired and not self._paired:
             right = self.header.sides.backends[1]
             for revision in self.log.revisions:

@@ -25,15 +25,11 @@ class SessionState(QObject):
         super().__init__(parent)
         self.talk = TalkState(phase="stopped", duplex=settings.duplex)
         self.progress = ""
-        self._user = user
+        self.manager = user
+        """The manager of the session that is shown."""
         user.phase_changed.connect(self.set_phase)
         user.progressed.connect(self.show_progress)
         user.deaf_changed.connect(self._set_testing)
-
-    @property
-    def manager(self) -> SessionManager:
-        """The manager of the session that is shown."""
-        return self._user
 
     def apply(self, event: e.Event) -> None:
         """Take in one event of the session; `changed` is left to the end of the batch."""
@@ -44,30 +40,30 @@ class SessionState(QObject):
     def press(self) -> None:
         """The talk button went down."""
         self.talk.held, self.talk.tapped = True, False
-        if self._user.session is not None:
-            self._user.session.press()
+        if self.manager.session is not None:
+            self.manager.session.press()
         self.changed.emit()
 
     def release(self) -> None:
         """The talk button went up."""
         self.talk.held = False
-        if self._user.session is not None:
-            self._user.session.release()
+        if self.manager.session is not None:
+            self.manager.session.release()
         self.changed.emit()
 
     def write(self, text: str) -> None:
         """The user has typed a turn."""
-        if self._user.session is not None:
-            self._user.session.write(text)
+        if self.manager.session is not None:
+            self.manager.session.write(text)
 
     def silence(self) -> None:
         """The user wants to hear no more of the answer."""
-        self._user.silence()
+        self.manager.silence()
 
     def set_duplex(self, duplex: bool) -> None:
         """Let the voice alone open and close turns, or the talk button."""
         self.talk.duplex = duplex
-        self._user.want(duplex=duplex)
+        self.manager.want(duplex=duplex)
         self.changed.emit()
 
     def set_toggles(self, toggles: bool) -> None:

@@ -179,7 +179,7 @@ class SessionView(QObject):
         window.setup.compare_button.setEnabled(running)
         window.oracle.header.set_running(running)
         window.menu.secondary_action.setEnabled(running)
-        window.menu.hand_action.setEnabled(running and bool(window.oracle.header.comparison))
+        window.menu.hand_action.setEnabled(running and bool(window.oracle.header.sides.comparison))
         window.push.set_enabled(talk.can_talk)
         window.status.show_state(talk, progress)
         window.mini_mode.show_state()
