@@ -110,15 +110,24 @@ async def test_nothing_is_shown_as_muted_without_a_session(window: MainWindow) -
 
 async def test_what_is_plugged_in_is_offered_wherever_devices_are_chosen() -> None:
     there: tuple[list[str], list[str]] = ([], [])
-    async with shown(FakeFactory(), list_devices=lambda: there, machine=FakeMachine()) as window:
+    asked = []
+
+    def devices() -> tuple[list[str], list[str]]:
+        asked.append(threading.current_thread() is threading.main_thread())
+        return there
+
+    async with shown(FakeFactory(), list_devices=devices, machine=FakeMachine()) as window:
         window.panels.open_settings("microphone")
         assert window.panels.settings is not None
         assert window.panels.first_start is not None and window.panels.first_start.cards is not None
         card = window.panels.first_start.cards.microphone
         await until(lambda: "No microphone was found" in card.words.text())
         there = (["Headset"], ["Headset"])
-        window.sound.devices_changed()
+        teller = threading.Thread(target=window.sound.devices_changed)  # as the watcher does
+        teller.start()
         await until(lambda: card.picker.itemText(1) == window.devices.microphone.itemText(1) == "Headset")
+        teller.join()
+        assert window.devices.microphone.currentData() == "" and not any(asked), "the window's thread waits for none"
         assert "Headset" in window.panels.settings.rows["microphone"].editor.texts
 
 
@@ -195,28 +204,6 @@ async def test_a_session_without_devices_is_typed_in_and_its_notices_go_when_the
         await until(lambda: window.messages.sentences() == [absent["loudspeaker"]])
         say(window, e.DeviceChanged(9.5, "loudspeaker", "back", "Headphones", BACK))
         await until(lambda: window.messages.sentences() == [])
-
-
-async def test_the_list_of_devices_follows_what_is_plugged_in() -> None:
-    factory = FakeFactory()
-    there = [["Desk microphone"]]
-    asked = []
-
-    def devices() -> tuple[list[str], list[str]]:
-        asked.append(threading.current_thread() is threading.main_thread())
-        return there[0], []
-
-    async with shown(factory, list_devices=devices) as window:
-        picker = window.devices.microphone
-        await until(lambda: picker.count() == 2)
-        there[0] = ["Desk microphone", "Headset"]
-        teller = threading.Thread(target=window.sound.devices_changed)  # as the watcher does
-        teller.start()
-        await until(lambda: picker.count() == 3)
-        teller.join()
-        assert picker.itemText(2) == "Headset" and picker.currentData() == ""
-        assert asked and not any(asked)
-        assert window.manager.phase == "running"
 
 
 async def test_a_message_about_echo_goes_when_the_echo_is_gone() -> None:
@@ -325,15 +312,6 @@ async def test_it_is_typed_where_no_other_voice_can_be_had(lack: str) -> None:
         click(window)
         await until(lambda: ("write", QUESTION) in factory.session.calls)
         assert not window.asker.active
-
-
-async def test_it_is_typed_and_waits_while_the_session_loads() -> None:
-    factory = FakeFactory(gate=asyncio.Event())
-    async with shown(factory, done(), asking=FakeSpeaking(), running=False) as window:
-        click(window)
-        assert not window.asker.active
-        factory.gate.set()  # type: ignore[union-attr]
-        await until(lambda: factory.sessions and ("write", QUESTION) in factory.session.calls)
 
 
 async def test_typing_works_where_the_session_could_not_start_and_tries_again() -> None:

@@ -81,6 +81,8 @@ async def test_failed_hotkeys_are_reported_in_the_window_and_the_dialog(keys: Ke
         assert dialog is not None
         keys.granted.emit("talk", "Super+T")
         assert dialog.talk_button.granted.text() == "Your desktop uses: Super+T to talk"
+        keys.granted.emit("mute", "Super+M")
+        assert dialog.talk_button.granted.text() == "Your desktop uses: Super+T to talk · Super+M to mute"
         keys.failed.emit("mute", TAKEN)
         assert window.messages.sentences() == [TAKEN]
         assert dialog.talk_button.trouble.text().startswith(TAKEN) and dialog.talk_button.keys_label.isVisible()
@@ -119,9 +121,17 @@ async def test_what_is_chosen_in_the_sound_dialog_holds_at_once(keys: Keys) -> N
     async with window_and_factory(sound_service=FakeSoundService()) as (window, factory):
         window.devices.sound.click()
         dialog = window.sound.dialog
-        dialog.processing.noise.click()
-        assert factory.session.calls.pop() == ("set_processing", Processing(True, True, False))
-        assert dialog.talk_button.hold.isChecked() and window.settings.noise_suppression
+        boxes = dialog.processing
+        assert [box.isChecked() for box in (boxes.echo, boxes.noise, boxes.gain)] == [True, False, False]
+        for box, so_far in (
+            (boxes.noise, (True, True)),
+            (boxes.gain, (True, True, True)),
+            (boxes.echo, (False, True, True)),
+        ):
+            box.click()
+            assert factory.session.calls.pop() == ("set_processing", Processing(*so_far))
+        assert window.settings.noise_suppression and not window.settings.echo_cancellation
+        assert dialog.talk_button.hold.isChecked()
         for button, mode in ((dialog.talk_button.toggle, "toggle"), (dialog.talk_button.hold, "hold")):
             button.click()
             assert window.settings.talk_mode == mode

@@ -89,11 +89,6 @@ def test_conversations_stand_under_headings_by_day_the_newest_first(pane: Conver
     ).split("; ")
 
 
-def test_a_row_tells_the_backend_that_was_heard_last_or_the_one_that_is_chosen(pane: ConversationsPane) -> None:
-    pane.show_conversations(three())
-    assert details(pane) == ["Today 14:30 · Qwen3-30B", "Yesterday 15:30 · gemma3:4b", "14 August"]
-
-
 def test_times_and_days_are_written_as_the_language_does(pane: ConversationsPane) -> None:
     pane.show_conversations([*three(), view("d", NOW - 3 * DAY)])
     pane.setLocale(QLocale("de_DE"))

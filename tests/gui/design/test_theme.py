@@ -12,12 +12,25 @@ from pytestqt.qtbot import QtBot
 
 from app.gui.design import theme
 from app.gui.design.fonts import CODE_FAMILY, FAMILY
-from app.gui.design.look import Look
+from app.gui.design.look import STATE_COLOURS, Look
 from app.gui.design.theme import apply_theme
 from app.gui.design.tokens import ACCENTS, tokens_for
 from app.gui.settings.dialog import SettingsDialog
 from app.settings.declarations import Settings
-from tests.gui.design.test_look import contrast
+
+
+def luminance(colour: QColor) -> float:
+    parts = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in (colour.redF(), colour.greenF(), colour.blueF())
+    ]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(a: QColor, b: QColor) -> float:
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
 
 R = QPalette.ColorRole
 PAIRS = [
@@ -90,6 +103,11 @@ def test_the_tokens_keep_their_contrast(scheme: str, accent: str) -> None:
         assert contrast(QColor(ink), QColor(tokens.accent_soft)) >= 4.5
     for ground in map(QColor, (tokens.hover, tokens.pressed)):
         assert contrast(QColor(tokens.text), ground) >= 4.5
+
+
+@pytest.mark.parametrize("state", STATE_COLOURS)
+def test_white_words_are_readable_on_the_talk_button(state: str) -> None:
+    assert contrast(QColor("white"), STATE_COLOURS[state]) >= 4.5
 
 
 def test_the_bundled_typefaces_are_used(app: QApplication) -> None:

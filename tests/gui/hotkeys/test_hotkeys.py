@@ -17,7 +17,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.gui.hotkeys.hotkey import Grabber, Hotkey, HotkeyRefused, read_hotkey
-from app.gui.hotkeys.manager import Hotkeys, grabber_here, platform_kind
+from app.gui.hotkeys.manager import Hotkeys, platform_kind
 from app.gui.hotkeys.windows import ALREADY_REGISTERED, NO_REPEAT, User32, WindowsHotkeys
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a desktop's portal")
@@ -106,10 +106,6 @@ def test_keys_that_cannot_be_hotkeys(text: str, why: str) -> None:
         read_hotkey(text)
 
 
-def test_no_text_is_no_hotkey() -> None:
-    assert read_hotkey("") is None and read_hotkey("  ") is None
-
-
 # -- the manager
 
 
@@ -133,27 +129,6 @@ def test_the_platform(system: str, qt: str, environment: dict[str, str], kind: s
     assert platform_kind(system, qt, environment) == kind
 
 
-def test_offscreen_there_are_no_hotkeys_and_nothing_fails() -> None:
-    assert grabber_here() is None
-    hotkeys = Hotkeys()
-    heard = Heard(hotkeys)
-    hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+M")
-    hotkeys.close()
-    assert (heard.words, heard.failures) == ([], [])
-
-
-def test_the_manager_passes_on_one_press_and_one_release(grabbed: Grabbed) -> None:
-    grabber, hotkeys, heard = grabbed
-    hotkeys.set_keys("Ctrl+Alt+Space", "Ctrl+Alt+M")
-    assert grabber.bound == [{"talk": "Ctrl+Alt+Space", "mute": "Ctrl+Alt+M"}]
-    for name in ("talk", "talk", "mute", "mute"):
-        grabber.pressed.emit(name)
-    for name in ("talk", "talk", "mute"):
-        grabber.released.emit(name)
-    grabber.pressed.emit("mute")
-    assert heard.words == ["talk", "mute", "let go", "mute"]
-
-
 def test_the_same_keys_are_bound_again_only_if_they_failed(grabbed: Grabbed) -> None:
     grabber, hotkeys, heard = grabbed
     hotkeys.set_keys("Ctrl+K", "")
@@ -162,16 +137,6 @@ def test_the_same_keys_are_bound_again_only_if_they_failed(grabbed: Grabbed) -> 
     grabber.failed.emit("talk", "It is taken.")
     hotkeys.set_keys("Ctrl+K", "")
     assert len(grabber.bound) == 2 and heard.failures == ["It is taken."]
-
-
-def test_new_keys_let_go_of_the_old_one(grabbed: Grabbed) -> None:
-    grabber, hotkeys, heard = grabbed
-    hotkeys.set_keys("Ctrl+K", "Ctrl+L")
-    grabber.pressed.emit("talk")
-    hotkeys.set_keys("Ctrl+J", "Ctrl+L")
-    assert heard.words == ["talk", "let go"]
-    hotkeys.set_keys("", "")
-    assert grabber.bound[-1] == {}
 
 
 def test_a_refused_key_is_reported_and_the_other_still_bound(grabbed: Grabbed) -> None:

@@ -248,10 +248,3 @@ def test_each_cause_in_words(reason: Reason, begins: str) -> None:
 
 def test_no_cause_is_without_words() -> None:
     assert {reason.cause for reason, _ in SAID} == set(Cause)
-
-
-def test_what_was_not_slow_is_said_to_be_so() -> None:
-    answer = Answer(1, 0.5, "words", {}, {**dict.fromkeys(PIECES, 0.0), "voice": 0.5})
-    assert LatencyWords().why(None, answer, "voice") == (
-        "It was not slow. The longest part was “The voice's first sound”, 0.50 s."
-    )

@@ -341,13 +341,6 @@ def test_it_says_when_a_change_takes_effect(place: Place) -> None:
     assert "at once" in place.dialog.reset_bar.note.text()
 
 
-def test_a_number_is_taken_over_at_each_step(place: Place) -> None:
-    row = place.row("font_scale")
-    for _ in range(2):
-        QTest.keyClick(row.editor.box, Qt.Key.Key_Up)
-    assert place.told == [("font_scale", 110), ("font_scale", 120)]
-
-
 # -- pages and search
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
-from app.conversation.events import Processing, SoundMeasured
+from app.conversation.events import SoundMeasured
 from app.gui.sound.dialog import SoundDialog
 from app.gui.state.background_tasks import BackgroundTasks
 from app.gui.widgets.key_field import KeyField
@@ -181,12 +181,6 @@ async def test_closing_ends_a_test_and_the_session_is_muted_until_its_device_is_
     assert place.emitted == ["began", "ended"]
 
 
-async def test_closing_the_window_in_mid_test_leaves_nothing_behind(settings: Settings) -> None:
-    async with opened(settings) as place:
-        await place.run(place.tests.play_button)
-    assert place.service.cancelled == 1 and place.emitted == ["began", "ended"]
-
-
 async def test_clipping_is_shown_for_a_while_and_reset_by_a_new_session(settings: Settings, place: Place) -> None:
     meter = place.tests.microphone
     for at, clipped, shown in ((1.0, True, True), (2.9, False, True), (3.1, False, False), (4.0, True, True)):
@@ -194,22 +188,6 @@ async def test_clipping_is_shown_for_a_while_and_reset_by_a_new_session(settings
         assert meter.clipped == shown
     place.dialog.tests.show_level(-30.0, -60.0, 0.1, False)
     assert not meter.clipped and meter.peak_db == -30.0
-
-
-async def test_the_check_boxes_show_the_settings_and_emit_all_three(settings: Settings) -> None:
-    settings.noise_suppression = True
-    async with opened(settings) as place:
-        dialog = place.dialog
-        assert [
-            box.isChecked() for box in (dialog.processing.echo, dialog.processing.noise, dialog.processing.gain)
-        ] == [True, True, False]
-        dialog.processing.gain.click()
-        dialog.processing.echo.click()
-        assert place.emitted == [Processing(True, True, True), Processing(False, True, True)]
-        assert settings.echo_cancellation and not settings.auto_gain  # the controller stores them
-        dialog.close()
-        dialog.open_refreshed()
-        assert dialog.processing.echo.isChecked() and not dialog.processing.gain.isChecked() and len(place.emitted) == 2
 
 
 async def test_measurements_are_described_in_words(settings: Settings, place: Place) -> None:
@@ -319,23 +297,6 @@ async def test_trouble_with_hotkeys_shows_the_commands(settings: Settings, place
     place.dialog.talk_button.show_trouble("")
     assert not place.dialog.talk_button.trouble.isVisible() and place.dialog.height() == height
     assert place.dialog.talk_button.keys_label.isVisible()
-
-
-async def test_the_keys_that_the_desktop_uses_are_shown(settings: Settings, place: Place) -> None:
-    dialog = place.dialog
-    assert not dialog.talk_button.granted.isVisible()
-    dialog.talk_button.show_granted("mute", "Super+M")
-    assert (
-        dialog.talk_button.granted.isVisible()
-        and dialog.talk_button.granted.text() == "Your desktop uses: Super+M to mute"
-    )
-    dialog.talk_button.show_granted("talk", "Super+T")
-    assert dialog.talk_button.granted.text() == "Your desktop uses: Super+T to talk · Super+M to mute" and not cut_off(
-        dialog
-    )
-    for name in ("talk", "mute"):
-        dialog.talk_button.show_granted(name, "")
-    assert not dialog.talk_button.granted.isVisible()
 
 
 class FakeTranscriber:

@@ -108,20 +108,6 @@ def asked(revision: int) -> e.OracleRequested:
     return e.OracleRequested(2.0, revision, 1, "embedded", "", "hello there", True)
 
 
-def test_a_turn_goes_through_its_states() -> None:
-    state = running()
-    assert state.word == "ready"
-    words = feed(
-        state,
-        e.UserStarted(1, 1),
-        e.UserPaused(2, 1, 1.8),
-        e.UserEnded(2.2, 1, 1.8, "silence"),
-        e.AssistantStarted(2.4, 1, 1),
-        e.AssistantEnded(4, 1, False),
-    )
-    assert words == ["hearing", "hearing", "thinking", "speaking", "ready"]
-
-
 def test_duplex_listens_and_the_button_listens_while_held() -> None:
     assert running(duplex=True).word == "listening"
     assert running(held=True).word == "listening"
@@ -175,17 +161,6 @@ def test_where_the_button_is_pressed_once_to_talk_and_once_to_end_a_tap_is_as_it
     state = running(toggles=True)
     feed(state, e.TalkTapped(5.0))
     assert not state.tapped
-
-
-def test_it_knows_whether_there_is_a_microphone() -> None:
-    state = running()
-    assert state.microphone
-    feed(state, e.DeviceChanged(1.0, "loudspeaker", "absent", "", "None."))
-    assert state.microphone
-    feed(state, e.DeviceChanged(1.0, "microphone", "absent", "", "None."))
-    assert not state.microphone
-    feed(state, e.DeviceChanged(9.0, "microphone", "back", "Headset", "It is there."))
-    assert state.microphone
 
 
 def test_a_tap_while_it_thinks_drops_the_answer() -> None:

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.gui.widgets.lists import PickList
-from tests.gui.helpers import heard, wheel
+from tests.gui.helpers import heard
 
 
 @pytest.fixture
@@ -44,7 +44,3 @@ def test_leaving_picks_nothing(backends: PickList) -> None:
     QTest.keyClick(backends.view(), Qt.Key.Key_Up)
     QTest.keyClick(backends.view(), Qt.Key.Key_Escape)
     assert picked == [] and backends.currentIndex() == 0 and not backends.view().isVisible()
-
-
-def test_the_wheel_turns_nothing(backends: PickList) -> None:
-    assert not wheel(backends, -1).isAccepted() and backends.currentIndex() == 0

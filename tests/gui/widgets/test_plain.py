@@ -125,20 +125,18 @@ def test_the_list_of_conversations_shows_markup_as_text_only(qtbot: QtBot, bait:
     assert label.height() < HIGH and bait.words in as_shown(label)
 
 
-@pytest.mark.parametrize("make", [PlainLabel, Mark, Quiet, ElidedLabel])
+def legend(words: str) -> QLabel:
+    made = LegendLabel()
+    made.show_names([("#ff0000", words)])
+    return made
+
+
+@pytest.mark.parametrize("make", [PlainLabel, Mark, Quiet, ElidedLabel, legend])
 def test_a_label_shows_markup_as_text(qtbot: QtBot, bait: Bait, make: Callable[[str], QLabel]) -> None:
     label = make(bait.words)
     qtbot.addWidget(label)
     label.show()
     assert label.sizeHint().height() < HIGH / 4
-
-
-def test_a_legend_shows_markup_in_a_name_as_text(qtbot: QtBot, bait: Bait) -> None:
-    legend = LegendLabel()
-    qtbot.addWidget(legend)
-    legend.show_names([("#ff0000", bait.words)])
-    legend.show()
-    assert legend.sizeHint().height() < HIGH / 4
 
 
 def test_a_transcript_loads_nothing_a_model_names(qtbot: QtBot, bait: Bait, monkeypatch: pytest.MonkeyPatch) -> None:
