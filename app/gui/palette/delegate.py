@@ -95,7 +95,8 @@ class CommandDelegate(QStyledItemDelegate):
         if command.place:
             width = min(QFontMetricsF(small).horizontalAdvance(command.place) + 1, (right - left) / 3)
             box = QRectF(right - width, room.top(), width, room.height())
-            draw_words(painter, box, command.place, QColor(t.dim), small)
+            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            draw_words(painter, box, command.place, QColor(t.dim), small, flags)
             right -= width + GAP_PX
         self._paint_title(
             painter, option.font, command.title, match, QRectF(left, room.top(), right - left, room.height())
