@@ -22,7 +22,7 @@ TAKE_WORDS = frozenset(
     "QLabel QPushButton QCheckBox QRadioButton QToolButton QGroupBox QAction SlimButton Quiet Elided "
     "setText setTitle setWindowTitle setToolTip setStatusTip setWhatsThis setPlaceholderText setAccessibleName "
     "setAccessibleDescription setPlainText setHtml setSpecialValueText setPrefix setSuffix setFormat setNameFilters "
-    "addAction addMenu addItem addItems addRow addTab entitle heading button say".split()
+    "addAction addMenu addItem addItems addRow addTab entitle heading button say named".split()
 )
 """What shows the words that it is given."""
 ANYWHERE = frozenset(("KAME", "http://host:8080/v1", "$"))

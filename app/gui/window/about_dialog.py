@@ -185,12 +185,12 @@ class AboutDialog(Dressed, Panel):
             return f"{error}\n\n{page}"
         if not parts:
             return page
-        optional = self.tr("optional")
+        heading, optional = self.tr("Made of"), self.tr("optional")
         lines = [
             f"- {part.name} {part.version}".rstrip() + f": {part.licence}" + (f" ({optional})" if part.optional else "")
             for part in parts
         ]
-        return "\n".join((f"## {self.tr('Made of')}", "", *lines, "", page))
+        return "\n".join((f"## {heading}", "", *lines, "", page))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape leads back before it closes."""
