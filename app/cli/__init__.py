@@ -2,7 +2,7 @@
 
 - `parser`: all commands, and the exit codes
 - `output`: prints progress, results and documents, with terminal control sequences removed
-- `fault_log`: converts errors that a user can fix to messages, and logs all others
+- `fault_log`: logs unexpected errors and warnings
 - `arguments`: parses and validates option values, and declares the options that select a back-end
 - `talk_command`: conversations in the terminal; `talk_report` prints them and their summaries
 - `demo_command`, `ptt_command`: the side-by-side demo, and push-to-talk from a desktop keyboard shortcut
@@ -13,6 +13,6 @@
 - `bench_command`: benchmarks, most of which are defined in `app.research.commands`
 
 Each command module defines `COMMANDS` (their names), `add_commands` (declares the arguments) and `run`. `run` receives
-the parsed arguments and a `Terminal`, imports its dependencies lazily, and returns the exit code or raises UserError,
-whose message `parser.main` prints.
+the parsed arguments and a `Terminal`, imports its dependencies lazily, and returns the exit code. If it raises
+UserError or one of `app.main.USER_ERRORS`, `parser.main` prints the message.
 """

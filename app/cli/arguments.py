@@ -9,9 +9,11 @@ import argparse
 import contextlib
 import math
 import sys
+from collections.abc import Callable
 
 from app.backend import PROVIDERS
 from app.conversation.frame import as_frames
+from app.models.fit import PRECISIONS
 from app.session.control import ROUTER, BackendChoice
 from app.settings.declarations import patience_of
 
@@ -19,10 +21,43 @@ from app.settings.declarations import patience_of
 def add_backend(parser: argparse.ArgumentParser) -> None:
     """Adds `--backend`, `--model` and `--base-url`."""
     parser.add_argument(
-        "--backend", default="", metavar="NAME", help="the back-end (default: embedded; with --base-url: compatible)"
+        "--backend",
+        default="",
+        metavar="NAME",
+        help=f"{', '.join(PROVIDERS)}, router (default: embedded; with --base-url: compatible)",
     )
     parser.add_argument("--model", default="", help="its model (default: the back-end's own choice)")
     parser.add_argument("--base-url", default="", metavar="URL", help="the address of its server")
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of a session that hears and speaks: its model, its language and its voice."""
+    parser.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
+    parser.add_argument("--precision", choices=("auto", *PRECISIONS), default="auto", help="how they are kept")
+    parser.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where they run")
+    parser.add_argument(
+        "--answer-mode",
+        choices=("after", "thinking"),
+        default="thinking",
+        help="answer after the whole turn, or while thinking (default)",
+    )
+    parser.add_argument(
+        "--no-openings", action="store_true", help="keep silent until the answer is there, without a “Let me think.”"
+    )
+    parser.add_argument("--persona", default="", metavar="TEXT", help="who answers")
+    parser.add_argument(
+        "--language",
+        default="en",
+        metavar="XX",
+        help="what is spoken: en, de, es …, or auto for what is heard (default: en); the words tell when a turn is "
+        "finished in English only, in other languages the sound and the silence",
+    )
+    parser.add_argument(
+        "--voice",
+        default="",
+        metavar="VOICE",
+        help="a voice of “models list” (default: the app's choice for the language)",
+    )
 
 
 def choice_of(args: argparse.Namespace) -> BackendChoice:
@@ -56,14 +91,35 @@ def port_number(text: str) -> int:
     return value
 
 
+def between(least: float, most: float) -> Callable[[str], float]:
+    """Returns a parser for a number from `least` to `most`."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"must be between {least:g} and {most:g}")
+        return value
+
+    return parse
+
+
+temperature = between(0.0, 2.0)
+dollars = between(0.0, 1_000_000.0)
+speaking_rate = between(0.5, 2.0)
+speaking_volume = between(0.0, 2.0)
+
+
 def milliseconds(text: str) -> int:
     """Parses a duration in milliseconds, up to 20 s, and rounds it to a whole number of frames."""
-    return as_frames(_between(text, 0.0, 20_000.0))
+    return as_frames(between(0.0, 20_000.0)(text))
 
 
 def patience(text: str) -> float:
     """Parses a patience setting, 0 to 10, and converts it to the value that sessions use."""
-    return patience_of(_between(text, 0.0, 10.0))
+    return patience_of(between(0.0, 10.0)(text))
 
 
 def number(text: str) -> float:
@@ -71,33 +127,6 @@ def number(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError("must be a number")
-    return value
-
-
-def temperature(text: str) -> float:
-    """Parses a model's sampling temperature, 0 to 2."""
-    return _between(text, 0.0, 2.0)
-
-
-def dollars(text: str) -> float:
-    """Parses a conversation's cost limit in dollars; 0 means no limit."""
-    return _between(text, 0.0, 1_000_000.0)
-
-
-def speaking_rate(text: str) -> float:
-    """Parses a speaking rate, 0.5 to 2; 1 is the voice's normal speed."""
-    return _between(text, 0.5, 2.0)
-
-
-def speaking_volume(text: str) -> float:
-    """Parses a volume factor, 0 to 2."""
-    return _between(text, 0.0, 2.0)
-
-
-def _between(text: str, least: float, most: float) -> float:
-    value = float(text)
-    if not least <= value <= most:
-        raise argparse.ArgumentTypeError(f"must be between {least:g} and {most:g}")
     return value
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.arguments import whole_number
-from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.models.fit import PRECISIONS
 
@@ -94,8 +93,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs a benchmark; returns the exit code, 1 if the benchmark failed. Raises UserError."""
     bench = BENCHES[args.bench]
-    with faults_as_sentences():
-        result = bench.run(args, terminal.progress)
+    result = bench.run(args, terminal.progress)
     ok = not bench.can_fail or result.ok
     terminal.say(result.table())
     terminal.document({"ok": ok, "bench": bench.name, **result.document()})

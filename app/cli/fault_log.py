@@ -1,4 +1,4 @@
-"""Error handling for commands: errors that a user can fix become messages, and all others are logged."""
+"""The log of a command: unexpected errors and warnings are logged, and become messages."""
 
 from __future__ import annotations
 
@@ -8,20 +8,7 @@ from contextlib import contextmanager, suppress
 
 from app.cli.output import OutputLost, Terminal
 from app.diagnostics.logs import Log, log_folder, start_logging, watch_exceptions
-from app.session.control import UserError
 from app.untrusted.text import one_line
-
-
-@contextmanager
-def faults_as_sentences() -> Iterator[None]:
-    """Converts the exceptions in `app.main.USER_ERRORS` that the block raises to UserError."""
-    from app.main import USER_ERRORS  # imported lazily, so that a command loads only what it needs
-
-    try:
-        yield
-    except USER_ERRORS as error:
-        raise UserError(str(error)) from error
-
 
 LONGEST = 500
 """The maximum length of an exception's message, in characters."""

@@ -20,30 +20,22 @@ CLOUD_SECONDS = 10.0
 """How long (s) to wait for a provider's list of models when all providers are queried."""
 
 
-def list_models(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Lists the models of the back-end `args.provider`, or of all; returns the exit code. Raises UserError."""
-    from app.services.backend_service import BackendService
-
-    return asyncio.run(_list_models(args, terminal, BackendService()))
-
-
-def pull_model(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Pulls the model `args.name` with Ollama; returns the exit code. Raises UserError."""
+def _pull_model(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Pulls the model `args.name` with Ollama."""
     from app.services.backend_service import BackendService
 
     choice = BackendChoice(args.provider or "ollama", args.name, args.base_url)
-    try:
-        asyncio.run(BackendService().pull(choice, lambda words, share: terminal.progress(f"{share:4.0%}  {words}")))
-    except KeyboardInterrupt:
-        raise UserError(
-            "The download was stopped. What has been downloaded is kept; the same command continues from there."
-        ) from None
+    asyncio.run(BackendService().pull(choice, lambda words, share: terminal.progress(f"{share:4.0%}  {words}")))
     terminal.say(f"{args.name} is here.")
     terminal.document({"ok": True, "model": args.name})
     return 0
 
 
-async def _list_models(args: argparse.Namespace, terminal: Terminal, service: BackendService) -> int:
+async def _list_models(args: argparse.Namespace, terminal: Terminal) -> int:
+    """Lists the models of the back-end `args.provider`, or of all."""
+    from app.services.backend_service import BackendService
+
+    service = BackendService()
     if args.provider != "all":
         choices = [BackendChoice(args.provider or "compatible", "", args.base_url)]
     else:
@@ -138,18 +130,20 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs a subcommand of `models`; returns the exit code. Raises UserError."""
-    from app import main as compose
-
     work = {"list": _list, "get": _get, "check": _check, "remove": _remove, "bench": _bench, "sample": _sample}
     try:
         return work[args.models](args, terminal)
-    except compose.USER_ERRORS as error:
-        raise UserError(str(error)) from error
+    except KeyboardInterrupt:
+        if args.models != "get":
+            raise
+        raise UserError(
+            "The download was stopped. What has been downloaded is kept; the same command continues from there."
+        ) from None
 
 
 def _list(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.provider or args.base_url:
-        return list_models(args, terminal)
+        return asyncio.run(_list_models(args, terminal))
     from app.models.store import model_rows
     from app.services.model_service import ModelService
 
@@ -187,7 +181,7 @@ _TITLES = {
 
 def _get(args: argparse.Namespace, terminal: Terminal) -> int:
     if args.provider or args.base_url:
-        return pull_model(args, terminal)
+        return _pull_model(args, terminal)
     from app.main import hub_token
     from app.models.catalogue import DEFAULTS, find_model
     from app.models.locations import model_path, state_of
@@ -201,18 +195,13 @@ def _get(args: argparse.Namespace, terminal: Terminal) -> int:
             terminal.say("All models that a conversation needs are here.")
     places = []
     for name in names:
-        try:
-            place = get_model(
-                name,
-                lambda words, _share: terminal.progress(words),
-                folder=args.folder,
-                mirror=args.mirror,
-                token=hub_token,
-            )
-        except KeyboardInterrupt:
-            raise UserError(
-                "The download was stopped. What has been downloaded is kept; the same command continues from there."
-            ) from None
+        place = get_model(
+            name,
+            lambda words, _share: terminal.progress(words),
+            folder=args.folder,
+            mirror=args.mirror,
+            token=hub_token,
+        )
         terminal.say(f"{name} is in {place}.")
         places.append(str(place))
     if args.name == DEFAULT and not names:

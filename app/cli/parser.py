@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -94,9 +95,7 @@ def main(argv: list[str]) -> int:
     except OSError as error:
         code, sentence = _about_path(error)
     except Exception as error:
-        from app.cli.fault_log import logged
-
-        code, sentence = 1, logged(error)
+        code, sentence = _explained(error)
     try:
         terminal.note(sentence)
         terminal.document({"ok": False, "error": sentence})
@@ -130,6 +129,18 @@ def _absent(argv: Sequence[str], modules: Sequence[ModuleType]) -> str:
             f"source code, “python3 packaging/bootstrap.py run {name}” runs it."
         )
     return ""
+
+
+def _explained(error: Exception) -> tuple[int, str]:
+    """Returns the exit code and a user-facing message for an exception, which is logged if the user can't fix it."""
+    from app.cli.fault_log import logged
+
+    with suppress(ImportError):  # of a package that is missing, which may also be the error itself
+        from app.main import USER_ERRORS
+
+        if isinstance(error, USER_ERRORS):
+            return 2, str(error)
+    return 1, logged(error)
 
 
 def _about_path(error: OSError) -> tuple[int, str]:

@@ -17,12 +17,11 @@ from collections.abc import Awaitable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.cli.arguments import add_backend, choice_of, port_number, whole_number
+from app.cli.arguments import add_backend, add_engine, choice_of, port_number, whole_number
 from app.cli.output import OutputLost, Terminal
 from app.diagnostics.redaction import redact
 from app.frontend import PROVIDERS as FRONT_ENDS
 from app.frontend.remote.protocol import PATH, PORT
-from app.models.fit import PRECISIONS
 from app.session.control import ModelChoice, SessionChoice, SpeechChoice, Style, UserError
 from app.untrusted.files import read_text
 from app.untrusted.limits import VOICE_KEY
@@ -157,14 +156,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--frontend", default="cascade", choices=tuple(key for key, spec in FRONT_ENDS.items() if not spec.elsewhere)
     )
-    serve.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
-    serve.add_argument("--precision", choices=("auto", *PRECISIONS), default="auto", help="how they are kept")
-    serve.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where they run")
-    serve.add_argument("--answer-mode", choices=("after", "thinking"), default="thinking")
-    serve.add_argument("--no-openings", action="store_true", help="keep silent until the answer is there")
-    serve.add_argument("--persona", default="", metavar="TEXT", help="who answers")
-    serve.add_argument("--language", default="en", metavar="XX", help="what clients speak")
-    serve.add_argument("--voice", default="", metavar="VOICE", help="a voice of “models list”")
+    add_engine(serve)
     add_backend(serve)
 
 
@@ -204,19 +196,16 @@ async def _serve(args: argparse.Namespace, terminal: Terminal) -> int:
             tell=tell,
             errors=compose.USER_ERRORS,
         )
-        try:
-            with MODELS.keeping():
-                async with contextlib.AsyncExitStack() as stack:
-                    await _take_port(server, stack)  # before the models are loaded
-                    terminal.progress("Loading the models …")
-                    if not await unless(stopped, _load_once(make)):
-                        terminal.document({"ok": True})
-                        return 0
-                    await server.start()
-                    _announce(terminal, f"{_address(args, server.port)}{PATH}", key if made else "")
-                    await stopped.wait()
-        except compose.USER_ERRORS as error:
-            raise UserError(str(error)) from error
+        with MODELS.keeping():
+            async with contextlib.AsyncExitStack() as stack:
+                await _take_port(server, stack)  # before the models are loaded
+                terminal.progress("Loading the models …")
+                if not await unless(stopped, _load_once(make)):
+                    terminal.document({"ok": True})
+                    return 0
+                await server.start()
+                _announce(terminal, f"{_address(args, server.port)}{PATH}", key if made else "")
+                await stopped.wait()
     if lost:
         raise lost[0]
     return 0

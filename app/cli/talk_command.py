@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.backend import PROVIDERS
 from app.cli.arguments import (
+    add_backend,
+    add_engine,
     backend,
     choice_of,
     dollars,
@@ -31,7 +32,6 @@ from app.cli.output import Terminal
 from app.cli.talk_report import TalkReport
 from app.conversation import events as e
 from app.conversation.events import Processing
-from app.models.fit import PRECISIONS
 from app.session.control import (
     ROUTER,
     BackendChoice,
@@ -59,8 +59,8 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     talk.add_argument(
         "--url", default="", metavar="URL", help="with --frontend remote: the voice server, ws://HOST:8998"
     )
-    talk.add_argument("--backend", default="", help=f"the back-end: {', '.join(PROVIDERS)}, router (default: embedded)")
-    talk.add_argument("--model", default="", help="the back-end's model (default: the back-end's own choice)")
+    add_backend(talk)
+    add_engine(talk)
     talk.add_argument(
         "--swap",
         action="append",
@@ -86,7 +86,6 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         help="with --backend router: who answers everyday, reasoning, stem, humanities or creative "
         "questions (default: the window's table)",
     )
-    talk.add_argument("--persona", default="", metavar="TEXT", help="who answers")
     talk.add_argument(
         "--temperature", type=temperature, default=None, metavar="T", help="0 to 2 (default: the back-end's own)"
     )
@@ -100,9 +99,6 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     talk.add_argument("--folder", action="append", default=[], help="a folder that the tool “files” may read")
     talk.add_argument("--cap", type=dollars, default=0.0, metavar="DOLLARS", help="what the conversation may cost")
-    talk.add_argument("--weights", default="", metavar="FOLDER", help="the weights of kame or moshi")
-    talk.add_argument("--precision", choices=("auto", *PRECISIONS), default="auto", help="how they are kept")
-    talk.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto", help="where they run")
     talk.add_argument("--context", type=whole_number, default=0, metavar="FRAMES", help="how far they remember")
     talk.add_argument(
         "--delay-ms",
@@ -118,13 +114,6 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         metavar="MS",
         help="how much later than the transcriber kame or moshi hears you",
     )
-    talk.add_argument("--base-url", default="", help="where the back-end's server is")
-    talk.add_argument(
-        "--answer-mode",
-        choices=("after", "thinking"),
-        default="thinking",
-        help="answer after the whole turn, or while thinking (default)",
-    )
     talk.add_argument(
         "--patience",
         type=patience,
@@ -133,26 +122,10 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
         help="how long your pauses are waited out: 0 (shortest) to 10, default 5",
     )
     talk.add_argument(
-        "--no-openings", action="store_true", help="keep silent until the answer is there, without a “Let me think.”"
-    )
-    talk.add_argument(
         "--recogniser",
         default="",
         metavar="MODEL",
         help="what hears you: a model of “models list” (default: the app's choice)",
-    )
-    talk.add_argument(
-        "--language",
-        default="en",
-        metavar="XX",
-        help="what you speak: en, de, es …, or auto for what is heard (default: en); the words tell when "
-        "you have finished in English only, in other languages the sound and the silence",
-    )
-    talk.add_argument(
-        "--voice",
-        default="",
-        metavar="VOICE",
-        help="a voice of “models list” (default: the app's choice for the language)",
     )
     talk.add_argument("--rate", type=speaking_rate, default=1.0, metavar="R", help="how fast it speaks: 0.5 to 2")
     talk.add_argument("--volume", type=speaking_volume, default=1.0, metavar="V", help="how loud it is: 0 to 2")
@@ -241,32 +214,29 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
         server=args.url,
     )
     report = TalkReport(terminal, paced=paced)
-    try:
-        # Report problems with files and devices immediately, not after the models have loaded.
-        _check_ends(args)
-        terminal.progress("Getting ready …")
-        router = backends.router(dict(args.route)) if args.route else None
-        talk = compose.session(
-            choice,
-            source,
-            sink,
-            edge=edge,
-            pace="real" if paced else "fast",
-            backend=router,
-            tools_first=bool(args.input),  # a file can't wait for a tool server that starts late
-        )
-        async with talk:
-            talk.add_listener(report.take)
-            if not args.input:
-                keys = "Enter silences an answer, and Ctrl-C ends the conversation"
-                if not _on_enter(talk.silence):
-                    keys = "Ctrl-C ends the conversation"
-                terminal.note(f"Talk now; {keys}.")
-            with _stopped_on_interrupt(talk):
-                Swapper(talk, args.swap)
-                await talk.ended()
-    except compose.USER_ERRORS as error:
-        raise UserError(str(error)) from error
+    # Report problems with files and devices immediately, not after the models have loaded.
+    _check_ends(args)
+    terminal.progress("Getting ready …")
+    router = backends.router(dict(args.route)) if args.route else None
+    talk = compose.session(
+        choice,
+        source,
+        sink,
+        edge=edge,
+        pace="real" if paced else "fast",
+        backend=router,
+        tools_first=bool(args.input),  # a file can't wait for a tool server that starts late
+    )
+    async with talk:
+        talk.add_listener(report.take)
+        if not args.input:
+            keys = "Enter silences an answer, and Ctrl-C ends the conversation"
+            if not _on_enter(talk.silence):
+                keys = "Ctrl-C ends the conversation"
+            terminal.note(f"Talk now; {keys}.")
+        with _stopped_on_interrupt(talk):
+            Swapper(talk, args.swap)
+            await talk.ended()
     heard = any(t.speaker == "user" and t.text for t in report.transcript.turns)
     if args.input and not heard and not report.failures:
         report.fail(

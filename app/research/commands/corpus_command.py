@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.arguments import add_backend, choice_of
-from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.conversation.languages import AUTOMATIC, CODES, ENGLISH
 from app.research.commands.benches import Option, add, count, flag, folder, one_of, value
@@ -39,8 +38,7 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs one action and returns the exit code, which is 1 if a corpus fails its check. Raises UserError."""
-    with faults_as_sentences():
-        return _ACTIONS[args.action](args, terminal)
+    return _ACTIONS[args.action](args, terminal)
 
 
 def _make(args: argparse.Namespace, terminal: Terminal) -> int:

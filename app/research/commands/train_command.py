@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from app.cli.fault_log import faults_as_sentences
 from app.cli.output import Terminal
 from app.frontend import CODEC_VOICE, require_torch
 from app.research.commands.benches import Option, add, count, flag, folder, one_of, real
@@ -33,9 +32,8 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
     """Runs one action; returns the exit code. Raises UserError."""
-    with faults_as_sentences():
-        require_torch()
-        return _ACTIONS[args.action](args, terminal)
+    require_torch()
+    return _ACTIONS[args.action](args, terminal)
 
 
 def _init(args: argparse.Namespace, terminal: Terminal) -> int:
