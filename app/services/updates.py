@@ -2,15 +2,13 @@
 
 A single address is queried over TLS, at most once a day, with a plain GET request that reveals nothing about the user,
 the machine or the app. The address is built in (`resources/updates.json`); without one, no request is made. Versions
-such as 1.2.0, 1.3.0rc1 or 1.3.0.dev2 are compared as in PEP 440, whose common subset is supported.
+such as 1.2.0, 1.3.0rc1 or 1.3.0.dev2 are compared as in PEP 440.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
-import re
 import ssl
 import time
 import urllib.parse
@@ -18,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from packaging.version import Version
 
 from app.platform.files import write_json
 from app.platform.installation import installed, resource
@@ -31,40 +31,12 @@ from app.untrusted.limits import SMALL_FILE, UPDATE_FEED, Refused
 if TYPE_CHECKING:
     import httpx
 
-_VERSION = re.compile(
-    r"v?(?P<release>\d{1,6}(\.\d{1,6}){0,5})((?P<phase>a|b|rc)(?P<number>\d{1,6}))?"
-    r"(\.post(?P<post>\d{1,6}))?(\.dev(?P<dev>\d{1,6}))?"
-)
-_PHASES = {"a": 0, "b": 1, "rc": 2}
-_FINAL, _DEV = 3, -1
-
-
-def version_key(text: str) -> tuple[object, ...]:
-    """Returns the sort key of a version number. Raises ValueError if `text` isn't one."""
-    found = _VERSION.fullmatch(text.strip())
-    if found is None:
-        raise ValueError("this is no version number")
-    release = [int(part) for part in found["release"].split(".")]
-    while len(release) > 1 and release[-1] == 0:
-        release.pop()
-    post = -1 if found["post"] is None else int(found["post"])
-    dev = math.inf if found["dev"] is None else int(found["dev"])
-    phase, number = (_FINAL, 0) if found["phase"] is None else (_PHASES[found["phase"]], int(found["number"]))
-    if found["phase"] is None and post < 0 and dev != math.inf:
-        phase = _DEV
-    return (tuple(release), phase, number, post, dev)
-
-
-def is_newer(version: str, than: str) -> bool:
-    """Returns whether `version` is later than `than`. Raises ValueError."""
-    return version_key(version) > version_key(than)
-
-
 DAY_SECONDS = 86_400.0
 REQUEST_SECONDS = 10.0
 """The timeout for each phase of a request, such as connecting."""
 MOST_REDIRECTS = 3
 LONGEST_ADDRESS = 2_000
+LONGEST_VERSION = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +109,7 @@ class UpdateService:
             ) from None
         version, page = _read(self._ask())
         try:
-            newer = is_newer(version, self._version)
+            newer = version > Version(self._version)
         except ValueError:
             raise UserError("This copy of KAME does not know its own version, so it can't tell newer ones.") from None
         if newer:
@@ -188,13 +160,12 @@ def _body(answer: httpx.Response) -> bytes:
         raise UserError(f"The answer about new versions was not read: {error}. KAME asks again tomorrow.") from None
 
 
-def _read(body: bytes) -> tuple[str, str]:
+def _read(body: bytes) -> tuple[Version, str]:
     """Returns the newest version and the URL of its announcement. Raises UserError."""
     try:
         told = read_json(body, UPDATE_FEED)
-        version, page = told["version"], told["page"]
-        is_newer(version, version)
-        if not _is_plain_page(page):
+        version, page = Version(told["version"]), told["page"]
+        if len(told["version"]) > LONGEST_VERSION or not _is_plain_page(page):
             raise ValueError
     except (ValueError, TypeError, KeyError, AttributeError):
         raise UserError("The answer about new versions can't be understood. KAME asks again tomorrow.") from None
