@@ -25,17 +25,9 @@ TOKENIZER_NAME = "tokenizer_spm_32k_3.model"
 
 SAFETENSORS_SUFFIXES = (".safetensors", ".sft", ".sfts")
 NOT_FOR_THE_MODEL = (
-    "moshi_name",
-    "mimi_name",
-    "mimi_config_name",
-    "tokenizer_name",
-    "lora_name",
-    "model_type",
-    "lm_gen_config",
-    "tts_config",
-    "stt_config",
-    "model_id",
-)
+    "moshi_name mimi_name mimi_config_name tokenizer_name lora_name model_type lm_gen_config tts_config stt_config "
+    "model_id"
+).split()
 """Keys of config.json that are not parameters of the language model."""
 
 NUMBERS = (
@@ -45,22 +37,16 @@ NUMBERS = (
 """Numeric keys of config.json that determine the size of the model."""
 
 _BYTES = {
-    "F64": 8,
-    "F32": 4,
-    "F16": 2,
-    "BF16": 2,
-    "I64": 8,
-    "I32": 4,
-    "I16": 2,
-    "I8": 1,
-    "U8": 1,
-    "BOOL": 1,
-    "F8_E4M3": 1,
-    "F8_E5M2": 1,
-    "U16": 2,
-    "U32": 4,
-    "U64": 8,
+    dtype: size
+    for size, dtypes in (
+        (8, "F64 I64 U64"),
+        (4, "F32 I32 U32"),
+        (2, "F16 BF16 I16 U16"),
+        (1, "I8 U8 BOOL F8_E4M3 F8_E5M2"),
+    )
+    for dtype in dtypes.split()
 }
+"""The size of an element, by its type in safetensors notation."""
 
 
 @dataclass(frozen=True, slots=True)
