@@ -32,7 +32,7 @@ from app.session.session import Session
 from app.session.speech_controller import SpeechController
 from app.settings.declarations import Settings
 from app.settings.kept_state import keep_pauses, load_pauses
-from app.settings.paths import echoes_path, recordings_folder
+from app.settings.paths import echoes_path, recordings_folder, servers_path
 from app.stt import make_transcriber
 from app.stt.base import Transcriber, TranscriberError
 from app.stt.selection import recogniser_card_bytes
@@ -307,6 +307,7 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
     from app.services.model_service import ModelService
     from app.services.sound_service import SoundTestService
     from app.services.updates import UpdateService
+    from app.tools.server_list import read_list
 
     report = StartReport(report_start) if report_start is not None else None
 
@@ -315,15 +316,15 @@ def open_window(report_start: Path | None = None, order: DemoOrder | None = None
         return [d.name for d in found if d.inputs], [d.name for d in found if d.outputs]
 
     service, graphics = BackendService(), GraphicsService()
-    servers, problem = backends.tool_servers()
+    servers = read_list(servers_path())
     choices = WindowChoices(
         frontends=tuple((key, spec.label) for key, spec in FRONT_ENDS.items() if spec.make is None),
         backends=service.providers,
-        mcp_servers=tuple(servers),
+        mcp_servers=servers.usable,
         weighty=tuple(key for key, spec in FRONT_ENDS.items() if spec.weights),
     )
     settings = Settings.load()
-    settings.notice = " ".join(filter(None, (settings.notice, problem, backends.price_table()[1])))
+    settings.notice = " ".join(filter(None, (settings.notice, servers.notice, backends.price_table()[1])))
     with start_logging(log_folder(), stream=sys.stderr) as log, qt_logged(log.flush), MODELS.keeping():
         diagnostics = Diagnostics(settings, log.entries)
         services = WindowServices(

@@ -24,7 +24,8 @@ from app.services.api_keys import api_key
 from app.session.control import ROUTER, BackendChoice, ToolChoice
 from app.settings.declarations import Settings
 from app.settings.paths import model_records_path, prices_path, servers_path
-from app.tools import MCP_PREFIX, Toolbox, load_servers, make_toolbox, named_servers
+from app.tools.server_list import named_servers
+from app.tools.toolbox import MCP_PREFIX, Toolbox, make_toolbox
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import SETTING_LIST
 
@@ -133,12 +134,6 @@ def tools(choice: ToolChoice) -> Toolbox:
     names = [name.removeprefix(MCP_PREFIX) for name in choice.names if name.startswith(MCP_PREFIX)]
     servers = named_servers(servers_path(), names)
     return make_toolbox(choice.names, folders=[Path(folder) for folder in choice.folders], servers=servers)
-
-
-def tool_servers() -> tuple[list[str], str]:
-    """Returns the names of the user's MCP servers, and an error message if the list can't be read."""
-    servers, problem = load_servers(servers_path())
-    return [server.name for server in servers], problem
 
 
 @functools.cache

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from app.session.control import UserError
 from app.settings.paths import servers_path
-from app.tools import ToolError, change_list, offered, read_list, server_of, wrong_entry
-from app.tools.server_list import ServerEntry, ServerList
+from app.tools.base import ToolError
+from app.tools.mcp_connection import offered
+from app.tools.server_list import ServerEntry, ServerList, change_list, read_list, server_of, wrong_entry
 
 TEST_SECONDS = 60.0
 """How long a server may take to start during a test; it may have to be downloaded first."""

@@ -105,7 +105,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """The tools that the model may use: keys of `app.tools.TOOLS` or `mcp:NAME`, and the folders it may read."""
+    """The tools that the model may use: built-in ones or `mcp:NAME` by name, and the folders it may read."""
 
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()

@@ -219,27 +219,11 @@ class ServerList:
         """The names of the usable entries, in the file's order."""
         return tuple(entry.name for entry in self.entries if not (entry.off or entry.trouble))
 
-
-def load_servers(path: Path) -> tuple[list[McpServer], str]:
-    """Returns the usable servers, and a user-facing message about errors in the file, or "".
-
-    A missing file counts as empty. Entries with `"disabled": true` are skipped. Never raises for invalid contents.
-    """
-    document, trouble = _read(path)
-    if trouble:
-        return [], f"{trouble[0]}: none is used. {trouble[1]}"
-    servers, wrong = [], []
-    for name, entry in _entries_of(document).items():
-        if isinstance(entry, dict) and entry.get("disabled") is True:
-            continue
-        fault = fault_of(entry)
-        if fault:
-            wrong.append(f"“{name}” {fault}")
-        else:
-            servers.append(server_from(name, entry))
-    if wrong:
-        return servers, f"In the list of MCP servers {'; '.join(wrong)}: left out. Put {path} right."
-    return servers, ""
+    @property
+    def notice(self) -> str:
+        """A user-facing message about the file or about entries in it that can't be used, or empty."""
+        wrong = [entry.trouble for entry in self.entries if entry.trouble and not entry.off]
+        return self.trouble or (f"In the list of MCP servers: {' '.join(wrong)}" if wrong else "")
 
 
 def named_servers(path: Path, names: Collection[str]) -> list[McpServer]:

@@ -8,12 +8,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from app.tools.base import Tool, ToolError, ToolResult, ToolSpec
+from app.tools.calculator import Calculator
+from app.tools.clock import Clock
+from app.tools.files import files_tools
 from app.tools.mcp_connection import McpConnection, McpTool
 from app.tools.mcp_tool import McpServer, tool_name
+from app.tools.server_list import NOT_LISTED
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_TEXT_CHARS, Refused
 from app.untrusted.text import harmless
@@ -190,3 +197,49 @@ def _shorten(text: str) -> str:
         return text
     note = _CUT.format(len(text))
     return text[: TOOL_TEXT_CHARS - len(note)] + note
+
+
+MCP_PREFIX = "mcp:"
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """A built-in tool as shown to the user. `help` describes what it can access and do."""
+
+    label: str
+    help: str
+
+
+TOOLS = MappingProxyType(
+    {
+        "calculator": BuiltIn("Calculator", "Works out arithmetic; sees nothing but the expression."),
+        "clock": BuiltIn("Clock", "Tells the model the date, the time and your time zone."),
+        "files": BuiltIn(
+            "Files",
+            "Lists, reads and searches the folders you name, hidden files excepted, and changes nothing; what it "
+            "reads goes to the model you have chosen.",
+        ),
+    }
+)
+
+
+def make_toolbox(names: Collection[str], *, folders: Sequence[Path] = (), servers: Sequence[McpServer] = ()) -> Toolbox:
+    """Returns an unopened toolbox with the tools in `names`: keys of `TOOLS`, or "mcp:NAME" for one of `servers`.
+
+    The tools are in the order of `TOOLS` and `servers`. If a named server is not in `servers`, `Toolbox.open` returns a
+    message about it. Raises ToolError for any other unknown name.
+    """
+    unknown = sorted(name for name in names if name not in TOOLS and not name.startswith(MCP_PREFIX))
+    if unknown:
+        raise ToolError(f"There is no tool “{unknown[0]}”: there are {', '.join(TOOLS)}, and {MCP_PREFIX}NAME.")
+    tools: list[Tool] = []
+    if "calculator" in names:
+        tools.append(Calculator())
+    if "clock" in names:
+        tools.append(Clock())
+    if "files" in names:
+        tools += files_tools(folders)
+    requested = {name.removeprefix(MCP_PREFIX) for name in names if name.startswith(MCP_PREFIX)}
+    chosen = [server for server in servers if server.name in requested]
+    missing = sorted(requested - {server.name for server in chosen})
+    return Toolbox(tools, servers=[*chosen, *(McpServer(name, trouble=NOT_LISTED) for name in missing)])

@@ -312,7 +312,7 @@ def test_what_a_tools_second_round_costs_is_counted_though_it_was_cut_off() -> N
             return ScriptedAnswer(tuple(f" word{n}" for n in range(200)), 0.1, 0.1)
         return ScriptedAnswer((ToolCall("1", "calculator", '{"expression": "1+1"}'), Usage(100, 10)))
 
-    from app.tools import make_toolbox
+    from app.tools.toolbox import make_toolbox
 
     talk = simulate(
         QUESTION,

@@ -20,8 +20,9 @@ from app.gui.oracle.revisions import OracleLog
 from app.routing.policy import Route, RoutePolicy
 from app.session.control import BackendChoice, Style, ToolChoice
 from app.session.session import Session
-from app.tools import McpServer, Toolbox, make_toolbox
 from app.tools.calculator import Calculator
+from app.tools.mcp_tool import McpServer
+from app.tools.toolbox import Toolbox, make_toolbox
 from tests.session.test_swaps import QUESTION, Makers, at, choose, words_of
 from tests.support.scripted import ScriptedTurn
 from tests.support.talks import Talk, change, hand_over, simulate

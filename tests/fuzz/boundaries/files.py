@@ -24,7 +24,7 @@ from app.session.control import UserError
 from app.session.recorder import EVENTS_FILE
 from app.settings.storage import read_stored, write_stored
 from app.tools.base import ToolError
-from app.tools.server_list import change_list, load_servers, read_list
+from app.tools.server_list import change_list, read_list
 from app.untrusted.text import harmless
 from tests.fuzz.boundary import Boundary
 from tests.fuzz.mutations import changed_bytes, json_bytes, lines_of
@@ -73,13 +73,12 @@ _SERVERS = [
 async def _servers(data: bytes, folder: Path) -> str:
     path = folder / "mcp.json"
     path.write_bytes(data)
-    _, told = await asyncio.to_thread(load_servers, path)
     listed = await asyncio.to_thread(read_list, path)
     try:
         await asyncio.to_thread(change_list, path, listed.entries[:1])
     except ToolError as error:
         return str(error)
-    return told or listed.trouble
+    return listed.notice
 
 
 _ROUTES = [{"everyday": {"provider": "ollama", "model": "m", "base_url": ""}, "stem": {"provider": "router"}, "x": 5}]

@@ -16,10 +16,11 @@ import pytest
 
 from app.services.tool_server_service import ToolServerService
 from app.session.control import UserError
-from app.tools import McpServer, Toolbox, ToolError, load_servers
+from app.tools.base import ToolError
 from app.tools.mcp_connection import McpConnection
-from app.tools.mcp_tool import tool_name
+from app.tools.mcp_tool import McpServer, tool_name
 from app.tools.server_list import ServerEntry
+from app.tools.toolbox import Toolbox
 from tests.support.child import is_running
 from tests.support.odd_mcp_peer import answer_to
 from tests.support.servers import closed_port_url
@@ -215,57 +216,6 @@ def test_names_fit_every_model() -> None:
 def test_what_may_be_secret_is_not_in_the_repr() -> None:
     server = McpServer("x", "run", ("--key", "k1"), {"KEY": "k2"}, "http://me:k3@host?key=k4")
     assert repr(server) == "McpServer(name='x', command='run')" and hash(server)
-
-
-def _load(tmp_path: Path, text: str) -> tuple[list[McpServer], str]:
-    path = tmp_path / "mcp.json"
-    path.write_text(text, "utf-8")
-    return load_servers(path)
-
-
-def test_the_usual_file_is_read(tmp_path: Path) -> None:
-    assert load_servers(tmp_path / "none.json") == ([], "")
-    assert _load(tmp_path, "{}") == ([], "")
-    entries = {
-        "files": {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "k"}},
-        "web": {"url": "https://example.org/mcp"},
-        "off": {"command": "x", "disabled": True},
-    }
-    assert _load(tmp_path, "\ufeff" + json.dumps({"mcpServers": entries, "other": 1})) == (
-        [McpServer("files", "npx", ("-y", "server"), {"KEY": "k"}), McpServer("web", url="https://example.org/mcp")],
-        "",
-    )
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"mcpServers": []}', pytest.param("[" * 100_000, id="deep"), '{"a": "topsecret"']
-)
-def test_a_broken_file_is_a_sentence(tmp_path: Path, text: str) -> None:
-    servers, sentence = _load(tmp_path, text)
-    assert servers == [] and "none is used" in sentence and "topsecret" not in sentence
-    (tmp_path / "mcp.json").write_bytes(b'{"\xff": 1}')
-    assert "UTF-8" in load_servers(tmp_path / "mcp.json")[1]
-    assert "cannot be read" in load_servers(tmp_path)[1]
-
-
-def test_a_wrong_entry_leaves_the_others(tmp_path: Path) -> None:
-    wrong: dict[str, Any] = {
-        "a": "topsecret",
-        "b": {},
-        "c": {"command": "x", "url": "http://topsecret"},
-        "d": {"url": "ftp://topsecret"},
-        "e": {"command": "x", "args": "topsecret"},
-        "f": {"command": "x", "env": {"KEY": 1}},
-        "g": {"url": "http://topsecret", "type": "sse"},
-        "h": {"url": "http://topsecret", "headers": {"Authorization": "topsecret\n"}},
-        "j": {"url": "http://topsecret", "headers": {"Host": "topsecret"}},
-        "k": {"url": "http://topsecret", "headers": {"Key": 1}},
-        "l": {"url": "http://topsecret", "headers": ["topsecret"]},
-        "i": {"command": ["topsecret"]},
-    }
-    servers, sentence = _load(tmp_path, json.dumps({"mcpServers": {**wrong, "good": {"command": "x"}}}))
-    assert servers == [McpServer("good", "x")]
-    assert all(f"“{name}” " in sentence for name in wrong) and "topsecret" not in sentence
 
 
 async def test_a_command_that_is_a_whole_line_is_not_repeated() -> None:

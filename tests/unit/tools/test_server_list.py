@@ -9,20 +9,23 @@ from typing import Any
 
 import pytest
 
-from app.tools import (
+from app.tools.base import ToolError
+from app.tools.mcp_tool import McpServer
+from app.tools.server_list import (
     ServerEntry,
-    ToolError,
     change_list,
-    load_servers,
-    make_toolbox,
     named_servers,
     read_list,
     server_of,
     wrong_entry,
 )
+from app.tools.toolbox import make_toolbox
 from tests.support.raising import raising
 
 FILES = {"command": "npx", "args": ["-y", "server"], "env": {"KEY": "topsecret"}, "timeout": 5}
+
+
+DEEP = pytest.param(b"[" * 100_000, id="deep")
 
 
 @pytest.fixture
@@ -57,6 +60,28 @@ def test_all_entries_are_read_and_no_value_of_their_env(path: Path) -> None:
     assert "“odd” is no object" in odd.trouble
     assert read_list(path).usable == ("files",)
     assert "topsecret" not in repr(read_list(path))
+    assert named_servers(path, ["files"]) == [McpServer("files", "npx", ("-y", "server"), {"KEY": "topsecret"})]
+
+
+def test_a_wrong_entry_leaves_the_others(path: Path) -> None:
+    wrong: dict[str, Any] = {
+        "a": "topsecret",
+        "b": {},
+        "c": {"command": "x", "url": "http://topsecret"},
+        "d": {"url": "ftp://topsecret"},
+        "e": {"command": "x", "args": "topsecret"},
+        "f": {"command": "x", "env": {"KEY": 1}},
+        "g": {"url": "http://topsecret", "type": "sse"},
+        "h": {"url": "http://topsecret", "headers": {"Authorization": "topsecret\n"}},
+        "j": {"url": "http://topsecret", "headers": {"Host": "topsecret"}},
+        "k": {"url": "http://topsecret", "headers": {"Key": 1}},
+        "l": {"url": "http://topsecret", "headers": ["topsecret"]},
+        "i": {"command": ["topsecret"]},
+    }
+    given(path, {**wrong, "good": {"command": "x"}, "off": {"url": "ftp://x", "disabled": True}})
+    found = read_list(path)
+    assert found.usable == ("good",) and "off" not in found.notice
+    assert all(f"“{name}” " in found.notice for name in wrong) and "topsecret" not in found.notice
 
 
 def test_what_is_changed_is_saved_and_the_rest_stays(path: Path) -> None:
@@ -87,7 +112,7 @@ def test_what_is_changed_is_saved_and_the_rest_stays(path: Path) -> None:
         "off": {"url": "https://a.b", "disabled": True},
         "new": {"url": "http://127.0.0.1:8000/mcp"},
     }
-    assert [server.name for server in load_servers(path)[0]] == ["papers", "new"]
+    assert read_list(path).usable == ("papers", "new")
 
 
 def test_names_may_be_swapped_and_an_entry_that_went_meanwhile_comes_back(path: Path) -> None:
@@ -114,7 +139,9 @@ def test_a_name_that_somebody_else_has_taken_is_refused_and_nothing_is_lost(path
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"[]", b'{"mcpServers": []}', b'{"mcpServers": {"topsecret\xff": 1}}'])
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"[]", b'{"mcpServers": []}', b'{"mcpServers": {"topsecret\xff": 1}}', DEEP]
+)
 def test_a_file_that_cannot_be_read_is_told_and_left_alone(path: Path, text: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(text)
@@ -192,7 +219,7 @@ def test_what_is_well_is_not_complained_about() -> None:
 
 def test_what_is_saved_can_be_used(path: Path) -> None:
     change_list(path, [ServerEntry("web", "address", url="HTTPS://[::1]:8443/mcp"), ServerEntry("c", command="x")])
-    assert read_list(path).usable == ("web", "c") and load_servers(path)[1] == ""
+    assert read_list(path).usable == ("web", "c") and read_list(path).notice == ""
 
 
 def test_a_draft_is_tried_with_the_env_that_the_file_has_for_it(path: Path) -> None:
@@ -243,8 +270,7 @@ async def test_a_server_that_cannot_be_used_is_told_with_its_reason(path: Path) 
 def test_a_pipe_in_the_lists_place_is_not_waited_for(path: Path) -> None:
     path.parent.mkdir(parents=True)
     os.mkfifo(path)
-    assert "cannot be read, since it is no file, but a pipe" in load_servers(path)[1]
-    assert "cannot be read" in read_list(path).trouble
+    assert "cannot be read, since it is no file, but a pipe" in read_list(path).notice
 
 
 @pytest.mark.skipif(" " in sys.executable, reason="this Python's own path has a space")

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.tools import TOOLS, McpServer, Toolbox, ToolError, ToolSpec, make_toolbox
+from app.tools.base import ToolError, ToolSpec
+from app.tools.mcp_tool import McpServer
+from app.tools.toolbox import TOOLS, Toolbox, make_toolbox
 
 SCHEMA = {
     "type": "object",
