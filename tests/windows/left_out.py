@@ -24,7 +24,6 @@ LEFT_OUT = {
     "tests/unit/research": _FOR_DEVELOPERS,
     "tests/unit/test_translations.py": _FOR_DEVELOPERS,
     "tests/unit/history/test_corruption.py::test_random_damage_costs_no_talk_that_sqlite_can_read": _AT_RANDOM,
-    "tests/unit/history/test_history_importing.py::test_any_contents_end_in_a_conversation_or_a_sentence": _AT_RANDOM,
     "tests/unit/history/test_history_property.py": _AT_RANDOM,
     "tests/unit/session/test_recordings.py::test_any_recording_is_told_or_refused_in_a_sentence": _AT_RANDOM,
     "tests/session/test_oracle_property.py": _AT_RANDOM,

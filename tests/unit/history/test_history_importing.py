@@ -4,13 +4,10 @@ import json
 import os
 import sys
 import wave
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from app.conversation.event_json import EVENT_TYPES, checked_event, to_json
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, MOST_DOCUMENTS
@@ -48,17 +45,11 @@ DEEP = "[" * 200_000 + "]" * 200_000
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "no valid JSON"),
         (b"\xff\xfe\x00", "no text"),
         (b"{", "no valid JSON"),
         pytest.param(DEEP.encode(), "nested deeper than 24 levels", id="deep"),
         (b"[]", "not of the form that is expected"),
-        (b"null", "not of the form that is expected"),
         (b'{"format": ["kame-conversation"]}', "no conversation that KAME"),
-        (json.dumps(document()).replace("5.0", "NaN").encode(), "NaN, which is no number"),
-        pytest.param(
-            json.dumps(document()).replace("5.0", "9" * 5000).encode(), "a number that is too long", id="long number"
-        ),
         (document(version=3), "another version"),
         (document(version=1), "another version"),
         (document(version=None), "its version makes no sense"),
@@ -75,9 +66,7 @@ DEEP = "[" * 200_000 + "]" * 200_000
         (document(setup=[]), "how it was held"),
         (document(setup={"backend": "x"}), "how it was held"),
         (document(setup={"style": {"length": "huge"}}), "how it was held"),
-        (document(setup={"tools": {"names": [1]}}), "how it was held"),
         (document(setup={"documents": [{"name": "a", "text": 1}]}), "how it was held"),
-        (document(setup={"documents": ["a"]}), "how it was held"),
         (document(setup={"documents": {"name": "a"}}), "how it was held"),
         (document(setup={"cap": "much"}), "how it was held"),
         (document(setup={"virus": 1}), "how it was held"),
@@ -166,36 +155,6 @@ def test_documents_come_in_without_folders_and_no_longer_than_they_are_kept(tmp_
     documents = read(path).setup.documents
     assert len(documents) == MOST_DOCUMENTS and {(one.name, one.cut) for one in documents} == {("long.txt", 0)}
     assert len(documents[0].text.encode()) <= LONG_DOCUMENT_BYTES and documents[0].text.startswith("word \ufffd word")
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@given(data=st.data())
-def test_any_contents_end_in_a_conversation_or_a_sentence(
-    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    whole = json.loads(json.dumps(document(setup={"backend": {"provider": "x"}, "style": {}, "tools": {}})))
-    for _ in range(data.draw(st.integers(1, 3))):
-        place: Any = whole
-        while True:
-            key = data.draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
-            if not isinstance(place[key], dict | list) or not place[key] or data.draw(st.integers(0, 4)) == 0:
-                break
-            place = place[key]
-        place[key] = data.draw(JSON)
-    path = tmp_path_factory.getbasetemp() / "fuzzed.json"
-    path.write_text(json.dumps(whole))
-    try:
-        imported = read(path)
-    except UserError as error:
-        assert str(error).endswith(".")
-    else:
-        assert any(talk.events for talk in imported.talks) and imported.setup == replace(imported.setup)
 
 
 def _sound(path: Path, seconds: float = 1.0) -> None:
