@@ -1,6 +1,7 @@
 """JSON from outside is read within its bounds, or refused with a clause that says why."""
 
 import json
+import threading
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -74,18 +75,10 @@ def test_reads_what_is_within_its_bounds(value: Any, plain: bool) -> None:
         assert _depth(value) <= ANY.depth
 
 
-@given(st.text(st.sampled_from('[]{}",:\\ 019eE.-+tfn\u202e\ud83d'), max_size=60))
-def test_anything_else_is_refused(text: str) -> None:
+@given(st.text(st.sampled_from('[]{}",:\\ 019eE.-+tfn\u202e\ud83d'), max_size=60) | st.binary(max_size=60))
+def test_anything_else_is_read_or_refused(text: str | bytes) -> None:
     try:
         read_json(text, ANY)
-    except Refused as error:
-        assert str(error).startswith("it ")
-
-
-@given(st.binary(max_size=60))
-def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    try:
-        read_json(data, ANY)
     except Refused as error:
         assert str(error).startswith("it ")
 
@@ -104,6 +97,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         ("[" + "9" * 400 + ".0]", "too long"),
         ("[" + "9" * 5000 + "]", "too long"),
         ("{'a': 1}", "no valid JSON (line 1"),
+        ('[\n"a",\n{"b": 1}\n}', "no valid JSON (line 4:"),
         ("", "no valid JSON"),
         (b"\xff\xfe\x00", "no text in UTF-8"),
     ],
@@ -132,3 +126,38 @@ def test_a_nested_text_of_megabytes_takes_neither_memory_nor_time() -> None:
     tracemalloc.stop()
     assert peak < 40 * 2**20
     assert spent < 5
+
+
+# -- megabytes of JSON are read value by value: other threads go on meanwhile, and the bounds hold
+
+
+@pytest.mark.slow
+def test_other_threads_get_their_turns() -> None:
+    turns, done = 0, threading.Event()
+
+    def take_turns() -> None:
+        nonlocal turns
+        while not done.is_set():
+            time.sleep(0.001)
+            turns += 1
+
+    events = [{"type": "AssistantSaid", "at": 0.08 * number, "text": f"word {number}"} for number in range(40_000)]
+    text = json.dumps(events)
+    other = threading.Thread(target=take_turns)
+    other.start()
+    try:
+        assert read_json(text, Limits(16 * 2**20, items=500_000, kind=list)) == events
+    finally:
+        done.set()
+        other.join()
+    assert turns > 30, "the interpreter was held"
+
+
+def test_no_more_values_are_made_than_are_accepted() -> None:
+    text = "[" + "1.5," * 2_000_000 + "1.5]"
+    tracemalloc.start()
+    with pytest.raises(Refused, match="more than 10,000 values"):
+        read_json(text, Limits(16 * 2**20, kind=list))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * 2**20
