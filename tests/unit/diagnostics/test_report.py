@@ -1,6 +1,7 @@
 """Tests the diagnostics report, which holds no key, and the probes of the machine, also when something hangs."""
 
 import asyncio
+import gzip
 import json
 import logging
 import os
@@ -42,9 +43,10 @@ from app.platform import nvidia
 from app.platform.nvidia import Card as NvidiaCard
 from app.platform.nvidia import Driver
 from app.settings.declarations import Settings
+from app.untrusted.limits import MB
 from tests.support.leaks import SECRET, places_with
 from tests.support.raising import raising
-from tests.support.servers import Act, serving, telling
+from tests.support.servers import Act, serving, telling, without_end
 
 CANARY = "canary/Zq7+tT=vX2~k81mWq"
 """Has no known form of a key."""
@@ -322,8 +324,10 @@ def test_the_models_of_an_ollama_that_converse_are_listed(monkeypatch: pytest.Mo
     assert found == (OllamaModel("gpt-oss:120b-cloud", 0), OllamaModel("gemma3:4b", 3_300_000_000))
     with serving(listing()) as url:
         assert probe_ollama(url) == ()
-    with serving(telling(b"<html>Something else</html>")) as url:
-        assert probe_ollama(url) is None
+    bomb = telling(gzip.compress(bytes(100 * MB)), Content_Encoding="gzip")
+    for act in (telling(b"<html>"), bomb, without_end, telling(b'{"models": ' + b"[" * 100_000)):
+        with serving(act) as url:
+            assert probe_ollama(url) is None
     assert probe_ollama("nonsense") is None and probe_ollama(NOBODY) is None
 
 

@@ -1,6 +1,5 @@
 """Documents, small files, settings that hold JSON, the router's table and children's lines, whatever they hold."""
 
-import gzip
 import io
 import json
 import os
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from app.conversation.prompt import LONG_DOCUMENT_BYTES, Document
-from app.diagnostics.machine import probe_ollama
 from app.diagnostics.redaction import redactor
 from app.diagnostics.report import _shown
 from app.gui.oracle import card
@@ -26,7 +24,6 @@ from app.session.control import BackendChoice, UserError
 from app.untrusted.files import read_json_line, read_line
 from app.untrusted.limits import CHILD_LINE, DOCUMENT_BYTES, MB, Limits, Refused
 from tests.support.pdf import pdf_of
-from tests.support.servers import serving, telling, without_end
 
 ODD = {
     "deep list": "[" * 100_000,
@@ -86,16 +83,6 @@ def test_what_a_launcher_prints_among_its_reports_is_passed_over() -> None:
         stdout = io.BytesIO(b"\n".join([b"[" * 50_000, b"x" * MB, b"[1]", b'{"step": "Fetching"}', b""]))
 
     assert list(_reports(Child())) == [{"step": "Fetching"}]  # type: ignore[arg-type]
-
-
-def test_an_ollama_that_answers_oddly_is_none() -> None:
-    bomb = telling(gzip.compress(bytes(100 * MB)), Content_Encoding="gzip")
-    for act in (bomb, without_end, telling(b'{"models": ' + b"[" * 100_000)):
-        with serving(act) as url:
-            assert probe_ollama(url) is None
-    with serving(telling(json.dumps({"models": [{"name": "a", "size": 7}]}).encode())) as url:
-        [model] = probe_ollama(url)
-    assert (model.name, model.bytes) == ("a", 7)
 
 
 STEM = {"provider": "ollama", "model": "gemma3:4b"}

@@ -168,15 +168,11 @@ async def test_only_https_is_asked(feed: Feed, tmp_path: Path) -> None:
     assert feed.requests == []
 
 
-async def test_a_server_that_nobody_vouches_for_is_not_believed(feed: Feed, tmp_path: Path) -> None:
+async def test_a_server_that_nobody_vouches_for_or_that_is_not_there_is_told(feed: Feed, tmp_path: Path) -> None:
     feed.tells({"version": "0.2.0", "page": PAGE})
-    one = UpdateService(f"{feed.url}/feed", version="0.1.0", path=tmp_path / "x.json", clock=Now())
-    assert "can't be reached" in await refused(one)
-
-
-async def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
-    one = UpdateService("https://127.0.0.1:9/feed", version="0.1.0", path=tmp_path / "x.json", clock=Now())
-    assert "can't be reached" in await refused(one)
+    for name, url in (("a", feed.url), ("b", "https://127.0.0.1:9")):
+        one = UpdateService(f"{url}/feed", version="0.1.0", path=tmp_path / name, clock=Now())
+        assert "can't be reached" in await refused(one)
 
 
 @pytest.mark.parametrize(
