@@ -1,13 +1,16 @@
-"""Tests the parts of a set-up: which Python, when an environment is ready, missing parts, removed variables."""
+"""Tests the parts of a set-up: which Python, when an environment is ready, missing parts, variables, locks."""
 
+import errno
 import os
 import sys
 
 import pytest
 
 from installation import card, environment, stamp, steps, system_parts
+from installation.exclusion import lock_file, only_one
 from installation.places import Places
 from installation.steps import Steps
+from tests.support.raising import raising
 from tests.unit.packaging.fakes import fake_python, posix_only, program, ready, stamp_of
 
 
@@ -72,35 +75,23 @@ def test_windows_launchers_list_is_read():
     ]
 
 
+CHANGES = {
+    "interrupted install": stamp.begin_install,
+    "changed uv": lambda project: (project.locks / "uv.txt").write_text("other==2.0\n"),
+    "changed app": lambda project: (project.locks / "app.txt").write_text("other==2.0\n"),
+    "changed models": lambda project: (project.locks / "models.txt").write_text("other==2.0\n"),
+    "base gone": lambda project: program(project.python, "exit 127"),
+    "base replaced": lambda project: program(project.python, "echo 3.13"),
+}
+
+
 @posix_only
-def test_unchanged_locks_need_no_set_up(project):
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_set_up_is_needed_at_first_and_after_a_change(project, change):
     assert not ready(project)
     stamp.write_stamp(project, stamp_of(project))
     assert ready(project)
-
-
-@posix_only
-def test_an_interrupted_install_is_redone(project):
-    stamp.write_stamp(project, stamp_of(project))
-    stamp.begin_install(project)
-    assert not ready(project)
-    stamp.write_stamp(project, stamp_of(project))
-    assert ready(project)
-
-
-@posix_only
-@pytest.mark.parametrize("name", ["uv.txt", "app.txt", "models.txt"])
-def test_a_changed_lock_is_redone(project, name):
-    stamp.write_stamp(project, stamp_of(project))
-    (project.locks / name).write_text("other==2.0\n")
-    assert not ready(project)
-
-
-@posix_only
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"schema": 0}', '{"schema": 1, "venv": "other"}'])
-def test_an_invalid_stamp_counts_as_none(project, text):
-    project.stamp.write_text(text)
-    assert stamp.read_stamp(project) == {}
+    change(project)
     assert not ready(project)
 
 
@@ -112,10 +103,10 @@ def test_a_moved_environment_is_made_again(project, tmp_path):
 
 
 @posix_only
-@pytest.mark.parametrize("script", ["exit 127", "echo 3.13"], ids=["base gone", "base replaced"])
-def test_an_environment_whose_python_changed_is_made_again(project, script):
-    stamp.write_stamp(project, stamp_of(project))
-    program(project.python, script)
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"schema": 0}', '{"schema": 1, "venv": "other"}'])
+def test_an_invalid_stamp_counts_as_none(project, text):
+    project.stamp.write_text(text)
+    assert stamp.read_stamp(project) == {}
     assert not ready(project)
 
 
@@ -227,3 +218,24 @@ def test_misleading_variables_are_removed_and_network_settings_kept():
     assert not leaking.keys() & cleaned.keys()
     assert kept.items() <= cleaned.items()
     assert cleaned["PIP_USER"] == "0"
+
+
+@posix_only
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_disk_without_locks_stops_no_set_up(tmp_path, monkeypatch, number):
+    monkeypatch.setattr("fcntl.flock", raising(OSError(number, os.strerror(number))))
+    said = []
+    with only_one(tmp_path / "lock", Steps(tmp_path / "log", said.append)):
+        pass
+    assert said == []
+
+
+@posix_only
+def test_a_lock_on_a_removed_file_is_ignored(tmp_path):
+    lock = tmp_path / "lock"
+    with only_one(lock, Steps(tmp_path / "log")):
+        assert lock_file(lock) is None
+        lock.unlink()
+        other = lock_file(lock)
+    assert other is not None and lock.exists()
+    os.close(other)
