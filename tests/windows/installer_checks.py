@@ -1,16 +1,14 @@
 """Check the Windows installers on a Windows machine: install, set up, repair, upgrade, interrupt, uninstall.
 
-Plain functions, each of which raises AssertionError; the tests call them with a `Machine`, which runs programs.
+Plain functions, each of which raises AssertionError.
 """
 
 from __future__ import annotations
 
-import subprocess
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+
+from tests.windows.wine import Finished, Wine
 
 UNINSTALL_KEY = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Uninstall\KAME Desktop"
 PROGRAM = r"\AppData\Local\Programs\KAME Desktop"
@@ -21,56 +19,23 @@ NOT_INSTALLED_HERE = ("environment", "environment.lock", "environment.log")
 """What a set-up leaves beside the installer's files."""
 
 
-class Finished(Protocol):
-    """A program that has ended."""
-
-    code: int
-    printed: str
-
-
-class Machine(Protocol):
-    """A Windows machine, or Wine: `home` is the user's profile as a path of this machine."""
-
-    home: Path
-    env: dict[str, str]
-
-    def run(
-        self,
-        program: Path | str,
-        *arguments: str,
-        seconds: float = ...,
-        cwd: Path | None = ...,
-        env: Mapping[str, str] | None = ...,
-    ) -> Finished:
-        """Run a program to its end."""
-
-    def started(self, program: Path | str, *arguments: str) -> AbstractContextManager[subprocess.Popen]:
-        """Run a program during the block."""
-
-    def windows(self, path: Path) -> str:
-        """Return the Windows path of a path of this machine."""
-
-    def end(self) -> None:
-        """End every program, as a power failure does."""
-
-
-def folder_of(machine: Machine) -> Path:
+def folder_of(machine: Wine) -> Path:
     """Return the program's folder."""
     return machine.home / "AppData" / "Local" / "Programs" / "KAME Desktop"
 
 
-def data_of(machine: Machine) -> Path:
+def data_of(machine: Wine) -> Path:
     """Return the folder of settings, conversations and weights."""
     return machine.home / "AppData" / "Local" / "kame-desktop"
 
 
-def shortcut_of(machine: Machine) -> Path:
+def shortcut_of(machine: Wine) -> Path:
     """Return the Start menu's shortcut."""
     menu = machine.home / "AppData" / "Roaming" / "Microsoft" / "Windows" / "Start Menu"
     return menu / "Programs" / "KAME Desktop.lnk"
 
 
-def install(machine: Machine, installer: Path) -> Path:
+def install(machine: Wine, installer: Path) -> Path:
     """Install silently; return the program's folder. Checks everything that Windows shows of it."""
     done = machine.run(installer, "/S", seconds=INSTALL_SECONDS, env=OTHER_PYTHON)
     assert done.code == 0, done.printed
@@ -96,14 +61,14 @@ def install(machine: Machine, installer: Path) -> Path:
     return folder
 
 
-def is_on_path(machine: Machine) -> bool:
+def is_on_path(machine: Wine) -> bool:
     """Tell whether the program's folder is on the user's PATH."""
     # `reg` writes umlauts in another code page, so the user's name is not compared.
     path = registry(machine, r"HKCU\Environment").get("Path", "")
     return any(part.endswith(PROGRAM) for part in path.split(";"))
 
 
-def registry(machine: Machine, key: str) -> dict[str, str]:
+def registry(machine: Wine, key: str) -> dict[str, str]:
     """Returns the values of a key of the registry; empty if there is none."""
     for _ in range(3):
         done = machine.run("reg", "query", key)
@@ -114,7 +79,7 @@ def registry(machine: Machine, key: str) -> dict[str, str]:
     return {row[0]: row[2] if len(row) > 2 else "" for row in rows} if done.code == 0 else {}
 
 
-def set_up(machine: Machine, folder: Path) -> str:
+def set_up(machine: Wine, folder: Path) -> str:
     """Set the environment up with the command; return its output. Checks that it leaves nothing else."""
     done = command(machine, folder, "setup", seconds=SET_UP_SECONDS)
     assert done.code == 0, done.printed
@@ -123,12 +88,12 @@ def set_up(machine: Machine, folder: Path) -> str:
     return done.printed
 
 
-def command(machine: Machine, folder: Path, *words: str, seconds: float = 120.0) -> Finished:
+def command(machine: Wine, folder: Path, *words: str, seconds: float = 120.0) -> Finished:
     """Run the command `kame-desktop` as in a terminal."""
     return machine.run(folder / "kame-desktop.exe", *words, seconds=seconds, cwd=machine.home)
 
 
-def check_exit_code_and_letters(machine: Machine, folder: Path) -> None:
+def check_exit_code_and_letters(machine: Wine, folder: Path) -> None:
     """The command passes on exit codes, spaces and umlauts, whatever the user's Python variables are."""
     words = ("ask", "--backend", "no such model – übel", "two words")
     done = machine.run(folder / "kame-desktop.exe", *words, cwd=machine.home, env=OTHER_PYTHON)
@@ -136,7 +101,7 @@ def check_exit_code_and_letters(machine: Machine, folder: Path) -> None:
     assert "“no such model – übel”" in done.printed, done.printed
 
 
-def check_repair(machine: Machine, folder: Path) -> None:
+def check_repair(machine: Wine, folder: Path) -> None:
     """A deleted and a changed file of the packages are restored."""
     site = folder / "environment" / "Lib" / "site-packages"
     gone, changed = site / "numpy" / "__init__.py", site / "soxr" / "__init__.py"
@@ -150,7 +115,7 @@ def check_repair(machine: Machine, folder: Path) -> None:
     assert gone.is_file() and changed.read_bytes() == before
 
 
-def check_damaged_program(machine: Machine, folder: Path, installer: Path) -> None:
+def check_damaged_program(machine: Wine, folder: Path, installer: Path) -> None:
     """A deleted file of the program itself is found, and an upgrade restores it.
 
     Even where the installation's own Python can't ask the app to close any more.
@@ -165,7 +130,7 @@ def check_damaged_program(machine: Machine, folder: Path, installer: Path) -> No
     assert file.is_file() and python.is_file()
 
 
-def check_cut_off_upgrade(machine: Machine, installer: Path) -> None:
+def check_cut_off_upgrade(machine: Wine, installer: Path) -> None:
     """A power failure while the installer writes its files leaves the old version as it was."""
     folder = folder_of(machine)
     written = folder / "kame-desktop.new" / "app" / "cli" / "parser.py"
@@ -179,7 +144,7 @@ def check_cut_off_upgrade(machine: Machine, installer: Path) -> None:
     check_exit_code_and_letters(machine, folder)
 
 
-def check_upgrade(machine: Machine, installer: Path) -> None:
+def check_upgrade(machine: Wine, installer: Path) -> None:
     """Installing over it removes the old program's files, keeps the environment, and changes nothing of the user's."""
     folder, data = folder_of(machine), data_of(machine)
     (folder / "app" / "old_module.py").write_text("of an older version\n")
@@ -196,7 +161,7 @@ def check_upgrade(machine: Machine, installer: Path) -> None:
     assert {path: path.read_bytes() for path in mine} == before
 
 
-def check_interrupted(machine: Machine, folder: Path, after: float) -> None:
+def check_interrupted(machine: Wine, folder: Path, after: float) -> None:
     """A set-up interrupted by a power failure after some seconds is repaired by the next one."""
     removed = command(machine, folder, "remove-environment")
     assert removed.code == 0, removed.printed
@@ -210,14 +175,14 @@ def check_interrupted(machine: Machine, folder: Path, after: float) -> None:
     check_imports(machine, folder)
 
 
-def check_imports(machine: Machine, folder: Path) -> None:
+def check_imports(machine: Wine, folder: Path) -> None:
     """The environment's Python can import the native packages."""
     code = "import numpy, onnxruntime, ctranslate2, xllamacpp, PySide6.QtWidgets; print('loaded')"
     done = machine.run(folder / "environment" / "Scripts" / "python.exe", "-P", "-c", code, cwd=machine.home)
     assert (done.code, done.printed.strip()) == (0, "loaded"), done.printed
 
 
-def check_without_network(machine: Machine, folder: Path) -> None:
+def check_without_network(machine: Wine, folder: Path) -> None:
     """Without the package registry the set-up says so, leaves no environment, and the next one continues."""
     assert command(machine, folder, "remove-environment").code == 0
     # Nothing listens on this port.
@@ -230,7 +195,7 @@ def check_without_network(machine: Machine, folder: Path) -> None:
     assert not (folder / "environment").exists()
 
 
-def uninstaller(machine: Machine, *options: str) -> list[Path | str]:
+def uninstaller(machine: Wine, *options: str) -> list[Path | str]:
     """Return the command for a silent uninstallation."""
     folder = folder_of(machine)
     # With `_?=` the uninstaller does its work in this process, instead of in a copy that can't be waited for. It needs
@@ -253,7 +218,7 @@ def hinder_path_once(folder: Path) -> None:
     script.write_text(text.replace(future, future + once), "utf-8")
 
 
-def uninstall(machine: Machine, *options: str) -> None:
+def uninstall(machine: Wine, *options: str) -> None:
     """Uninstall silently. Checks that nothing of the program stays; with /PURGE nothing of the user's either."""
     folder, data = folder_of(machine), data_of(machine)
     before = {path.name for path in data.iterdir()} if data.exists() else set()
