@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import hashlib
 import logging
+import math
 import shutil
 import tempfile
-import time
 import traceback
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -23,35 +23,22 @@ SECONDS = 30.0
 """The time for one input; a well-behaved reader takes some milliseconds."""
 
 
-@dataclass
-class Tally:
-    """What the inputs of one boundary have led to.
-
-    `stall`: the longest of the event loop, in seconds. `peak`: the most memory of the process, in bytes. `slowest` and
-    `largest`: the inputs that led to them.
-    """
-
-    inputs: int = 0
-    refused: int = 0
-    seconds: float = 0.0
-    stall: float = 0.0
-    peak: int = 0
-    slowest: bytes = b""
-    largest: bytes = b""
-    defects: dict[str, str] = field(default_factory=dict)
-
-
 class Defect(AssertionError):
     """An input that a boundary did not stand, with what happened."""
 
 
 class Fuzzer:
-    """Runs inputs in a process of its own home folder, whose hooks stay until the process ends."""
+    """Runs inputs in a process of its own home folder, whose hooks stay until the process ends.
 
-    def __init__(self) -> None:
+    An input may hold the event loop up for `most_stall` seconds, and take `most_memory` bytes. `inputs`: how many each
+    boundary has stood, by its name.
+    """
+
+    def __init__(self, most_stall: float = math.inf, most_memory: float = math.inf) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="kame-fuzz-"))
         self.watch = Watch([self.home, Path(tempfile.gettempdir())])
-        self.tallies: dict[str, Tally] = {}
+        self.inputs: Counter[str] = Counter()
+        self._most_stall, self._most_memory = most_stall, most_memory
         self._runner = asyncio.Runner()
         logging.getLogger().addHandler(logging.NullHandler())  # warnings go to the app's log, not to standard error
 
@@ -62,29 +49,25 @@ class Fuzzer:
 
     def check(self, boundary: Boundary, data: bytes) -> str:
         """Gives one input to a boundary; returns what the user was told. Raises Defect."""
-        tally = self.tallies.setdefault(boundary.name, Tally())
         folder = self.home / "input"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         self.watch.found.clear()
         self.watch.longest_stall = 0.0
-        forget_peak()
-        began = time.monotonic()
+        before = forget_peak()
         try:
             with self.watch.watching():
                 told = self._runner.run(self._take(boundary, data, folder))
             check_told(told)
         except Exception as error:
             raise Defect("".join(traceback.format_exception(error)[-3:])[-3_000:]) from error
+        if self.watch.longest_stall > self._most_stall:
+            self.watch.found.append(f"the event loop was held up for {self.watch.longest_stall:.1f} s")
+        if (taken := peak_bytes() - before) > self._most_memory:
+            self.watch.found.append(f"it took {taken / 2**20:.0f} MB of memory")
         if self.watch.found:
             raise Defect("; ".join(self.watch.found)[:3_000])
-        tally.inputs += 1
-        tally.refused += bool(told)
-        tally.seconds += time.monotonic() - began
-        if self.watch.longest_stall > tally.stall:
-            tally.stall, tally.slowest = self.watch.longest_stall, data
-        if (peak := peak_bytes()) > tally.peak:
-            tally.peak, tally.largest = peak, data
+        self.inputs[boundary.name] += 1
         return told
 
     def search(self, boundary: Boundary, examples: int, seed: int, on_defect: Callable[[Path, str], None]) -> None:
@@ -115,8 +98,9 @@ class Fuzzer:
             if not failed or isinstance(error, KeyboardInterrupt):
                 raise
             data, told = min(failed, key=lambda pair: len(pair[0]))
-            path = keep(boundary, data)
-            self.tallies.setdefault(boundary.name, Tally()).defects[path.name] = told
+            path = CASES / boundary.name / hashlib.sha256(data).hexdigest()[:12]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
             on_defect(path, told)
 
     async def _take(self, boundary: Boundary, data: bytes, folder: Path) -> str:
@@ -134,14 +118,6 @@ class Fuzzer:
             beating.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await beating
-
-
-def keep(boundary: Boundary, data: bytes) -> Path:
-    """Writes an input to the folder of cases, which the tests replay; returns its file."""
-    path = CASES / boundary.name / hashlib.sha256(data).hexdigest()[:12]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    return path
 
 
 def cases_of(boundary: Boundary) -> list[Path]:

@@ -38,7 +38,7 @@ def test_stands_hostile_input(boundary: Boundary, fuzzer: Fuzzer) -> None:
         raise Defect(told)
 
     fuzzer.search(boundary, EXAMPLES, 20, on_defect)
-    assert fuzzer.tallies[boundary.name].inputs >= EXAMPLES // 2
+    assert fuzzer.inputs[boundary.name] >= EXAMPLES // 2
 
 
 def test_a_late_import_is_not_reported_and_a_file_outside_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

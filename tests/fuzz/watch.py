@@ -102,13 +102,6 @@ class Watch:
                     self.found.append(f"on standard error: {written}")
 
 
-def resident_bytes() -> int:
-    """Returns the memory that this process has in use; 0 where the system does not tell."""
-    with contextlib.suppress(OSError):
-        return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return 0
-
-
 def peak_bytes() -> int:
     """Returns the most memory that this process has had in use; 0 where the system does not tell."""
     with contextlib.suppress(OSError, StopIteration):
@@ -117,7 +110,8 @@ def peak_bytes() -> int:
     return 0
 
 
-def forget_peak() -> None:
-    """Lets `peak_bytes` count from now on, where the system allows it."""
+def forget_peak() -> int:
+    """Lets `peak_bytes` count from now on, where the system allows it; returns what it is now."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
+    return peak_bytes()
