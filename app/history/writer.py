@@ -100,7 +100,9 @@ class Writer:
         self._unanswered: set[Future[Any]] = set()
         self._talks: list[OpenTalk] = []
         self._due: float | None = None
-        self._opening_trouble = self._writing_trouble = self._lost_trouble = self._notice = ""
+        self._opening_trouble = self._writing_trouble = self._lost_trouble = ""
+        self.notice = ""
+        """A user-facing message about an existing file that couldn't be used, or empty."""
         self._sweep_pending = False
         self._index_made = -AGAIN_SECONDS
         self._closing = threading.Lock()
@@ -112,11 +114,6 @@ class Writer:
     def trouble(self) -> str:
         """A user-facing message saying why events can't be stored, permanently or temporarily; empty if they can."""
         return self._writing_trouble or self._opening_trouble or self._lost_trouble
-
-    @property
-    def notice(self) -> str:
-        """A user-facing message about an existing file that couldn't be used, or empty."""
-        return self._notice
 
     def start_talk(self, talk: OpenTalk) -> None:
         """Registers a new talk. Thread-safe and non-blocking."""
@@ -215,7 +212,7 @@ class Writer:
 
     def _use(self, file: OpenDatabase) -> None:
         self._file, self._opening_trouble = file, file.trouble
-        self._notice = file.notice or self._notice
+        self.notice = file.notice or self.notice
 
     def _tidy_up(self) -> None:
         try:

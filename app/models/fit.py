@@ -62,13 +62,9 @@ class Shape:
         heads = 2.0 if precision == "bf16" else 1.0
         return round(self.matrices * per + self.heads * heads + self.embeddings * 2)
 
-    def frame_bytes(self, precision: Precision, filled: int | None = None) -> int:
-        """Returns the minimum number of bytes read per frame: all matrices, and the filled part of the cache.
-
-        `filled`: the number of frames in the cache; None if it is full.
-        """
-        slots = self.context if filled is None else filled
-        return self.weight_bytes(precision) - self.embeddings * 2 + slots * self.cache_bytes_a_frame
+    def frame_bytes(self, precision: Precision) -> int:
+        """Returns the minimum number of bytes read per frame with a full cache: all matrices, and the cache."""
+        return self.weight_bytes(precision) - self.embeddings * 2 + self.context * self.cache_bytes_a_frame
 
 
 def shape_of(config: dict[str, Any] | None, context: int | None = None) -> Shape:

@@ -19,13 +19,12 @@ import httpx
 from app.models.catalogue import Hub, Model, ModelError
 from app.models.layout import CONFIG_NAME, LM_NAME, MIMI_NAME, TOKENIZER_NAME
 from app.models.manifest import MANIFEST_NAME, read_object, write_manifest
-from app.models.transfer import FileTransfer, Progress, RemoteFile, disk_failed, only_one, require_room
+from app.models.transfer import TIMEOUT, FileTransfer, Progress, RemoteFile, disk_failed, only_one, require_room
 from app.platform.files import MOST_CHARACTERS, is_plain
 from app.untrusted.http import no_downgrade_hooks, read_body
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import HUB_CONFIG, HUB_LISTING, Refused, in_words
 
-TIMEOUT = httpx.Timeout(30, connect=15)
 MOST_BYTES = 2**50
 """The largest plausible file size."""
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[\w.-]{1,96}", re.ASCII)

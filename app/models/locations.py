@@ -26,14 +26,14 @@ def models_folder() -> Path:
     return platformdirs.user_data_path("kame-desktop", appauthor=False) / "models"
 
 
-def weights_folder(root: str | Path = "") -> Path:
-    """Returns the folder for the weights of KAME and Moshi. `root`: the folder chosen by the user, if any."""
-    return Path(root) if root else platformdirs.user_data_path("kame-desktop", appauthor=False) / "weights"
+def weights_folder() -> Path:
+    """Returns the folder for downloaded weights of KAME and Moshi."""
+    return platformdirs.user_data_path("kame-desktop", appauthor=False) / "weights"
 
 
-def repository_folder(repository: str, root: str | Path = "") -> Path:
+def repository_folder(repository: str) -> Path:
     """Returns the folder for the weights of a hub repository (`owner/name`)."""
-    return weights_folder(root) / repository.replace("/", "--")
+    return weights_folder() / repository.replace("/", "--")
 
 
 def folder_of(model: Model) -> Path:

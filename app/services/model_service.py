@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,11 +113,9 @@ class ModelService:
 
     def get(self, key: str, report: Callable[[str, float], None], cancelled: threading.Event) -> None:
         """Downloads a model and measures its speed; `report` is called with a status message and the fraction done."""
-        try:
+        with _as_user_errors():
             get_model(key, report, cancelled, mirror=self._mirror(), token=self._token)
-            model = find_model(key)
-        except ModelError as error:
-            raise UserError(str(error)) from error
+        model = find_model(key)
         if model.kind in MEASURED:
             report("measuring how fast it is here", 1.0)
             with self._measuring:
@@ -124,29 +123,23 @@ class ModelService:
 
     def check(self, key: str) -> str:
         """Verifies the digests of a model's files; returns a user-facing message."""
-        try:
+        with _as_user_errors():
             _, compared = check_model(key)
-        except ModelError as error:
-            raise UserError(str(error)) from error
         label = find_model(key).label
         return f"{label} is complete: all its files are as they were downloaded." if compared else f"{label} is here."
 
     def remove(self, key: str) -> str:
         """Deletes a model; returns a user-facing message."""
-        try:
+        with _as_user_errors():
             freed = remove_model(key)
-        except ModelError as error:
-            raise UserError(str(error)) from error
         return f"{find_model(key).label} is removed; {freed / 1e9:.1f} GB are free again."
 
     def sample(self, voice: str) -> np.ndarray:
         """Returns a short sample of a voice as float32 mono at 24 kHz. `voice`: the key of a voice or of its model."""
         from app.tts.voices import make_sample
 
-        try:
+        with _as_user_errors():
             return make_sample(voice)[1]
-        except (VoiceError, ModelError) as error:
-            raise UserError(str(error)) from error
 
     def _measure(self, model: Model) -> None:
         """Measures and saves a model's speed. Failures are only logged: a conversation would fail in the same way."""
@@ -156,6 +149,15 @@ class ModelService:
             keep_speed(model.key, measure_speed(model))
         except _MEASURE_ERRORS:
             _log.exception("the speed of %s could not be measured or kept", model.key)
+
+
+@contextmanager
+def _as_user_errors() -> Iterator[None]:
+    """Converts errors about models and voices to UserErrors."""
+    try:
+        yield
+    except (ModelError, VoiceError) as error:
+        raise UserError(str(error)) from error
 
 
 def _view(model: Model, speeds: dict[str, Speed], memory: int, usual: Collection[str]) -> ModelView:

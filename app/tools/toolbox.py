@@ -20,7 +20,6 @@ from app.tools.clock import Clock
 from app.tools.files import files_tools
 from app.tools.mcp_connection import McpConnection, McpTool
 from app.tools.mcp_tool import McpServer, tool_name
-from app.tools.server_list import NOT_LISTED
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import TOOL_ARGUMENTS, TOOL_TEXT_CHARS, Refused
 from app.untrusted.text import harmless
@@ -224,10 +223,9 @@ TOOLS = MappingProxyType(
 
 
 def make_toolbox(names: Collection[str], *, folders: Sequence[Path] = (), servers: Sequence[McpServer] = ()) -> Toolbox:
-    """Returns an unopened toolbox with the tools in `names`: keys of `TOOLS`, or "mcp:NAME" for one of `servers`.
+    """Returns an unopened toolbox with the tools in `names`: keys of `TOOLS`, or "mcp:NAME" for each of `servers`.
 
-    The tools are in the order of `TOOLS` and `servers`. If a named server is not in `servers`, `Toolbox.open` returns a
-    message about it. Raises ToolError for any other unknown name.
+    The tools are in the order of `TOOLS` and `servers`. Raises ToolError for any other unknown name.
     """
     unknown = sorted(name for name in names if name not in TOOLS and not name.startswith(MCP_PREFIX))
     if unknown:
@@ -239,7 +237,4 @@ def make_toolbox(names: Collection[str], *, folders: Sequence[Path] = (), server
         tools.append(Clock())
     if "files" in names:
         tools += files_tools(folders)
-    requested = {name.removeprefix(MCP_PREFIX) for name in names if name.startswith(MCP_PREFIX)}
-    chosen = [server for server in servers if server.name in requested]
-    missing = sorted(requested - {server.name for server in chosen})
-    return Toolbox(tools, servers=[*chosen, *(McpServer(name, trouble=NOT_LISTED) for name in missing)])
+    return Toolbox(tools, servers=servers)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from app.tools.base import ToolError, ToolSpec
-from app.tools.mcp_tool import McpServer
 from app.tools.toolbox import TOOLS, Toolbox, make_toolbox
 
 SCHEMA = {
@@ -157,12 +156,3 @@ async def test_tools_come_by_name_and_always_in_the_same_order(tmp_path: Path) -
     assert names == set(TOOLS) and all(tool.label and tool.help.endswith(".") for tool in TOOLS.values())
     with pytest.raises(ToolError, match="no tool “clocks”"):
         make_toolbox(["clocks"])
-
-
-async def test_a_server_that_is_named_but_not_listed_is_a_sentence() -> None:
-    box = make_toolbox(["calculator", "mcp:gone"], servers=[McpServer("other", "no-such-program")])
-    [sentence] = await box.open()
-    assert "“gone” is not in the list of servers" in sentence
-    assert [spec.name for spec in box.specs] == ["calculator"]
-    assert (await box.call("calculator", '{"expression": "6*7"}')).text == "6*7 = 42"
-    await box.close()
