@@ -39,8 +39,7 @@ def harmless(text: str) -> str:
     """
     if is_harmless(text):
         return text
-    text = _DROPPED.sub("", _BREAK.sub("\n", _SEQUENCE.sub("", text)))
-    return _HALF.sub(REPLACEMENT, _PAIR.sub(_join, text))
+    return _DROPPED.sub("", _SEQUENCE.sub("", _HALF.sub(REPLACEMENT, _joined(text))))
 
 
 def is_harmless(text: str) -> bool:
@@ -53,8 +52,10 @@ def one_line(text: str, most: int) -> str:
     return " ".join(harmless(text[: 2 * most]).split())[:most]
 
 
-def _join(pair: re.Match[str]) -> str:
-    return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+def _joined(text: str) -> str:
+    """Joins surrogate pairs and turns line breaks into newlines, which must precede any removal."""
+    text = _PAIR.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), text)
+    return _BREAK.sub("\n", text)
 
 
 class HarmlessStream:
@@ -68,6 +69,8 @@ class HarmlessStream:
         if not self._held and is_harmless(piece):
             return piece
         text = self._held + piece
+        last = "\r" if text.endswith("\r") else ""  # a line feed may follow
+        text = _joined(text.removesuffix("\r")) + last
         found = _UNFINISHED.search(text)
         end = found.start() if found else len(text)
         self._held = text[end:]

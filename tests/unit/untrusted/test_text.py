@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.untrusted.limits import Limits, Refused
@@ -51,6 +51,10 @@ def test_harmless_text_is_valid_and_stays_as_it_is(text: str) -> None:
 
 
 @given(st.lists(ODD, max_size=8))
+@example(["\ud83d\x1b", "\ude00"])
+@example(["\ud83d\x1b[31m", "\ude00"])
+@example(["\r", "\x1b\\", "\n"])
+@example(["\x1b]0;\r", "\x07"])
 def test_text_in_pieces_is_harmless_as_a_whole(pieces: list[str]) -> None:
     stream = HarmlessStream()
     done = "".join([*map(stream.push, pieces), stream.flush()])
