@@ -50,6 +50,19 @@ def whole(folder: Path) -> bool:
     return all((folder / n).read_bytes() == FILES[n] for n in wanted if FILES[n]) and not list(folder.glob("*.part"))
 
 
+def stop_within_the_weights(hub, folder: Path) -> None:
+    hub.slow, stop = threading.Event(), threading.Event()
+
+    def watch(progress: d.Progress) -> None:
+        if progress.file == "model.safetensors" and progress.done_bytes > 200_000:
+            stop.set()
+            hub.slow.set()
+
+    with pytest.raises(DownloadCancelled, match="stays"):
+        threading.Timer(0.5, hub.slow.set).start()
+        d.HubDownload(folder, hub=hub.url, progress=watch, cancelled=stop).fetch_repository("SakanaAI/kame")
+
+
 def test_what_a_talk_needs_comes_whole_with_progress(hub, tmp_path: Path) -> None:
     seen: list[d.Progress] = []
     folder = d.HubDownload(tmp_path / "here", hub=hub.url, progress=seen.append).fetch_repository("SakanaAI/kame")
@@ -92,16 +105,7 @@ def test_a_server_without_ranges_that_cuts_is_given_up(hub, tmp_path: Path, monk
 
 
 def test_a_part_of_another_version_is_never_gone_on_with(hub, repository: Path, tmp_path: Path) -> None:
-    hub.slow, stop = threading.Event(), threading.Event()
-
-    def watch(progress: d.Progress) -> None:
-        if progress.file == "model.safetensors" and progress.done_bytes > 200_000:
-            stop.set()
-            hub.slow.set()
-
-    with pytest.raises(DownloadCancelled):
-        threading.Timer(0.5, hub.slow.set).start()
-        d.HubDownload(tmp_path / "here", hub=hub.url, progress=watch, cancelled=stop).fetch_repository("SakanaAI/kame")
+    stop_within_the_weights(hub, tmp_path / "here")
     [part] = (tmp_path / "here").glob("model.safetensors.*.part")
     assert part.stat().st_size > 0
     (repository / "model.safetensors").write_bytes(b"y" * 700_000)
@@ -141,16 +145,7 @@ def test_a_network_that_breaks_is_not_called_the_servers_fault(
 
 
 def test_stopped_it_keeps_what_came_and_goes_on_next_time(hub, tmp_path: Path) -> None:
-    hub.slow, stop = threading.Event(), threading.Event()
-
-    def watch(progress: d.Progress) -> None:
-        if progress.file == "model.safetensors" and progress.done_bytes > 100_000:
-            stop.set()
-            hub.slow.set()
-
-    with pytest.raises(DownloadCancelled, match="stays"):
-        threading.Timer(0.5, hub.slow.set).start()
-        d.HubDownload(tmp_path / "here", hub=hub.url, progress=watch, cancelled=stop).fetch_repository("SakanaAI/kame")
+    stop_within_the_weights(hub, tmp_path / "here")
     assert not (tmp_path / "here" / "model.safetensors").exists()
     hub.asked.clear()
     assert whole(d.HubDownload(tmp_path / "here", hub=hub.url).fetch_repository("SakanaAI/kame"))
