@@ -7,7 +7,6 @@ import dataclasses
 from typing import Any
 
 from app.cli.output import Terminal
-from app.session.control import UserError
 
 COMMANDS = ("devices",)
 
@@ -18,14 +17,10 @@ def add_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, terminal: Terminal) -> int:
-    """Lists the devices; returns the exit code. Raises UserError."""
+    """Lists the devices; returns the exit code. Raises AudioError."""
     from app.audio.devices.listing import list_devices
-    from app.audio.io.base import AudioError
 
-    try:
-        devices = list_devices()
-    except AudioError as error:
-        raise UserError(str(error)) from error
+    devices = list_devices()
     if not devices:
         terminal.say("There is no sound device. Plug in a microphone and a loudspeaker, and try again.")
     for device in devices:

@@ -6,10 +6,9 @@ import argparse
 import asyncio
 import contextlib
 import os
-import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from app.cli.arguments import (
     temperature,
     whole_number,
 )
+from app.cli.interrupts import unless, until_interrupted
 from app.cli.output import Terminal
 from app.cli.talk_report import TalkReport
 from app.conversation import events as e
@@ -234,9 +234,10 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
             if not _on_enter(talk.silence):
                 keys = "Ctrl-C ends the conversation"
             terminal.note(f"Talk now; {keys}.")
-        with _stopped_on_interrupt(talk):
-            Swapper(talk, args.swap)
-            await talk.ended()
+        Swapper(talk, args.swap)
+        with until_interrupted() as stopped:
+            if not await unless(stopped, talk.ended()):
+                await talk.stop()
     heard = any(t.speaker == "user" and t.text for t in report.transcript.turns)
     if args.input and not heard and not report.failures:
         report.fail(
@@ -281,39 +282,15 @@ def _on_enter(call: Callable[[], None]) -> bool:
     return True
 
 
-@contextlib.contextmanager
-def _stopped_on_interrupt(talk: Any) -> Iterator[None]:
-    """Makes Ctrl-C end the conversation while the block runs."""
-    loop = asyncio.get_running_loop()
-    stopping: set[asyncio.Task[None]] = set()
-
-    def stop() -> None:
-        stopping.add(loop.create_task(talk.stop()))
-
-    def interrupted(*_: object) -> None:
-        loop.call_soon_threadsafe(stop)
-
-    # Not `loop.add_signal_handler`, which Windows doesn't support.
-    before = signal.signal(signal.SIGINT, interrupted)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _replay(args: argparse.Namespace, terminal: Terminal) -> int:
-    from app.audio.io.base import AudioError
-    from app.history.recordings import Replay, ReplayError
+    from app.history.recordings import Replay
 
-    try:
-        replay = Replay(Path(args.folder))
-        report = TalkReport(terminal)
-        for event in replay.events(realtime=args.realtime and not args.play):
-            report.take(event)
-        if args.play:
-            replay.play()
-    except (ReplayError, AudioError) as error:
-        raise UserError(str(error)) from error
+    replay = Replay(Path(args.folder))
+    report = TalkReport(terminal)
+    for event in replay.events(realtime=args.realtime and not args.play):
+        report.take(event)
+    if args.play:
+        replay.play()
     report.say_summary()
     terminal.document({"ok": True, **report.summary(), "events": replay.counts()})
     return 0

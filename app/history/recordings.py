@@ -15,18 +15,15 @@ from app.audio.io.base import EndOfAudio
 from app.audio.io.files import FileSource
 from app.conversation import events as e
 from app.conversation.event_json import read_event
+from app.session.control import UserError
 from app.session.recorder import ASSISTANT_FILE, EVENTS_FILE, USER_FILE, VERSION
 from app.untrusted.files import check_version, open_regular, read_line
 from app.untrusted.json_text import read_json
 from app.untrusted.limits import EVENT_LINE, Refused, in_words
 
 
-class ReplayError(Exception):
-    """The folder holds no recorded session; `str(error)` is a sentence for the user."""
-
-
 class Replay:
-    """A recorded session. Raises ReplayError when `folder` holds none."""
+    """A recorded session. Raises UserError when `folder` holds none."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -35,21 +32,21 @@ class Replay:
             with open_regular(path) as file:
                 self._events = list(recorded_events(file))
         except FileNotFoundError:
-            raise ReplayError(
+            raise UserError(
                 f"{folder} holds no recorded conversation: {EVENTS_FILE} is missing there. Give the folder that “talk "
                 "--record” was given."
             ) from None
         except OSError as error:
-            raise ReplayError(
+            raise UserError(
                 f"{path} can't be read ({error.strerror}). See that it is a file that you may read."
             ) from None
         except Refused as error:
-            raise ReplayError(
+            raise UserError(
                 f"The conversation in {path} can't be replayed: {error}. If another version of KAME has recorded it, "
                 "use that one."
             ) from None
         if not self._events:
-            raise ReplayError(f"{path} is empty: the conversation was over before anything happened.")
+            raise UserError(f"{path} is empty: the conversation was over before anything happened.")
 
     def events(self, *, realtime: bool = False) -> Iterator[e.Event]:
         """Yield every event in order; in `realtime` at the pace at which they happened."""

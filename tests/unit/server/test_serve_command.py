@@ -12,9 +12,10 @@ from websockets.asyncio.client import connect
 
 from app.audio.io.pushed import PushedSource, SendingSink
 from app.cli import serve_command
+from app.cli.interrupts import unless, until_interrupted
 from app.cli.output import OutputLost, Terminal
 from app.cli.parser import main
-from app.cli.serve_command import KEY_VARIABLE, server_key, server_tls, unless, until_interrupted
+from app.cli.serve_command import KEY_VARIABLE, server_key, server_tls
 from app.diagnostics.redaction import redactor
 from app.session.control import UserError
 from app.session.session import Session

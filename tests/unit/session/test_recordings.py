@@ -17,7 +17,7 @@ from app.cli import parser
 from app.conversation import events as e
 from app.conversation.event_json import read_event, to_json
 from app.history.importing import read
-from app.history.recordings import Replay, ReplayError
+from app.history.recordings import Replay
 from app.session import recorder as recorder_module
 from app.session.control import UserError
 from app.session.recorder import Recorder
@@ -105,10 +105,10 @@ def test_a_recording_may_be_as_long_as_the_talk(tmp_path: Path) -> None:
 
 
 def test_the_advice_fits_what_is_wrong_with_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(ReplayError, match="Give the folder that"):
+    with pytest.raises(UserError, match="Give the folder that"):
         Replay(tmp_path)
     (tmp_path / "events.jsonl").mkdir()
-    with pytest.raises(ReplayError, match="it is a folder"):
+    with pytest.raises(UserError, match="it is a folder"):
         Replay(tmp_path)
 
 
@@ -224,7 +224,7 @@ def test_any_recording_is_told_or_refused_in_a_sentence(data: bytes, tmp_path_fa
     code = parser.main(["replay", str(folder), "--json"])
     try:
         Replay(folder)
-    except ReplayError as error:
+    except UserError as error:
         assert code == 2 and str(error).endswith(".")
     else:
         assert code == 0
