@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import or_
 from pathlib import Path
+from typing import Literal
 
 from app.history.base import ConversationView, KeptTalk, Setup
 from app.history.open_talk import OpenTalk, conversation_row
@@ -205,24 +206,13 @@ def row_of(database: sqlite3.Connection, key: str) -> int:
     return int(found[0])
 
 
-def rename(database: sqlite3.Connection, key: str, title: str) -> None:
-    """Sets the user's own title for a conversation; an empty title removes it. Raises UserError."""
-    with transaction(database):
-        database.execute("UPDATE conversations SET title = ? WHERE id = ?", (title, row_of(database, key)))
-
-
-def pin(database: sqlite3.Connection, key: str, pinned: bool) -> None:
-    """Pins or unpins a conversation. Raises UserError."""
+def update(
+    database: sqlite3.Connection, key: str, column: Literal["title", "pinned", "folder"], value: str | int
+) -> None:
+    """Sets a conversation's own title, pin or folder; an empty title or folder removes it. Raises UserError."""
     with transaction(database):
         row = row_of(database, key)
-        database.execute("UPDATE conversations SET pinned = ? WHERE id = ?", (int(pinned), row))
-
-
-def move(database: sqlite3.Connection, key: str, folder: str) -> None:
-    """Moves a conversation into a folder; an empty name takes it out of its folder. Raises UserError."""
-    with transaction(database):
-        row = row_of(database, key)
-        database.execute("UPDATE conversations SET folder = ? WHERE id = ?", (folder, row))
+        database.execute(f"UPDATE conversations SET {column} = ? WHERE id = ?", (value, row))
 
 
 def rename_folder(database: sqlite3.Connection, folder: str, name: str) -> None:

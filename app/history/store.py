@@ -79,15 +79,15 @@ class HistoryStore:
 
     async def rename(self, key: str, title: str) -> None:
         """Sets a conversation's title; an empty one restores the automatic title."""
-        await self._do(lambda file: queries.rename(file.connection, key, kept_title(title)))
+        await self._do(lambda file: queries.update(file.connection, key, "title", kept_title(title)))
 
     async def pin(self, key: str, pinned: bool) -> None:
         """Pins or unpins a conversation. Its `changed` time stays the same."""
-        await self._do(lambda file: queries.pin(file.connection, key, pinned))
+        await self._do(lambda file: queries.update(file.connection, key, "pinned", int(pinned)))
 
     async def move(self, key: str, folder: str) -> None:
         """Moves a conversation into a folder, creating the folder if necessary; an empty name means no folder."""
-        await self._do(lambda file: queries.move(file.connection, key, kept_title(folder)))
+        await self._do(lambda file: queries.update(file.connection, key, "folder", kept_title(folder)))
 
     async def rename_folder(self, folder: str, name: str) -> None:
         """Renames a folder, merging it into an existing folder called `name`; an empty name dissolves the folder."""
