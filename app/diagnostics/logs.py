@@ -12,7 +12,6 @@ import itertools
 import logging
 import math
 import os
-import queue
 import stat
 import sys
 import threading
@@ -115,17 +114,9 @@ class RecordQueue(QueueHandler):
 class Writer(logging.Handler):
     """Formats and redacts records, and passes them to the log, file and stream. Must be called from one thread only."""
 
-    def __init__(
-        self,
-        keep: Callable[..., LogEntry],
-        hide: Redactor,
-        file: RotatingFileHandler | None,
-        stream: TextIO | None,
-        file_lost: Callable[[], None],
-    ) -> None:
+    def __init__(self, log: Log, hide: Redactor, file: RotatingFileHandler | None, stream: TextIO | None) -> None:
         super().__init__()
-        self._add = keep
-        self._file_lost = file_lost
+        self._log = log
         self._hide = hide
         self._file = file
         self._stream = stream
@@ -166,15 +157,15 @@ class Writer(logging.Handler):
         return f"… {text[-longest:]}" if tail else f"{text[:longest]} …"
 
     def _keep(self, at: float, level: int, where: str, message: str, details: str = "", thread: str = "") -> None:
-        entry = self._add(at, level, where, message, details, thread)
+        entry = self._log.add(at, level, where, message, details, thread)
         if self._file is not None:
             try:
                 _write(self._file, entry.text())
             except OSError as error:
                 self._file = None
-                self._file_lost()
+                self._log.folder = None
                 why = f"The log can't be written any longer ({error.strerror or error}); it is kept in memory alone."
-                self._add(at, logging.WARNING, __name__, why)
+                self._log.add(at, logging.WARNING, __name__, why)
         if self._stream is not None and level >= logging.WARNING:
             with contextlib.suppress(OSError, ValueError):  # the terminal was closed
                 print(entry.text(), file=self._stream, flush=True)
@@ -277,10 +268,6 @@ class Log:
             self._entries.append(entry)
         return entry
 
-    def lose_files(self) -> None:
-        """Records that writing to the files has stopped."""
-        self.folder = None
-
     def flush(self, seconds: float = 1.0) -> bool:
         """Blocks until everything logged so far has been stored and written; returns False on timeout."""
         return self._flush(seconds)
@@ -328,9 +315,9 @@ def start_logging(
             log.folder = folder
         except OSError as error:
             trouble = f"The log can't be written to {folder} ({error.strerror or error}); it is kept in memory alone."
-    lines: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    lines: SimpleQueue[Any] = SimpleQueue()
     handler = RecordQueue(lines)
-    writer = Writer(log.add, hide, file, stream, log.lose_files)
+    writer = Writer(log, hide, file, stream)
     listener = QueueListener(lines, writer)
     root = logging.getLogger()
     before = root.level
