@@ -26,52 +26,35 @@ _NAMES = r"""(?<![\w-]) [\w-]{0,60}? (?:
     | (?:auth|access|refresh|id)[_-]?token
 ) (?:[_-]\w{1,40})?"""
 # All repetitions are bounded, so that matching can't become slow.
-_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.VERBOSE | (re.IGNORECASE if loose else 0)), instead)
-    for pattern, instead, loose in (
-        # The user name and password in a URL, even if the password contains unescaped reserved characters.
-        (r"(?P<kept>://) [^\s\"'<>/?\#]{1,400} @", rf"\g<kept>{HIDDEN}@", True),
-        (
-            r"(?P<kept>://) [^\s\"'<>/@:]{0,200} : (?!\d{1,5}(?:[/?\#\s]|$)) [^\s\"'<>]{0,400} @",
-            rf"\g<kept>{HIDDEN}@",
-            True,
-        ),
-        # HTTP headers, in wire format and as a Python repr.
-        (
-            rf"(?P<kept>\b(?:proxy-)?authorization {_OPEN}) (?:(?:bearer|basic|token|digest)\s+)? [^\s\"'<>]+",
-            rf"\g<kept>{HIDDEN}",
-            True,
-        ),
-        (r"(?P<kept>\bx-[a-z-]{0,40}(?:key|token) [\"']? \s*[:=,]\s*)" + _VALUE, rf"\g<kept>{HIDDEN}", True),
-        (rf"(?P<kept>\b(?:set-)?cookie {_OPEN}) [^\r\n\"']+", rf"\g<kept>{HIDDEN}", True),
-        (r"(?P<kept>\bbearer\s+) (?!\[hidden\]) [^\s\"'<>]{6,}", rf"\g<kept>{HIDDEN}", True),
-        # Values whose name marks them as secret.
-        (rf"(?P<kept>{_NAMES} [\"']? \s*[:=]\s*)" + _VALUE, rf"\g<kept>{HIDDEN}", True),
-        (
-            r"(?P<kept>(?<![\w-]) (?:[\w-]{0,60}[_-])? (?:key|token|auth|signature|sig) (?:[_-]\w{1,40})?"
-            r"[\"']? \s*=\s*)"
-            r"(?!\d{1,9}\b(?!-)) (?!\[hidden\]) (?:[\"'][^\s\"']+[\"']? | [^\s\"'<>&]{6,})",
-            rf"\g<kept>{HIDDEN}",
-            True,
-        ),
-        (r"(?P<kept>[\"'](?:key|token)[\"']\s*:\s*) [\"'][^\s\"']{6,}[\"']", rf"\g<kept>{HIDDEN}", True),
-        (
-            r"(?P<kept>\b(?:key|token) (?:\s+\w{1,20}){0,2} \s*[:=]\s*) (?=[^\s]{0,200}\d) [^\s\"'<>]{16,}",
-            rf"\g<kept>{HIDDEN}",
-            True,
-        ),
-        # Keys with a known prefix.
-        (r"(?<![A-Za-z0-9]) (?:sk|pk|rk)-[^\s\"'<>]{8,}", HIDDEN, False),
-        (r"(?<![A-Za-z0-9]) (?:sk|rk|gsk|hf|ghp|gho|ghs|ghu|r8|whsec)_[A-Za-z0-9_\-]{8,}", HIDDEN, False),
-        (
-            r"(?<![A-Za-z0-9]) (?:xai-|pplx-|nvapi-|glpat-|github_pat_|xox[abprs]-|csk-|fw_|tgp_v1_)[A-Za-z0-9_\-]{8,}",
-            HIDDEN,
-            False,
-        ),
-        (r"(?<![A-Za-z0-9]) AIza[A-Za-z0-9_\-]{10,}", HIDDEN, False),
-        (r"(?<![A-Za-z0-9]) (?:AKIA|ASIA)[A-Z0-9]{12,}", HIDDEN, False),
-        (r"(?<![A-Za-z0-9]) eyJ[A-Za-z0-9_\-]{8,} (?:\.[A-Za-z0-9_\-]+){1,2}", HIDDEN, False),
-    )
+_SECRETS = (
+    # The user name and password in a URL, even if the password contains unescaped reserved characters.
+    r"(?P<kept>://) [^\s\"'<>/?\#]{1,400} (?=@)",
+    r"(?P<kept>://) [^\s\"'<>/@:]{0,200} : (?!\d{1,5}(?:[/?\#\s]|$)) [^\s\"'<>]{0,400} (?=@)",
+    # HTTP headers, in wire format and as a Python repr.
+    rf"(?P<kept>\b(?:proxy-)?authorization {_OPEN}) (?:(?:bearer|basic|token|digest)\s+)? [^\s\"'<>]+",
+    r"(?P<kept>\bx-[a-z-]{0,40}(?:key|token) [\"']? \s*[:=,]\s*)" + _VALUE,
+    rf"(?P<kept>\b(?:set-)?cookie {_OPEN}) [^\r\n\"']+",
+    r"(?P<kept>\bbearer\s+) (?!\[hidden\]) [^\s\"'<>]{6,}",
+    # Values whose name marks them as secret.
+    rf"(?P<kept>{_NAMES} [\"']? \s*[:=]\s*)" + _VALUE,
+    r"(?P<kept>(?<![\w-]) (?:[\w-]{0,60}[_-])? (?:key|token|auth|signature|sig) (?:[_-]\w{1,40})? [\"']? \s*=\s*)"
+    r"(?!\d{1,9}\b(?!-)) (?!\[hidden\]) (?:[\"'][^\s\"']+[\"']? | [^\s\"'<>&]{6,})",
+    r"(?P<kept>[\"'](?:key|token)[\"']\s*:\s*) [\"'][^\s\"']{6,}[\"']",
+    r"(?P<kept>\b(?:key|token) (?:\s+\w{1,20}){0,2} \s*[:=]\s*) (?=[^\s]{0,200}\d) [^\s\"'<>]{16,}",
+)
+"""Patterns of secrets, in any case; the group `kept` before them stays."""
+_KEYS = (
+    r"(?:sk|pk|rk)-[^\s\"'<>]{8,}",
+    r"(?:sk|rk|gsk|hf|ghp|gho|ghs|ghu|r8|whsec)_[A-Za-z0-9_\-]{8,}",
+    r"(?:xai-|pplx-|nvapi-|glpat-|github_pat_|xox[abprs]-|csk-|fw_|tgp_v1_)[A-Za-z0-9_\-]{8,}",
+    r"AIza[A-Za-z0-9_\-]{10,}",
+    r"(?:AKIA|ASIA)[A-Z0-9]{12,}",
+    r"eyJ[A-Za-z0-9_\-]{8,} (?:\.[A-Za-z0-9_\-]+){1,2}",
+)
+"""Patterns of keys with a known prefix."""
+_PATTERNS = (
+    *((re.compile(pattern, re.VERBOSE | re.IGNORECASE), rf"\g<kept>{HIDDEN}") for pattern in _SECRETS),
+    *((re.compile(rf"(?<![A-Za-z0-9]) {pattern}", re.VERBOSE), HIDDEN) for pattern in _KEYS),
 )
 
 

@@ -38,8 +38,7 @@ class Speed:
 
     def words(self, kind: str) -> str:
         """Formats the speed for the model list."""
-        what = {"llm": "words/s", "tts": "× real time", "stt": "× real time"}.get(kind, "× real time")
-        return f"{self.first:.2f} s, {self.rate:.1f} {what}"
+        return f"{self.first:.2f} s, {self.rate:.1f} {'words/s' if kind == 'llm' else '× real time'}"
 
 
 def speeds_path() -> Path:
