@@ -6,7 +6,7 @@
 - `arguments`: parses and validates option values, and declares the options that select a back-end
 - `talk_command`: conversations in the terminal; `talk_report` prints them and their summaries
 - `demo_command`, `ptt_command`: the side-by-side demo, and push-to-talk from a desktop keyboard shortcut
-- `serve_command`: the voice server
+- `serve_command`: the voice server; `interrupts`: ends it or a conversation cleanly on Ctrl-C
 - `ask_command`, `keys_command`: text questions to back-ends, and their API keys
 - `model_commands`: the models of the app and of back-ends
 - `doctor_command`, `devices_command`: a report on this machine, and its sound devices
