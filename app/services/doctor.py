@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,23 +14,22 @@ from typing import Any, Literal
 
 from app.backend import PROVIDERS, find_spec
 from app.backend.base import BackendError
-from app.conversation.frame import SAMPLE_RATE
 from app.diagnostics.machine import Card, Machine, probe_machine
 from app.frontend import free_card_bytes, require_torch
 from app.frontend.base import FrontEndError
 from app.models.catalogue import DEFAULTS, ModelError, find_model, models_of
 from app.models.fit import Precision, judge, shape_of
 from app.models.layout import read_layout
-from app.models.locations import default_model, folder_of, is_here
+from app.models.locations import folder_of, is_here
 from app.platform import single_instance
 from app.platform.installation import completing_command
 from app.services.api_keys import key_store
 from app.services.graphics_service import GraphicsService
 from app.services.machine_service import gigabytes
 from app.settings.declarations import Settings
+from app.stt.base import TranscriberError
+from app.tts.base import VoiceError
 
-QUESTION_SECONDS = 4.0
-RECOGNISER_RATE = 16_000
 MIMI_MS = 6.0
 """The time that the Mimi codec adds to each frame on a card large enough for the model; estimated, not measured."""
 FRAME_LIMIT_MS = 60.0
@@ -41,33 +39,14 @@ FRAME_LIMIT_MS = 60.0
 def embedded_speed() -> tuple[bool, str]:
     """Returns whether the built-in recogniser and voice are fast enough, and the measured times as text.
 
-    Raises VoiceError, OSError, RuntimeError, ImportError or ValueError if they can't run.
+    Raises ModelError, TranscriberError, VoiceError, OSError, RuntimeError, ImportError or ValueError if they can't run.
     """
-    from app.tts.voices import make_voice
+    from app.services.model_speed import LOOK_SECONDS, measure_speed
 
-    recognition = _recognition_seconds()
-    with make_voice() as voice:
-        voice.synthesize("One moment.").result(60)
-        started = time.perf_counter()
-        clip = voice.synthesize("The capital of France is Paris.").result(60)
-        synthesis = time.perf_counter() - started
-    seconds = len(clip.samples) / SAMPLE_RATE
-    words = (
-        f"hears {QUESTION_SECONDS:.0f} s of speech in {recognition:.2f} s, says {seconds:.1f} s in {synthesis:.2f} s"
-    )
-    return recognition < 1.0 and synthesis < 0.6 * seconds, words
-
-
-def _recognition_seconds() -> float:
-    from app.services.model_speed import speech_sample
-    from app.stt.whisper_decoder import WhisperDecoder
-
-    samples = speech_sample(RECOGNISER_RATE, QUESTION_SECONDS)
-    decoder = WhisperDecoder(default_model("stt"))
-    decoder.decode(samples)  # warm-up
-    started = time.perf_counter()
-    decoder.decode(samples)
-    return time.perf_counter() - started
+    hearing, speaking = (measure_speed(find_model(DEFAULTS[kind])) for kind in ("stt", "tts"))
+    said = LOOK_SECONDS / speaking.rate
+    words = f"hears {LOOK_SECONDS:.0f} s of speech in {hearing.first:.2f} s, says {LOOK_SECONDS:.0f} s in {said:.2f} s"
+    return hearing.first < 1.0 and said < 0.6 * LOOK_SECONDS, words
 
 
 def predicted_frame(precision: Precision, context: int) -> str:
@@ -236,11 +215,9 @@ def _tell_embedded(add: Add) -> bool | None:
 
     Returns whether they are fast enough, or None if they can't run.
     """
-    from app.tts.base import VoiceError
-
     try:
         keeps_up, words = embedded_speed()
-    except (VoiceError, OSError, RuntimeError, ImportError, ValueError) as error:
+    except (ModelError, TranscriberError, VoiceError, OSError, RuntimeError, ImportError, ValueError) as error:
         add("built-in voice", "bad", f"It can't be tried here ({error}). Set the app up again.")
         return None
     add("built-in voice", "good" if keeps_up else "note", words)

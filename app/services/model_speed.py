@@ -31,12 +31,6 @@ LOOK_SECONDS = 5.0
 LOOKS = 4
 
 
-def speech_sample(rate: int, seconds: float) -> np.ndarray:
-    """Returns at most `seconds` of recorded questions, as float32 mono at `rate` Hz."""
-    spoken = np.concatenate([read_frames(resource("bench", "facts", f"{name}.ogg")) for name in SPOKEN])
-    return soxr.resample(spoken, SAMPLE_RATE, rate)[: int(seconds * rate)].astype(np.float32)
-
-
 def measure_speed(model: Model, progress: Progress = no_progress) -> Speed:
     """Measures the speed of a language model, a voice or a speech recogniser.
 
@@ -102,7 +96,8 @@ def _recogniser(model: Model) -> Speed:
     from app.stt.streaming import RATE
 
     decoder = open_decoder(model)
-    sound = speech_sample(RATE, LOOK_SECONDS)
+    spoken = np.concatenate([read_frames(resource("bench", "facts", f"{name}.ogg")) for name in SPOKEN])
+    sound = soxr.resample(spoken, SAMPLE_RATE, RATE)[: int(LOOK_SECONDS * RATE)].astype(np.float32)
     times = []
     try:
         decoder.decode(sound)

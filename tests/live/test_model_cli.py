@@ -57,7 +57,7 @@ def test_doctor_tells_what_there_is_and_what_to_do(capsys: pytest.CaptureFixture
     assert code == (0 if document["ok"] else 2)
     assert about.keys() >= ABOUT
     assert about["back-end embedded"]["verdict"] == "good"
-    assert "hears 4 s of speech in" in about["built-in voice"]["words"]
+    assert "hears 5 s of speech in" in about["built-in voice"]["words"]
     assert "card" in document["advice"] and document["advice"].endswith(".")
 
 
