@@ -43,7 +43,7 @@ def embedded_speed() -> tuple[bool, str]:
     """
     from app.services.model_speed import LOOK_SECONDS, measure_speed
 
-    hearing, speaking = (measure_speed(find_model(DEFAULTS[kind])) for kind in ("stt", "tts"))
+    hearing, speaking = measure_speed(find_model(DEFAULTS["stt"])), measure_speed(find_model(DEFAULTS["tts"]))
     said = LOOK_SECONDS / speaking.rate
     words = f"hears {LOOK_SECONDS:.0f} s of speech in {hearing.first:.2f} s, says {LOOK_SECONDS:.0f} s in {said:.2f} s"
     return hearing.first < 1.0 and said < 0.6 * LOOK_SECONDS, words
