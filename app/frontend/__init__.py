@@ -23,6 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from app.conversation.events import AnswerMode
 from app.frontend.base import FrontEnd, FrontEndError, SetDials
@@ -46,15 +47,20 @@ class FrontEndSpec:
     make: Callable[[FrontEndOptions], FrontEnd] | None = None
 
 
-CODEC_VOICE = "piper-joe"
-"""The voice whose decoder is used by the voice codec."""
-
 PROVIDERS: dict[str, FrontEndSpec] = {
     "cascade": FrontEndSpec("Built-in voice (CPU)"),
     "kame": FrontEndSpec("KAME (GPU): speaks while it thinks", weights=True),
     "moshi": FrontEndSpec("Moshi (GPU): by itself, without a language model", weights=True),
     "remote": FrontEndSpec("Voice server (another machine)", elsewhere=True),
 }
+
+
+OTHER_CODECS: list[Callable[[Path, Any, int, int], Any]] = []
+"""Loaders of codecs that KAME's engine can use in place of Mimi, added by the research package.
+
+Called with a file, a torch device, and the numbers of codebooks for the model's audio and for the user's. Each returns
+None for a file that holds another codec. A codec's `silence` holds its codes for silence; the rest is as in Mimi.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ TOKENIZER_NAME = "tokenizer_spm_32k_3.model"
 """The default file names of the `moshi` package, used for files that the config doesn't name."""
 
 SAFETENSORS_SUFFIXES = (".safetensors", ".sft", ".sfts")
+SCALE = "@scale"
+"""Suffix of the name under which a small model's file stores the scales of an int8 matrix."""
 NOT_FOR_THE_MODEL = (
     "moshi_name mimi_name mimi_config_name tokenizer_name lora_name model_type lm_gen_config tts_config stt_config "
     "model_id"

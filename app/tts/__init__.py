@@ -7,7 +7,6 @@ Suggested reading order:
 - `child_voice.py`: the voice that starts a child process and sends text to it, and is replaced while it doesn't work.
 - `worker.py`: the child's main loop; `piper_worker.py`, `kokoro_worker.py`, `pico_worker.py`: one module per engine;
   `espeak.py`: phonemes for Piper and Kokoro; `word_times.py`: word boundaries, computed from phoneme durations.
-- `latents.py`, `latents_worker.py`: compute a voice's latents instead of audio, for training models.
 
 Each text is sent to the child as a line of JSON, and the child returns audio. `make_clip` trims the audio and aligns
 the words with it. The resulting clip completes the future returned by `Voice.synthesize`.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,32 +17,15 @@ import sentencepiece
 import torch
 from moshi.models import loaders
 from moshi.models.compression import MimiModel
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from app.frontend.kame.codec.layout import SCALE
-from app.frontend.kame.codec.voice_codec import VoiceCodec, is_voice_codec, load_codec
+from app.frontend import OTHER_CODECS
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import Precision, quantise
 from app.models.catalogue import ModelError
-from app.models.layout import CheckpointFiles, Tensor, read_header
-
-_LEAST_COLUMNS = 64
-
-
-def save_compact(state: Mapping[str, torch.Tensor], path: Path) -> None:
-    """Writes weights to `path`: wide matrices as int8, everything else as float16."""
-    out: dict[str, torch.Tensor] = {}
-    for name, value in state.items():
-        value = value.detach().float()
-        if value.dim() == 2 and value.shape[1] >= _LEAST_COLUMNS:
-            scale = (value.abs().amax(1) / 127).clamp(min=1e-8).half().float().clamp(min=2**-24)
-            out[name] = (value / scale[:, None]).round().clamp(-127, 127).to(torch.int8)
-            out[name + SCALE] = scale.half()
-        else:
-            out[name] = value.half()
-    save_file({name: value.contiguous() for name, value in out.items()}, path)
+from app.models.layout import SCALE, CheckpointFiles, Tensor, read_header
 
 
 def load_whole(path: Path, device: str = "cpu") -> dict[str, torch.Tensor]:
@@ -58,10 +40,13 @@ def load_whole(path: Path, device: str = "cpu") -> dict[str, torch.Tensor]:
 
 @dataclass(slots=True)
 class Loaded:
-    """Models in eval mode on their device. `learnt_oracle`: the checkpoint has a trained oracle (KAME)."""
+    """Models in eval mode on their device.
+
+    `mimi`: the codec, or one of `OTHER_CODECS`; `learnt_oracle`: the checkpoint has a trained oracle (KAME).
+    """
 
     lm: KameLM
-    mimi: MimiModel | VoiceCodec
+    mimi: MimiModel
     pieces: sentencepiece.SentencePieceProcessor
     learnt_oracle: bool
     generation: dict[str, Any] = field(default_factory=dict)
@@ -190,17 +175,12 @@ def _load_lm(
     return lm.eval(), learnt
 
 
-def _load_codec(files: CheckpointFiles, device: torch.device, own: int, heard: int) -> MimiModel | VoiceCodec:
+def _load_codec(files: CheckpointFiles, device: torch.device, own: int, heard: int) -> Any:
     """Loads the codec with `own` codebooks for the model's audio and `heard` for the user's."""
-    if not is_voice_codec(files.mimi):
-        return _load_mimi(files, device, max(own, heard))
-    codec = load_codec(files.mimi, device)
-    if (codec.shape.own_books, codec.shape.heard_books) != (own, heard):
-        raise ModelError(
-            f"{files.mimi.name} has {codec.shape.own_books} and {codec.shape.heard_books} codebooks, but the model "
-            f"knows {own} and {heard}: they don't belong together. Get the weights again."
-        )
-    return codec
+    for load_other in OTHER_CODECS:
+        if (codec := load_other(files.mimi, device, own, heard)) is not None:
+            return codec
+    return _load_mimi(files, device, max(own, heard))
 
 
 def _load_mimi(files: CheckpointFiles, device: torch.device, codebooks: int) -> MimiModel:

@@ -19,7 +19,6 @@ from moshi.modules.streaming import State, StreamingModule
 from moshi.utils.compile import CUDAGraphed, no_compile, no_cuda_graph
 
 from app.conversation.frame import FRAME_SAMPLES
-from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.frontend.kame.generator import KameGen
 from app.frontend.kame.model import KameLM
 from app.frontend.kame.oracle_feed import OracleQueue
@@ -98,14 +97,14 @@ class Engine:
 
     Args:
         lm: the language model.
-        mimi: the codec; a `VoiceCodec` has the same interface as Mimi.
+        mimi: the codec, or one of `OTHER_CODECS`.
         sampling: arguments for `KameGen` (temperatures, `use_sampling`).
 
     Raises:
         ValueError: the codec's frame length isn't 80 ms.
     """
 
-    def __init__(self, lm: KameLM, mimi: MimiModel | VoiceCodec, *, sampling: dict[str, Any] | None = None) -> None:
+    def __init__(self, lm: KameLM, mimi: MimiModel, *, sampling: dict[str, Any] | None = None) -> None:
         if mimi.frame_size != FRAME_SAMPLES:
             raise ValueError(f"The codec's frames have {mimi.frame_size} samples, not {FRAME_SAMPLES}.")
         self.lm, self.mimi = lm, mimi
@@ -196,8 +195,8 @@ class Engine:
 
     def _learn_silence(self) -> tuple[int, ...]:
         """Returns the codec's codes for silence, once they no longer change."""
-        if isinstance(self.mimi, VoiceCodec):
-            return self.mimi.silence  # its encoder doesn't produce codes of the model's own audio
+        if (known := getattr(self.mimi, "silence", None)) is not None:
+            return known  # the encoder of such a codec doesn't produce codes of the model's own audio
         with self.mimi.streaming(1):
             quiet = torch.zeros(1, 1, FRAME_SAMPLES, device=self.device)
             for _ in range(SETTLING_FRAMES):

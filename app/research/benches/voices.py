@@ -32,15 +32,15 @@ from app.models.catalogue import ModelError
 from app.models.locations import is_here, model_path
 from app.platform.installation import resource
 from app.research.benches.recordings import Reader, compare, loudness
+from app.research.nano.latents import LatentVoice
 from app.tts.base import Clip
 from app.tts.child_voice import ChildVoice
-from app.tts.latents import LatentVoice
 from app.tts.voices import VoiceEntry, all_voices, choose_voice, speaker_of
 
 if TYPE_CHECKING:
     import torch
 
-    from app.frontend.kame.codec.voice_codec import VoiceCodec
+    from app.research.nano.voice_codec import VoiceCodec
 
 VOICE_RATE = 22_050
 """Sample rate in Hz of a medium-quality Piper voice."""
@@ -102,7 +102,7 @@ def run_codec(
     """Measures a codec of the Piper voice in `voice`. `read`: transcribes float32 24 kHz. Raises VoiceError."""
     import torch
 
-    from app.frontend.kame.codec.voice_codec import LATENTS
+    from app.research.nano.voice_codec import LATENTS
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

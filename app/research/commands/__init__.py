@@ -17,7 +17,7 @@ COMMANDS = (corpus_command, train_command)
 
 def make_nano(options: FrontEndOptions) -> FrontEnd:
     """Creates Nano KAME with the weights in `options`, or with those of the checkout."""
-    from app.frontend import CODEC_VOICE
+    from app.research.nano.codec_layout import CODEC_VOICE
     from app.research.nano.frontend import PIECES_NAME, NanoFrontEnd
 
     own = options.weights

@@ -123,15 +123,16 @@ def _compare(args: argparse.Namespace, progress: Progress) -> Any:
 
 
 def _codec(args: argparse.Namespace, progress: Progress) -> Any:
-    from app.frontend import CODEC_VOICE, require_torch
+    from app.frontend import require_torch
 
     require_torch()
-    from app.frontend.kame.codec.voice_codec import load_codec
     from app.models.catalogue import DEFAULTS
     from app.models.layout import read_layout
     from app.models.locations import model_path
     from app.research.benches.recordings import Reader
     from app.research.benches.voices import run_codec
+    from app.research.nano.codec_layout import CODEC_VOICE
+    from app.research.nano.voice_codec import load_codec
 
     reader = Reader(args.reader or model_path(DEFAULTS["stt"]))
     return run_codec(load_codec(read_layout(args.codec).mimi), model_path(CODEC_VOICE), reader.read, progress=progress)

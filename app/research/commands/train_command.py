@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from app.cli.output import Terminal
-from app.frontend import CODEC_VOICE, require_torch
+from app.frontend import require_torch
 from app.research.commands.benches import Option, add, count, flag, folder, one_of, real
+from app.research.nano.codec_layout import CODEC_VOICE
 from app.session.control import UserError
 
 if TYPE_CHECKING:

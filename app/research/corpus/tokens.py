@@ -18,11 +18,11 @@ import torch
 
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS
 from app.frontend.kame.checkpoint import Loaded
-from app.frontend.kame.codec.voice_codec import VoiceCodec
 from app.models.catalogue import ModelError
 from app.platform.files import write_json
 from app.research.corpus.dialogue import Dialogue, TimedWord, Vocabulary, oracle_row, text_row
 from app.research.corpus.oracle import arrivals, with_arrivals
+from app.research.nano.voice_codec import VoiceCodec
 from app.research.results import unreadable
 from app.untrusted.files import read_json_file
 from app.untrusted.limits import CORPUS

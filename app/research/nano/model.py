@@ -6,7 +6,7 @@ token and then one code per codebook. Layers follow Moshi's, including weight na
 Matrices are stored in eight bits, other weights in half precision or float32.
 
 The user's audio becomes causal log-mel features, quantised with residual codebooks into the same codes as the torch
-implementation in `app.frontend.kame.codec`, which is used for training. The decoder of the packaged Piper voice, run by
+implementation in `voice_codec`, which is used for training. The decoder of the packaged Piper voice, run by
 onnxruntime, converts own codes to audio.
 """
 
@@ -21,7 +21,10 @@ from typing import Any
 import numpy as np
 
 from app.conversation.frame import FRAME_SAMPLES
-from app.frontend.kame.codec.layout import (
+from app.models.catalogue import ModelError
+from app.models.layout import SCALE, read_header
+from app.models.onnx import cut_from, open_onnx
+from app.research.nano.codec_layout import (
     DOWN,
     FADE,
     FFT,
@@ -33,7 +36,6 @@ from app.frontend.kame.codec.layout import (
     MEL_HOP,
     QUIETEST,
     REACH,
-    SCALE,
     SILENT,
     START_LEVEL,
     TAPS,
@@ -42,10 +44,7 @@ from app.frontend.kame.codec.layout import (
     mel_filters,
     resampler,
 )
-from app.models.catalogue import ModelError
-from app.models.layout import read_header
-from app.models.onnx import cut_from, open_onnx
-from app.tts.latents_worker import LATENTS as LATENTS_NAME
+from app.research.nano.latents_worker import LATENTS as LATENTS_NAME
 
 Draw = Callable[[np.ndarray], int]
 """Draws a token from its logits."""

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from app.frontend import CODEC_VOICE
-from app.frontend.kame.checkpoint import build_lm, load_whole, save_compact
-from app.frontend.kame.codec.voice_codec import VoiceCodec, load_codec, save_codec
+from app.frontend.kame.checkpoint import build_lm, load_whole
 from app.frontend.kame.engine import Engine
 from app.models.catalogue import ModelError
 from app.models.locations import model_path
+from app.research.nano.codec_layout import CODEC_VOICE
 from app.research.nano.frontend import PIECES_NAME, NanoEngine, Sampling, read_pieces
 from app.research.nano.model import CodeVoice, Hearing, NanoModel, read_weights
-from app.research.training.kame.report import write_pieces
+from app.research.nano.voice_codec import VoiceCodec, load_codec, save_codec
+from app.research.training.kame.report import save_compact, write_pieces
 from app.research.training.nano.start import NANO_LM
 from tests.support.tiny_kame import pieces_model
 

@@ -10,7 +10,9 @@ import pytest
 import torch
 
 from app.conversation.frame import FRAME_SAMPLES
-from app.frontend.kame.codec.voice_codec import (
+from app.models.catalogue import ModelError
+from app.models.onnx import cut_at, cut_from, weights_of
+from app.research.nano.voice_codec import (
     LATENTS,
     MelState,
     Vocoder,
@@ -20,8 +22,6 @@ from app.frontend.kame.codec.voice_codec import (
     load_codec,
     save_codec,
 )
-from app.models.catalogue import ModelError
-from app.models.onnx import cut_at, cut_from, weights_of
 from app.research.training.nano.start import fit_quantiser
 
 pytestmark = pytest.mark.slow
@@ -107,7 +107,7 @@ def test_the_decoder_is_the_voices_own_and_the_cut_model_gives_its_latents() -> 
     import onnxruntime
 
     from app.models.locations import model_path
-    from app.tts.latents_worker import LATENTS as CUT
+    from app.research.nano.latents_worker import LATENTS as CUT
     from app.tts.piper_worker import LENGTHS
 
     model = model_path("piper-joe").read_bytes()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,12 @@ import torch
 from safetensors.torch import save_file
 
 from app.diagnostics.tables import progress_bar
-from app.frontend.kame.checkpoint import save_compact
-from app.frontend.kame.codec.voice_codec import is_voice_codec, load_codec, save_codec
 from app.frontend.kame.model import KameLM
 from app.models.catalogue import ModelError
-from app.models.layout import CONFIG_NAME, LM_NAME, CheckpointFiles, read_layout
+from app.models.layout import CONFIG_NAME, LM_NAME, SCALE, CheckpointFiles, read_layout
 from app.research.corpus.tokens import Corpus
 from app.research.nano.frontend import PIECES_NAME, unigram
+from app.research.nano.voice_codec import is_voice_codec, load_codec, save_codec
 from app.research.results import draw
 from app.research.training.kame.run import LossFunction, RunFolder, TrainSettings, fuse_adapters
 from app.research.training.kame.trainer import Batches, checkpoints, load_weights, read_settings
@@ -52,6 +51,23 @@ def _newest(run: RunFolder) -> tuple[Path, KameLM]:
     lm = run.model()
     load_weights(found[-1], lm)
     return found[-1], lm
+
+
+_LEAST_COLUMNS = 64
+
+
+def save_compact(state: Mapping[str, torch.Tensor], path: Path) -> None:
+    """Writes weights to `path`: wide matrices as int8, everything else as float16."""
+    out: dict[str, torch.Tensor] = {}
+    for name, value in state.items():
+        value = value.detach().float()
+        if value.dim() == 2 and value.shape[1] >= _LEAST_COLUMNS:
+            scale = (value.abs().amax(1) / 127).clamp(min=1e-8).half().float().clamp(min=2**-24)
+            out[name] = (value / scale[:, None]).round().clamp(-127, 127).to(torch.int8)
+            out[name + SCALE] = scale.half()
+        else:
+            out[name] = value.half()
+    save_file({name: value.contiguous() for name, value in out.items()}, path)
 
 
 def write_weights(target: Path, lm: KameLM, files: CheckpointFiles, *, compact: bool = False) -> None:

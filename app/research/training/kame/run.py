@@ -24,11 +24,11 @@ from torch import distributed, nn
 from torch.nn import functional as F
 
 from app.frontend.kame.checkpoint import build_lm, load
-from app.frontend.kame.codec.voice_codec import is_voice_codec, load_codec
 from app.frontend.kame.model import KameLM
 from app.models.catalogue import ModelError
 from app.models.layout import CheckpointFiles, read_layout
 from app.platform.files import write_json
+from app.research.nano.voice_codec import is_voice_codec, load_codec
 from app.research.results import unreadable
 
 

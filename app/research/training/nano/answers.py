@@ -17,9 +17,9 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from app.frontend.kame.codec.voice_codec import LATENTS, VoiceCodec
 from app.frontend.kame.spoken_words import Pieces
 from app.research.corpus.dialogue import OracleRow, TimedRevision, TimedWord, Vocabulary, oracle_row, text_row
+from app.research.nano.voice_codec import LATENTS, VoiceCodec
 from app.research.training.kame.trainer import NONE
 
 Speak = Callable[[str, float], tuple[np.ndarray, list[tuple[int, int]]]]

@@ -20,19 +20,19 @@ import numpy as np
 
 from app.frontend.kame import spoken_words
 from app.frontend.kame.checkpoint import Loaded
-from app.frontend.kame.codec.voice_codec import SILENT, VoiceCodec
 from app.frontend.kame.spoken_words import SPACE
 from app.models.catalogue import ModelError
 from app.platform.installation import resource
 from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary
 from app.research.corpus.tokens import MANIFEST, Corpus, Layout, open_corpus
+from app.research.nano.latents import LatentVoice
+from app.research.nano.voice_codec import SILENT, VoiceCodec
 from app.research.results import unreadable
 from app.research.training.kame.trainer import NONE
 from app.research.training.nano.answers import LATE, LENGTH, Bank, SpeechBank, Track, UnspokenBank
 from app.research.training.nano.dialogues import DialogueMaker, Speaker, speak_questions
 from app.research.training.nano.facts import Fact, draw_fact
 from app.routing.classifier import TOKENIZER
-from app.tts.latents import LatentVoice
 from app.untrusted.files import read_json_lines
 from app.untrusted.limits import CORPUS, CORPUS_LINE
 

@@ -21,13 +21,13 @@ import soxr
 import torch
 
 from app.conversation.frame import FRAME_SAMPLES, FRAME_SECONDS, SAMPLE_RATE
-from app.frontend.kame.codec.voice_codec import SILENT, VoiceCodec
 from app.frontend.kame.spoken_words import Pieces
 from app.platform.children import child_environment
 from app.research.benches.recordings import read_sound, saying, trim
 from app.research.benches.room import Convolver, reverberation
 from app.research.corpus.dialogue import OracleEvent, TimedRevision, Utterance, Vocabulary, Word
 from app.research.corpus.oracle import arrivals, request_times, with_arrivals
+from app.research.nano.voice_codec import SILENT, VoiceCodec
 from app.research.training.nano.answers import LENGTH, Bank, Track
 from app.research.training.nano.facts import Fact, draw_fact
 from app.tts.base import Voice

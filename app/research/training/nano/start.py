@@ -19,7 +19,10 @@ import torch
 from safetensors.torch import save_file
 
 from app.frontend.kame.checkpoint import build_lm
-from app.frontend.kame.codec.voice_codec import (
+from app.frontend.kame.shapes import TINY_LM
+from app.models.layout import CONFIG_NAME, LM_NAME
+from app.research.nano.latents import LatentVoice
+from app.research.nano.voice_codec import (
     LATENTS,
     MelState,
     ResidualQuantiser,
@@ -27,12 +30,9 @@ from app.frontend.kame.codec.voice_codec import (
     decoder_weights,
     save_codec,
 )
-from app.frontend.kame.shapes import TINY_LM
-from app.models.layout import CONFIG_NAME, LM_NAME
 from app.research.training.nano.answers import CORRECTIONS, FILLERS, UNKNOWN, WAITING
 from app.research.training.nano.dialogues import Speaker, speak_questions
 from app.research.training.nano.facts import CITIES, NAMES, draw_fact
-from app.tts.latents import LatentVoice
 
 NANO_LM: dict[str, Any] = {
     **TINY_LM,

@@ -14,10 +14,10 @@ import sentencepiece
 import torch
 
 from app.frontend.kame.checkpoint import build_lm
-from app.frontend.kame.codec.voice_codec import VoiceCodec, VoiceCodecShape
 from app.frontend.kame.engine import Engine
 from app.models.catalogue import ModelError
 from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
+from app.research.nano.voice_codec import VoiceCodec, VoiceCodecShape
 from app.research.training.nano.answers import (
     CORRECTIONS,
     FILLERS,

@@ -14,15 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from app.models.onnx import cut_at, import_onnxruntime
+from app.research.nano.codec_layout import LATENT
 from app.tts.piper_worker import LENGTHS, open_voice
 from app.tts.word_times import word_spans
 from app.tts.worker import serve
 
 LATENTS = "/Mul_7_output_0"
 """The decoder's input tensor in Piper's medium-quality models."""
-
-SIZE = 192
-"""The dimension of a latent vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ def load(model: Path) -> Callable[[str, float], Latents]:
             ends += [at + int(spans[place]) for place in places] + [at + len(rows[-1])]
             at += len(rows[-1])
         if not rows:
-            return Latents(np.zeros((0, SIZE), np.float32), [])
+            return Latents(np.zeros((0, LATENT), np.float32), [])
         return Latents(np.concatenate(rows), word_spans(text.split(), phonemes, ends, pronounce))
 
     return speak

@@ -9,9 +9,9 @@ from typing import IO, Any
 import numpy as np
 
 from app.platform.children import ChildError, ChildWorker
+from app.research.nano.codec_layout import LATENT
 from app.tts.base import VoiceError
 from app.tts.child_voice import speak_seconds
-from app.tts.latents_worker import SIZE
 from app.untrusted.files import read_json_line
 from app.untrusted.limits import CHILD_LINE
 
@@ -21,7 +21,7 @@ class LatentVoice:
 
     def __init__(self, model: Path) -> None:
         self._model = model
-        self._child = ChildWorker("app.tts.latents_worker", str(model))
+        self._child = ChildWorker("app.research.nano.latents_worker", str(model))
 
     def __enter__(self) -> LatentVoice:
         """Starts the child process. Raises VoiceError."""
@@ -56,4 +56,4 @@ class LatentVoice:
             raise VoiceError(f"The voice has stopped: {error}.") from None
         if "error" in head:
             raise VoiceError(f"The voice could not speak “{text}” ({head['error']}).")
-        return np.frombuffer(raw, "<f4").reshape(-1, SIZE), [(start, end) for start, end in head["words"]]
+        return np.frombuffer(raw, "<f4").reshape(-1, LATENT), [(start, end) for start, end in head["words"]]

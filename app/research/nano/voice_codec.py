@@ -23,9 +23,12 @@ from torch import nn
 from torch.nn import functional as F
 
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.frontend import CODEC_VOICE
-from app.frontend.kame.codec.layout import (
+from app.models.catalogue import ModelError
+from app.models.locations import model_path
+from app.models.onnx import weights_of
+from app.research.nano.codec_layout import (
     BANDS,
+    CODEC_VOICE,
     DOWN,
     FADE,
     FFT,
@@ -45,9 +48,6 @@ from app.frontend.kame.codec.layout import (
     mel_filters,
     resampler,
 )
-from app.models.catalogue import ModelError
-from app.models.locations import model_path
-from app.models.onnx import weights_of
 
 
 class ResidualQuantiser(nn.Module):
@@ -232,6 +232,22 @@ def load_codec(path: Path, device: torch.device | str = "cpu") -> VoiceCodec:
             f"{path.name} holds no codec that this app can read ({type(error).__name__}). Get the weights again."
         ) from error
     return codec.requires_grad_(False).to(device).eval()
+
+
+def load_codec_for(path: Path, device: torch.device, own: int, heard: int) -> VoiceCodec | None:
+    """Loads a codec with `own` codebooks for the model's audio and `heard` for the user's; see `OTHER_CODECS`.
+
+    Raises ModelError if it has other numbers of codebooks.
+    """
+    if not is_voice_codec(path):
+        return None
+    codec = load_codec(path, device)
+    if (codec.shape.own_books, codec.shape.heard_books) != (own, heard):
+        raise ModelError(
+            f"{path.name} has {codec.shape.own_books} and {codec.shape.heard_books} codebooks, but the model knows "
+            f"{own} and {heard}: they don't belong together. Get the weights again."
+        )
+    return codec
 
 
 def decoder_weights(voice: Path) -> dict[str, torch.Tensor]:

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from app.conversation.frame import SAMPLE_RATE
-from app.tts.latents_worker import SIZE
 
 BANDS = 64
 MEL_HOP = 240
@@ -25,7 +24,9 @@ LOWEST_LEVEL = math.log(10 ** (-45 / 10))
 LEVEL_DECAY = 0.005
 """Decay of the level per frame: 0.27 dB per second."""
 
-LATENT, LATENT_HOP = SIZE, 256
+CODEC_VOICE = "piper-joe"
+"""The voice whose decoder is used by the voice codec."""
+LATENT, LATENT_HOP = 192, 256
 """The number of values in a latent, and of samples per latent."""
 LATENTS = 7
 """Latents in a frame: 1,792 samples, which last 80 ms when played at 22,400 Hz (the voice's rate is 22,050)."""
@@ -37,8 +38,6 @@ UP, DOWN, TAPS = 15, 14, 24
 """Resampling from 22,400 Hz to 24,000 Hz with a windowed sinc of 24 taps on either side."""
 FADE = 240
 """Samples (10 ms) over which speech fades out."""
-SCALE = "@scale"
-"""Suffix of the name under which `save_compact` stores a matrix's scales."""
 
 
 def hann_window() -> np.ndarray:
