@@ -1,7 +1,8 @@
 """The front-end protocol: one frame in and one frame out at a time, without ever blocking.
 
 It is implemented by the GPU model (`kame`) and the CPU cascade (`cascade`), among others. Inputs and results are plain
-data, except for voices.
+data, except for voices. `SpeakingByItself` and `AnswerTracker` are the parts shared by front-ends whose model or server
+decides on its own when to speak.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from app.conversation.events import AnswerMode, Event
-from app.conversation.frame import Frame
+from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.conversation.speaking.revisions import OracleInput
 from app.conversation.speaking.what_to_say import Said
 from app.conversation.turns.floor import FloorCommand
@@ -187,3 +188,84 @@ class FrontEnd(Protocol):
     def __enter__(self) -> FrontEnd: ...
 
     def __exit__(self, *exc: object) -> None: ...
+
+
+FADE_SAMPLES = 240
+"""The length of a fade-out: 10 ms. Cutting off a voice without one causes a click."""
+
+
+def silenced(samples: np.ndarray, *, fade: bool) -> np.ndarray:
+    """Returns a frame of silence in place of `samples`, starting with a fade-out of them if `fade` is set."""
+    out = np.zeros(FRAME_SAMPLES, np.float32)
+    if fade:
+        out[:FADE_SAMPLES] = samples[:FADE_SAMPLES] * np.linspace(1, 0, FADE_SAMPLES, dtype=np.float32)
+    return out
+
+
+class SpeakingByItself:
+    """Base class of front-ends whose model or server decides on its own when to speak."""
+
+    frame_samples = FRAME_SAMPLES
+    voice = None
+    busy = False
+    """Always False, because nothing is synthesised in advance."""
+
+    def ready(self, heard: str) -> bool:
+        """Returns True, because speech starts without being requested."""
+        return True
+
+    def unheard(self, samples: int, words: int) -> None:
+        """No-op, since the flushed words can't be taken back; the speech continues after them."""
+
+
+END_FRAMES = 12
+"""Frames without a word (1 s) after which an answer counts as over if the audio is quiet."""
+LOUD = 0.01
+"""RMS above which a frame is audible, about -40 dBFS."""
+LINGER_FRAMES = 25
+"""Frames (2 s) without speech after which an answer is no longer expected to start."""
+
+
+class AnswerTracker:
+    """Tracks which answer such a model or server is speaking, and when it ends, from the words and audio played."""
+
+    def __init__(self) -> None:
+        self.answering: tuple[int, int] | None = None
+        """Turn and revision of the answer being spoken."""
+        self.idle_frames = LINGER_FRAMES
+        """Consecutive frames in which nothing was spoken or expected."""
+        self.wordless_frames = 0
+        """Frames since the last word."""
+        self._quiet_frames = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether no answer is being spoken or expected."""
+        return self.answering is None and self.idle_frames >= LINGER_FRAMES
+
+    def stop(self) -> list[Mark]:
+        """Interrupts the answer. Returns its mark, or an empty list if no answer was being spoken."""
+        return self._close("interrupted")
+
+    def _begin(self, turn: int, revision: int) -> list[Mark]:
+        """Starts an answer, which ends the previous one."""
+        marks = self._close("ended")
+        self.answering = (turn, revision)
+        return [*marks, Mark("started", turn, revision)]
+
+    def _close(self, what: MarkKind) -> list[Mark]:
+        marks = [Mark(what, *self.answering)] if self.answering is not None else []
+        self.answering = None
+        return marks
+
+    def _count(self, has_words: bool, samples: np.ndarray) -> None:
+        self.wordless_frames = 0 if has_words else self.wordless_frames + 1
+        self.idle_frames = 0 if has_words else self.idle_frames + 1
+        loud = float(np.sqrt(np.mean(np.square(samples)))) > LOUD
+        self._quiet_frames = 0 if loud else self._quiet_frames + 1
+
+    @property
+    def _seems_over(self) -> bool:
+        """Whether there was no word and no audio for one second, or no word for three seconds."""
+        quiet = self._quiet_frames >= END_FRAMES
+        return self.wordless_frames >= (END_FRAMES if quiet else 3 * END_FRAMES)

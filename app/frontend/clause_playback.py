@@ -14,10 +14,8 @@ import numpy as np
 from app.conversation.frame import SAMPLE_RATE
 from app.conversation.languages import ENGLISH, language
 from app.conversation.speaking.what_to_say import ClauseChoice
+from app.frontend.base import FADE_SAMPLES
 from app.tts.base import Clip, Voice
-
-FADE_SAMPLES = 240
-"""The length of a fade-out: 10 ms. Cutting off a voice without one causes a click."""
 
 CUT_REACH = SAMPLE_RATE * 120 // 1000
 CUT_WITHIN = SAMPLE_RATE * 6 // 10

@@ -12,12 +12,21 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from app.conversation.frame import FRAME_SAMPLES, Frame, silence
+from app.conversation.frame import Frame, silence
 from app.conversation.speaking.revisions import OracleAsked, OracleDone, OracleWords
 from app.conversation.turns import tracker as floor
-from app.frontend.base import ContextGauge, FrontEndInput, FrontEndStep, Mark, OraclePosition, SetDials
+from app.frontend.base import (
+    ContextGauge,
+    FrontEndInput,
+    FrontEndStep,
+    Mark,
+    OraclePosition,
+    SetDials,
+    SpeakingByItself,
+    silenced,
+)
 from app.frontend.kame.oracle_feed import OracleFeed
-from app.frontend.kame.spoken_words import SpokenWords, Vocabulary
+from app.frontend.kame.spoken_words import Pieces, SpokenWords
 from app.frontend.kame.stream_engine import Column, StreamEngine
 
 ROLL_OVER_FROM = 0.8
@@ -97,16 +106,11 @@ class StreamMemory:
         return ContextGauge(engine.steps, engine.context, True, self._primed)
 
 
-class StreamFrontEnd:
-    """Base class of front-ends whose model decides on its own when to speak.
+class StreamFrontEnd(SpeakingByItself):
+    """Base class of the front-ends with a speech-to-speech model.
 
     While entered, `_stream` is set and `_held` contains the resources to free on exit.
     """
-
-    frame_samples = FRAME_SAMPLES
-    voice = None
-    busy = False
-    """Always False, because all work happens within the step."""
 
     def __init__(self) -> None:
         self._stream: KameStream | None = None
@@ -125,19 +129,9 @@ class StreamFrontEnd:
     def idle(self) -> bool:
         return self._stream is None or self._stream.words.idle
 
-    def ready(self, heard: str) -> bool:
-        """Returns True, because the model starts speaking on its own."""
-        return True
 
-    def unheard(self, samples: int, words: int) -> None:
-        """No-op, since the model has already generated the flushed words and continues after them."""
-
-
-FLOOR_FRAMES = 75
-"""Frames (6 s) for which a stream with `waits_for_floor` keeps the floor after receiving it or after its last word."""
 PAUSE_FRAMES = 5
 """Frames without a word that count as a pause, in which a fresh stream may start."""
-FADE_SAMPLES = 240
 
 
 class KameStream:
@@ -150,24 +144,21 @@ class KameStream:
     - `engine`, `memory`: the engine, and the memory of its stream.
     - `dials`: the initial delays.
     - `hears_oracle`: whether the model has an oracle.
-    - `waits_for_floor`: whether the model starts an answer only after being given the floor.
     """
 
     def __init__(
         self,
-        pieces: Vocabulary,
+        pieces: Pieces,
         engine: StreamEngine,
         memory: StreamMemory,
         dials: SetDials,
         *,
         hears_oracle: bool,
-        waits_for_floor: bool = False,
     ) -> None:
         self.engine = engine
         self.memory = memory
-        self.words = SpokenWords(pieces, engine.tokens.silent, pieces.vocab_size())
+        self.words = SpokenWords(pieces, engine.tokens.silent)
         self._oracle = OracleFeed(engine.oracle, pieces, enabled=hears_oracle)
-        self._waits_for_floor = waits_for_floor
         self._dials = dials
         self._delayed: deque[np.ndarray] = deque()
         self._user_holds = False
@@ -263,16 +254,7 @@ class KameStream:
         delay = self._dials.delay
         if self._silenced or self.words.answering is not None:
             return self._silenced
-        if self._waits_for_floor and not self._has_floor:
-            return True
         return delay > 0 and (self._user_holds or self._frames_since_floor < delay)
-
-    @property
-    def _has_floor(self) -> bool:
-        """Whether the model was given the floor and the user hasn't started another turn since."""
-        words = self.words
-        given = words.floor_turn > 0 and self._oracle.asked_turn <= words.floor_turn and not self._user_holds
-        return given and min(self._frames_since_floor, words.wordless_frames) < FLOOR_FRAMES
 
     def _mute(self, samples: np.ndarray, forced: bool, *, faded: bool) -> np.ndarray:
         """Returns the samples clipped to [-1, 1], or silence if `forced`.
@@ -282,8 +264,5 @@ class KameStream:
         was_forced, self._was_forced = self._was_forced, forced
         if not forced:
             return np.clip(samples, -1.0, 1.0)
-        out = np.zeros(FRAME_SAMPLES, np.float32)
-        if not (was_forced or faded) and self._frames_since_floor > self._dials.delay:
-            # The previous frame was audible, not part of another silence.
-            out[:FADE_SAMPLES] = samples[:FADE_SAMPLES] * np.linspace(1, 0, FADE_SAMPLES, dtype=np.float32)
-        return out
+        # Fades only if the previous frame was audible, not part of another silence.
+        return silenced(samples, fade=not (was_forced or faded) and self._frames_since_floor > self._dials.delay)

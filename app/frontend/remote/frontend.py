@@ -14,40 +14,32 @@ from app.conversation import events as e
 from app.conversation.frame import FRAME_SAMPLES, Frame
 from app.conversation.speaking.what_to_say import Said
 from app.conversation.turns import tracker as floor
-from app.frontend.base import FrontEndError, FrontEndInput, FrontEndStep, Mark
+from app.frontend.base import (
+    END_FRAMES,
+    AnswerTracker,
+    FrontEndError,
+    FrontEndInput,
+    FrontEndStep,
+    Mark,
+    SpeakingByItself,
+    silenced,
+)
 from app.frontend.remote.address import read_address
 from app.frontend.remote.connection import ServerConnection
 from app.untrusted.text import one_line
-
-END_FRAMES = 12
-"""Frames without a word (1 s) after which an answer counts as over; three times as many while it is audible."""
-LOUD = 0.01
-"""RMS above which a frame is audible, about -40 dBFS."""
-LINGER_FRAMES = 25
-"""Frames (2 s) without speech after which the server is no longer expected to start an answer."""
 
 Words = tuple[str, int, tuple[int, int] | None] | None
 """Words, their revision, and the characters of its text that they stand for, if known. They have a leading space unless
 they continue the previous word. None: the server reports the end of its answer."""
 
 
-class ServerAnswer:
-    """Tracks the server's answers from the words and audio of each frame played."""
+class ServerAnswer(AnswerTracker):
+    """Tracks the server's answers. Audio without words stops counting as speech after 3 s."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.turn = 0
         """The user's newest turn."""
-        self.answering: tuple[int, int] | None = None
-        """Turn and revision of the answer being spoken."""
-        self.idle_frames = LINGER_FRAMES
-        """Frames since the last word or audible speech. Audio without words stops counting as speech after 3 s."""
-        self._wordless_frames = 0
-        self._quiet_frames = 0
-
-    @property
-    def idle(self) -> bool:
-        """Whether no answer is being spoken or expected."""
-        return self.answering is None and self.idle_frames >= LINGER_FRAMES
 
     def follow(self, words: Sequence[Words], samples: np.ndarray) -> tuple[list[Said], list[Mark]]:
         """Processes a frame. Returns the words spoken in it, and any marks."""
@@ -56,48 +48,25 @@ class ServerAnswer:
         self._count(any(item is not None for item in words), samples)
         for item in words:
             if item is None:
-                marks += self._end()
+                marks += self._close("ended")
                 continue
             text, revision, written = item
             if self.answering is None or self.turn > self.answering[0]:
-                marks += self._end()
-                self.answering = (self.turn, revision)
-                marks.append(Mark("started", *self.answering))
+                marks += self._begin(self.turn, revision)
+            assert self.answering is not None
             glued = not text.startswith(" ")
             said.append(Said(text.strip(), FRAME_SAMPLES, self.answering[0], revision, glued, written))
         if self._seems_over:
-            marks += self._end()
+            marks += self._close("ended")
         return said, marks
 
-    def stop(self) -> list[Mark]:
-        """Interrupts the answer. Returns its mark, or an empty list if no answer was being spoken."""
-        marks = [Mark("interrupted", *self.answering)] if self.answering is not None else []
-        self.answering = None
-        return marks
-
-    def _end(self) -> list[Mark]:
-        marks = [Mark("ended", *self.answering)] if self.answering is not None else []
-        self.answering = None
-        return marks
-
-    def _count(self, worded: bool, samples: np.ndarray) -> None:
-        loud = float(np.sqrt(np.mean(np.square(samples)))) > LOUD
-        self._quiet_frames = 0 if loud else self._quiet_frames + 1
-        self._wordless_frames = 0 if worded else self._wordless_frames + 1
-        sounds = loud and self._wordless_frames < 3 * END_FRAMES
-        self.idle_frames = 0 if worded or sounds else self.idle_frames + 1
-
-    @property
-    def _seems_over(self) -> bool:
-        """Whether there was no word and no audio for one second, or no word for three seconds."""
-        quiet = self._quiet_frames >= END_FRAMES
-        return self._wordless_frames >= (END_FRAMES if quiet else 3 * END_FRAMES)
+    def _count(self, has_words: bool, samples: np.ndarray) -> None:
+        super()._count(has_words, samples)
+        if not self._quiet_frames and self.wordless_frames < 3 * END_FRAMES:
+            self.idle_frames = 0
 
 
-FADE_SAMPLES = 240
-
-
-class RemoteFrontEnd:
+class RemoteFrontEnd(SpeakingByItself):
     """A session on the server at `url`. `key`: the server's access key, or empty.
 
     The server has its own back-end and decides when to speak. When the user interrupts, its answer is silenced here
@@ -106,11 +75,8 @@ class RemoteFrontEnd:
     """
 
     name = "remote"
-    frame_samples = FRAME_SAMPLES
     hears_oracle = False
     needs = ""
-    voice = None
-    busy = False
 
     def __init__(self, url: str, key: str = "") -> None:
         self.address = read_address(url)
@@ -132,13 +98,6 @@ class RemoteFrontEnd:
     @property
     def idle(self) -> bool:
         return self._answer.idle
-
-    def ready(self, heard: str) -> bool:
-        """Returns True, because the server starts speaking on its own."""
-        return True
-
-    def unheard(self, samples: int, words: int) -> None:
-        """No-op, since the server has already sent the flushed words and continues after them."""
 
     def __enter__(self) -> RemoteFrontEnd:
         self._connection.open()
@@ -244,10 +203,7 @@ class RemoteFrontEnd:
         was, self._was_silenced = self._was_silenced, self._silenced
         if not self._silenced:
             return samples
-        out = np.zeros(FRAME_SAMPLES, np.float32)
-        if not (was or faded):
-            out[:FADE_SAMPLES] = samples[:FADE_SAMPLES] * np.linspace(1, 0, FADE_SAMPLES, dtype=np.float32)
-        return out
+        return silenced(samples, fade=not (was or faded))
 
 
 def _said_by_server(sentence: str) -> str:

@@ -182,6 +182,26 @@ def load_engine(folder: Path, voice: Path) -> NanoEngine:
         ) from error
 
 
+FLOOR_FRAMES = 75
+"""Frames (6 s) for which a stream keeps the floor after receiving it or after its last word."""
+
+
+class NanoStream(KameStream):
+    """A stream that starts an answer only after being given the floor."""
+
+    @property
+    def _forced(self) -> bool:
+        undecided = not self._silenced and self.words.answering is None
+        return (undecided and not self._has_floor) or super()._forced
+
+    @property
+    def _has_floor(self) -> bool:
+        """Whether the model was given the floor and the user hasn't started another turn since."""
+        words = self.words
+        given = words.floor_turn > 0 and self._oracle.asked_turn <= words.floor_turn and not self._user_holds
+        return given and min(self._frames_since_floor, words.wordless_frames) < FLOOR_FRAMES
+
+
 class NanoFrontEnd(StreamFrontEnd):
     """Runs the weights in `folder`; `voice` is the model file of the Piper voice."""
 
@@ -209,7 +229,7 @@ class NanoFrontEnd(StreamFrontEnd):
             ) from error
         # When the context is full, the stream restarts from scratch: speech from a minute ago has no influence.
         memory = StreamMemory(engine, frames=0)
-        self._stream = KameStream(pieces, engine, memory, self._dials, hears_oracle=True, waits_for_floor=True)
+        self._stream = NanoStream(pieces, engine, memory, self._dials, hears_oracle=True)
         return self
 
     def step(self, frame: Frame, inputs: Sequence[FrontEndInput]) -> FrontEndStep:

@@ -15,10 +15,10 @@ from websockets.http11 import Response
 from app.conversation import events as e
 from app.conversation.event_json import to_json
 from app.conversation.frame import FRAME_SAMPLES
-from app.frontend.base import FrontEndError
+from app.frontend.base import END_FRAMES, LINGER_FRAMES, FrontEndError
 from app.frontend.remote.address import explain, read_address
 from app.frontend.remote.connection import FIRST_REVISION, MOST_UNSTEADY, STEADY_SECONDS, Losses, connect_to, renumbered
-from app.frontend.remote.frontend import END_FRAMES, LINGER_FRAMES, RemoteFrontEnd, ServerAnswer
+from app.frontend.remote.frontend import RemoteFrontEnd, ServerAnswer
 from app.frontend.remote.playout import MOST_DEPTH, MOST_ITEMS, MOST_WAITING, STEADY_FRAMES, Playout, PlayoutFull
 from app.frontend.remote.protocol import Welcome, event_json, read_text_message, welcome_json, words_of
 from tests.support.served import scripted_server

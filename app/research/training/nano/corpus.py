@@ -55,7 +55,7 @@ class ReadingMaker:
 
     def __init__(
         self,
-        pieces: spoken_words.Vocabulary,
+        pieces: spoken_words.Pieces,
         vocabulary: Vocabulary,
         own_books: int,
         heard_books: int,

@@ -25,7 +25,7 @@ from app.conversation.speaking.revisions import OracleAsked, OracleWords
 from app.conversation.turns.floor import Hold, TakeFloor
 from app.diagnostics.tables import machine, markdown, quantile
 from app.frontend.base import FrontEndInput, SetDials
-from app.frontend.kame.spoken_words import Vocabulary
+from app.frontend.kame.spoken_words import Pieces
 from app.frontend.kame.stream import KameStream, StreamMemory
 from app.frontend.kame.stream_engine import StreamEngine
 from app.research.benches.recordings import normalised
@@ -171,7 +171,7 @@ class TrialResult:
 
 def run_trials(
     engine: StreamEngine,
-    pieces: Vocabulary,
+    pieces: Pieces,
     questions: Sequence[tuple[SpokenQuestion, Fact]],
     kind: Kind,
     *,
