@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from app.frontend.kame.shapes import TINY_LM as LM
-from app.frontend.kame.shapes import TINY_MIMI as MIMI
+from app.frontend.kame.random_weights import TINY_LM as LM
+from app.frontend.kame.random_weights import TINY_MIMI as MIMI
 
 SMALL_MIMI: dict[str, Any] = {
     **MIMI,

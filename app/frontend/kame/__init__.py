@@ -9,8 +9,8 @@ Suggested reading order (`README.md` describes how it works):
 - `engine.py`: runs a frame through Mimi, the language model and Mimi again, as CUDA graphs.
 - `generator.py`, `model.py`: the `moshi` package, extended with the oracle and shorter attention.
 - `quantise.py`, `kernels.cu`: int8 and int4 quantisation. `checkpoint.py`: loads models from files.
-- `build.py`: the choice of device, precision and context. `measure.py`, `selfcheck.py`, `random_weights.py`,
-  `shapes.py`: benchmarks and self-checks.
+- `build.py`: the choice of device, precision and context. `measure.py`, `selfcheck.py`, `random_weights.py`:
+  benchmarks and self-checks.
 
 Mimi encodes a frame of the user's audio. The language model combines the codes with the oracle's token and its own
 tokens, and outputs a text token and codes, which Mimi decodes to the output frame.

@@ -205,7 +205,7 @@ class Engine:
 
     def _warm_up(self) -> None:
         """Runs (and on CUDA captures) every path once in advance, so that this doesn't delay a frame of a session."""
-        token = self.gen.take_oracle()
+        token = self.gen.oracle.take_tensor()
         for bucket in reversed(self._buckets):
             self._attend(bucket)
             for _ in range(3 if self._on_gpu else 1):
@@ -277,7 +277,7 @@ class Engine:
         """Processes one frame of the user's audio, float32 `[1920]` at 24 kHz, and returns the model's output."""
         self._staging[0, 0].copy_(torch.from_numpy(samples))
         self._samples.copy_(self._staging, non_blocking=True)
-        token = self.gen.take_oracle()
+        token = self.gen.oracle.take_tensor()
         bucket = self._bucket()
         self._attend(bucket)
         sound, tokens = self.graphs.run("frame", bucket, self._frame, self._samples, token)
@@ -291,7 +291,7 @@ class Engine:
         out = self._out.numpy().copy() if self.steps > self.gen.max_delay else np.zeros(FRAME_SAMPLES, np.float32)
         values = self._out_tokens.tolist()
         own, user = values[1 : 1 + self._own], values[1 + self._own :]
-        return EngineStep(out, Column(values[0], tuple(own), tuple(user), self.gen.last_oracle))
+        return EngineStep(out, Column(values[0], tuple(own), tuple(user), self.gen.oracle.last))
 
     @torch.no_grad()
     def encode(self, samples: np.ndarray) -> tuple[int, ...]:

@@ -66,27 +66,6 @@ class KameGen(LMGen):
 
     lm_model: KameLM
 
-    def push_oracle(self, token_ids: Sequence[int], *, reset: bool = False) -> None:
-        """Appends tokens to the oracle. Each step takes one in FIFO order, or padding if none is left.
-
-        With `reset`, a new oracle starts: the rest of the old one is dropped, the next step takes the start token
-        (`text_initial_token_id`), and the following one the first of `token_ids`. The first tokens of a stream, or
-        after `oracle.clear` or `reset_streaming`, always start a new oracle.
-
-        Raises:
-            ValueError: a token ID isn't in the vocabulary (0 to `text_card`).
-        """
-        self.oracle.push(token_ids, reset=reset)
-
-    @property
-    def last_oracle(self) -> int:
-        """The oracle token of the last step, or padding if there was none."""
-        return self.oracle.last
-
-    def take_oracle(self) -> torch.Tensor:
-        """Takes the next step's token, `[1, 1, 1]`, for a caller that runs `step_with` inside its own graph."""
-        return self.oracle.take_tensor()
-
     def step_with(self, input_tokens: torch.Tensor, oracle: torch.Tensor) -> torch.Tensor | None:
         """Runs `step` with the given oracle token `[1, 1, 1]` instead of the next one in the queue."""
         self._main.token = oracle
@@ -121,7 +100,7 @@ class KameGen(LMGen):
 
     @property
     def oracle(self) -> DeviceOracleQueue:
-        """The queue of the oracle's tokens, available while streaming."""
+        """The queue of the oracle's tokens, available while streaming. Each step takes one."""
         return self._main.queue
 
     def _init_streaming_state(self, batch_size: int) -> _LMGenState:
@@ -148,5 +127,5 @@ class KameGen(LMGen):
     def _step(
         self, input_tokens: torch.Tensor, depformer_replace_tokens: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor] | None:
-        self._main.token = self.take_oracle()
+        self._main.token = self.oracle.take_tensor()
         return super()._step(input_tokens, depformer_replace_tokens)

@@ -24,8 +24,7 @@ from app.frontend.kame.checkpoint import Loaded
 from app.frontend.kame.engine import Engine
 from app.frontend.kame.model import KameLM
 from app.frontend.kame.quantise import Precision, kernels
-from app.frontend.kame.random_weights import Size, random_models
-from app.frontend.kame.shapes import TINY_LM
+from app.frontend.kame.random_weights import TINY_LM, Size, random_models
 from app.models.fit import judge, shape_of
 from app.platform.supervision import CARD
 
@@ -154,7 +153,7 @@ def _time_whole(engine: Engine, frames: int) -> Times:
     filled = engine.steps
     for index in range(WARM_FRAMES + frames):
         if index % 4 == 0:
-            engine.gen.push_oracle([5, 6], reset=index % 40 == 0)
+            engine.gen.oracle.push([5, 6], reset=index % 40 == 0)
         started = time.perf_counter()
         engine.step(samples[index % 16])
         if index >= WARM_FRAMES:

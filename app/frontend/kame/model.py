@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from moshi.conditioners import ConditionTensors
-from moshi.models.lm import LMModel, LMOutput
+from moshi.models.lm import LMModel
 from moshi.models.lm_utils import ScaledEmbedding, _init_layer
 from moshi.modules.transformer import KVCacheResult, RingKVCache
 from torch import nn
@@ -77,36 +76,6 @@ class KameLM(LMModel):
             layer.apply(_init_layer)
         for linear in self.linears:
             _init_layer(linear)
-
-    def forward(
-        self,
-        codes: torch.Tensor,
-        condition_tensors: ConditionTensors | None = None,
-        oracle_tokens: torch.Tensor | None = None,
-    ) -> LMOutput:
-        """Returns teacher-forced logits, as the package does.
-
-        Args:
-            codes: `[B, K, T]`, as in the package.
-            condition_tensors: as in the package.
-            oracle_tokens: integers `[B, 1, T]`, the oracle at each step of `codes`; None for no oracle.
-
-        Raises:
-            ValueError: `oracle_tokens` isn't an integer tensor of that shape.
-        """
-        if oracle_tokens is None:
-            return super().forward(codes, condition_tensors)
-        batch, _, steps = codes.shape
-        if not isinstance(oracle_tokens, torch.Tensor):
-            raise ValueError(f"oracle_tokens must be a tensor, not {type(oracle_tokens).__name__}.")
-        if oracle_tokens.shape != (batch, 1, steps):
-            raise ValueError(f"oracle_tokens must have shape ({batch}, 1, {steps}), not {tuple(oracle_tokens.shape)}.")
-        if oracle_tokens.is_floating_point() or oracle_tokens.is_complex() or oracle_tokens.dtype == torch.bool:
-            raise ValueError(f"oracle_tokens must be integers, not {oracle_tokens.dtype}.")
-        # Shifted like the codes: the first input is the initial token, and the last token is never an input.
-        initial = torch.full_like(oracle_tokens[:, :, :1], self.text_initial_token_id)
-        with self._with_oracle(torch.cat([initial, oracle_tokens[:, :, :-1]], dim=2)):
-            return super().forward(codes, condition_tensors)
 
     def forward_text(
         self,

@@ -19,8 +19,7 @@ from app.frontend.kame.engine import Engine
 from app.frontend.kame.generator import KameGen
 from app.frontend.kame.model import KameLM, neutral_oracle
 from app.frontend.kame.quantise import QuantisedMatrix, kernels
-from app.frontend.kame.random_weights import random_mimi, random_models
-from app.frontend.kame.shapes import TINY_LM
+from app.frontend.kame.random_weights import TINY_LM, random_mimi, random_models
 from app.frontend.kame.stream_engine import Column
 
 STEPS = 60
@@ -71,7 +70,7 @@ def _oracle(device: torch.device, dtype: torch.dtype, name: str, steps: int) -> 
 
     def push(step: int, gen: KameGen) -> None:
         if step in (5, steps // 2):
-            gen.push_oracle(list(range(4, 24)), reset=True)
+            gen.oracle.push(list(range(4, 24)), reset=True)
 
     graphed = _tokens(KameGen(model, use_sampling=False), steps, push)
     with no_cuda_graph():
@@ -131,7 +130,7 @@ def _frames(engine: Engine, steps: int) -> list[tuple[np.ndarray, Column]]:
     with engine:
         for index in range(steps):
             if index == steps // 6:
-                engine.gen.push_oracle(list(range(5, 15)), reset=True)
+                engine.gen.oracle.push(list(range(5, 15)), reset=True)
             if index == steps // 3:
                 engine.force_silence()
             if index == steps // 2:

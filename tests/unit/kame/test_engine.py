@@ -97,7 +97,7 @@ def test_what_is_forced_is_said_and_what_is_told_is_remembered(engine: Engine) -
 
 def test_a_fresh_stream_remembers_nothing(engine: Engine) -> None:
     sound = noise(12)
-    engine.gen.push_oracle([5, 6, 7], reset=True)
+    engine.gen.oracle.push([5, 6, 7], reset=True)
     first = [engine.step(frame).column for frame in sound]
     engine.restart()
     again = [engine.step(frame).column for frame in sound]

@@ -95,49 +95,6 @@ def equal(a: list[torch.Tensor | None], b: list[torch.Tensor | None]) -> bool:
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)
-def test_without_an_oracle_the_teacher_forced_logits_are_moshis(dtype: torch.dtype) -> None:
-    model = make(dtype)
-    codes = torch.randint(0, 32, (2, 7, 25))
-    with torch.no_grad():
-        ours, theirs = model(codes), stock(model)(codes)
-    assert torch.equal(ours.text_logits, theirs.text_logits)
-    assert torch.equal(ours.logits.nan_to_num(9), theirs.logits.nan_to_num(9))
-
-
-@pytest.mark.parametrize("dtype", PRECISIONS)
-def test_the_oracle_is_added_to_the_text_embedding_one_step_late(dtype: torch.dtype) -> None:
-    model = make(dtype)
-    codes, oracle = torch.randint(0, 32, (2, 7, 25)), torch.randint(0, 49, (2, 1, 25))
-    independent = stock(model)
-    joined = _TextWithOracle(independent.text_emb, model.oracle_emb)
-    independent.text_emb = joined
-    joined.tokens = torch.cat([torch.full((2, 1), START), oracle[:, 0, :-1]], dim=1)
-    with torch.no_grad():
-        ours, theirs = model(codes, oracle_tokens=oracle), independent(codes)
-        other = model(codes)
-    assert torch.equal(ours.text_logits, theirs.text_logits)
-    assert torch.equal(ours.logits.nan_to_num(9), theirs.logits.nan_to_num(9))
-    assert not torch.equal(ours.text_logits, other.text_logits)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        torch.zeros(2, 25, dtype=torch.long),
-        torch.zeros(2, 1, 24, dtype=torch.long),
-        torch.zeros(1, 1, 25, dtype=torch.long),
-        torch.zeros(2, 2, 25, dtype=torch.long),
-        torch.zeros(2, 1, 25),
-        torch.zeros(2, 1, 25, dtype=torch.bool),
-        [[[3] * 25]] * 2,
-    ],
-)
-def test_any_other_oracle_is_refused(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="oracle_tokens must"):
-        make()(torch.zeros(2, 7, 25, dtype=torch.long), oracle_tokens=wrong)
-
-
-@pytest.mark.parametrize("dtype", PRECISIONS)
 @pytest.mark.parametrize("sampling", [False, True])
 def test_a_neutral_oracle_makes_it_moshi_to_the_bit(dtype: torch.dtype, sampling: bool) -> None:
     model = make(dtype)
@@ -173,21 +130,21 @@ def test_each_step_takes_one_token_in_order(dtype: torch.dtype, guidance: dict[s
     def before(step: int) -> None:
         match step:
             case 2:
-                ours.push_oracle([5, 6, 7], reset=True)
+                ours.oracle.push([5, 6, 7], reset=True)
             case 7:
-                ours.push_oracle([8], reset=False)
-                ours.push_oracle([9], reset=False)
+                ours.oracle.push([8], reset=False)
+                ours.oracle.push([9], reset=False)
             case 9:
-                ours.push_oracle([10, 30, 31, 32], reset=True)
+                ours.oracle.push([10, 30, 31, 32], reset=True)
             case 11:
-                ours.push_oracle([11, 12], reset=True)
+                ours.oracle.push([11, 12], reset=True)
             case 13:
-                ours.push_oracle([], reset=False)
-                ours.push_oracle([13, 14, 15], reset=False)
+                ours.oracle.push([], reset=False)
+                ours.oracle.push([13, 14, 15], reset=False)
             case 16:
                 ours.oracle.clear()
             case 18:
-                ours.push_oracle([20], reset=False)  # the first after a clear begins a new one
+                ours.oracle.push([20], reset=False)  # the first after a clear begins a new one
 
     def follow(step: int) -> None:
         joined.tokens = torch.full((4 if guidance else 2, 1), script[step])
@@ -204,7 +161,7 @@ def test_a_token_outside_of_the_vocabulary_is_refused_whole() -> None:
     with gen.streaming(1):
         for wrong in ([5, 49], [-1]):
             with pytest.raises(ValueError, match="not in the vocabulary"):
-                gen.push_oracle(wrong, reset=True)
+                gen.oracle.push(wrong, reset=True)
         assert gen.oracle.rest == []
 
 

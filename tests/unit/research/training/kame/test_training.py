@@ -168,7 +168,7 @@ def test_a_session_gives_the_logits_that_were_trained() -> None:
     with generator.streaming(1):
         for step in range(30):
             if step == 7:  # what a column was trained with, a session gives in the step after it
-                generator.push_oracle(tokens[0, -1, 7:20].tolist(), reset=True)
+                generator.oracle.push(tokens[0, -1, 7:20].tolist(), reset=True)
             generator.step(tokens[:, 9:17, max(0, step - 1)][..., None])
     assert (torch.stack(seen) - trained[0, 0]).abs().max() < 1e-4
 
