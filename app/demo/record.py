@@ -128,21 +128,11 @@ class Pair:
     tandem: Take
     began: float = 0.0
 
-    def figure(self, *, own: bool = False) -> DemoFigure:
+    def figure(self) -> DemoFigure:
         """Returns both sides' response times."""
-        return figure_of(self.cascade, self.tandem, own=own)
-
-
-def figure_of(cascade: Take, tandem: Take, *, own: bool = False) -> DemoFigure:
-    """Returns the response times of two takes of the same question."""
-    return DemoFigure(
-        tandem.question.text,
-        cascade.heard,
-        tandem.heard,
-        own,
-        (cascade.said, tandem.said),
-        (cascade.trouble, tandem.trouble),
-    )
+        one, other = self.cascade, self.tandem
+        said, trouble = (one.said, other.said), (one.trouble, other.trouble)
+        return DemoFigure(other.question.text, one.heard, other.heard, said=said, trouble=trouble)
 
 
 class Asker(Protocol):
@@ -196,43 +186,32 @@ class Recorder:
         try:
             session.add_listener(apply)
             await asyncio.sleep(SETTLE_SECONDS)
-            return await self._follow(side, question, session, microphone, state, events, show)
+            start = microphone.ask(question)
+            state.ask(start, question.seconds)
+            show(state)
+            alive = await self._until(
+                lambda: (
+                    state.silent_for >= TAIL_SECONDS
+                    or state.failed
+                    or state.waited > ANSWER_WITHIN_SECONDS
+                    or (state.heard_at is not None and state.now - state.heard_at > LONGEST_ANSWER_SECONDS)
+                )
+            )
+            sound = session.sound_of("assistant", start, state.now)
+            trouble = "" if state.heard is not None else _why(state, alive)
+            return Take(
+                side,
+                question,
+                tuple(events),
+                start,
+                max(0.0, state.now - start),
+                sound if sound is not None else np.zeros(0, np.float32),
+                state.heard,
+                state.text,
+                trouble,
+            )
         finally:
             await asyncio.shield(asyncio.ensure_future(session.stop()))
-
-    async def _follow(
-        self,
-        side: Side,
-        question: DemoQuestion,
-        session: Session,
-        microphone: Asker,
-        state: SideState,
-        events: list[Event],
-        show: Callable[[SideState], None],
-    ) -> Take:
-        start = microphone.ask(question)
-        state.ask(start, question.seconds)
-        show(state)
-        alive = await self._until(
-            lambda: (
-                state.silent_for >= TAIL_SECONDS
-                or state.failed
-                or state.waited > ANSWER_WITHIN_SECONDS
-                or (state.heard_at is not None and state.now - state.heard_at > LONGEST_ANSWER_SECONDS)
-            )
-        )
-        sound = session.sound_of("assistant", start, state.now)
-        return Take(
-            side,
-            question,
-            tuple(events),
-            start,
-            max(0.0, state.now - start),
-            sound if sound is not None else np.zeros(0, np.float32),
-            state.heard,
-            state.text,
-            "" if state.heard is not None else _why(state, alive),
-        )
 
     async def _until(self, condition: Callable[[], bool]) -> bool:
         """Waits until `condition` holds; returns False if no event arrives for `EVENTS_WITHIN_SECONDS`."""

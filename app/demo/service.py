@@ -104,7 +104,6 @@ def _rounded(seconds: float | None) -> float | None:
 
 if TYPE_CHECKING:
     from app.audio.devices.paced import PacedAsker
-    from app.demo.service import DemoSound
     from app.session.session import Session
 
     MakeSession = Callable[..., Session]
@@ -223,8 +222,6 @@ class DemoService:
 
     def sound(self, loudspeaker: str) -> DemoSound | None:
         """Returns a player for the named loudspeaker (empty: the default), or None if the demo is silent."""
-        from app.demo.service import DemoSound
-
         return DemoSound(loudspeaker) if self._aloud else None
 
 
