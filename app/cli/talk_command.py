@@ -250,18 +250,18 @@ async def _talk(args: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check_ends(args: argparse.Namespace) -> None:
-    from app.audio.devices.listing import find_input, find_output
+    from app.audio.devices.listing import find_device
     from app.audio.io.files import FileSink, check_sound_file
 
     if args.input:
         check_sound_file(Path(args.input))
     else:
-        find_input(args.microphone or None)
+        find_device("microphone", args.microphone or None)
     if args.output:
         with FileSink(args.output):
             pass
     else:
-        find_output(args.loudspeaker or None)
+        find_device("loudspeaker", args.loudspeaker or None)
 
 
 def _on_enter(call: Callable[[], None]) -> bool:

@@ -26,7 +26,7 @@ PRELUDE = (
 import time
 import numpy as np
 from app.audio.devices import list_process, listing, portaudio_stream
-from app.audio.devices.listing import find_input, find_output, list_devices, own_devices
+from app.audio.devices.listing import find_device, list_devices, own_devices
 from app.audio.io.base import AudioError, DeviceError
 from app.audio.devices.loudspeaker import Loudspeaker
 from app.audio.devices.microphone import Microphone

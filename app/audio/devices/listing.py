@@ -133,16 +133,6 @@ def find_device(kind: DeviceKind, name: str | None = None, state: PulseState | N
     return next((device for device in devices if device.is_default_for(kind)), devices[0])
 
 
-def find_input(name: str | None = None) -> Device:
-    """Finds a microphone; see `find_device`."""
-    return find_device("microphone", name)
-
-
-def find_output(name: str | None = None) -> Device:
-    """Finds a loudspeaker; see `find_device`."""
-    return find_device("loudspeaker", name)
-
-
 def same_device(name: str, other: str) -> bool:
     """Whether two names refer to the same device, ignoring ALSA's card number, which changes when it is replugged."""
     return _without_card(name) == _without_card(other)

@@ -182,10 +182,6 @@ class EchoCancelledSource(WrappedSource):
         """Applies these settings once they are loaded, without realigning the far end. Thread-safe."""
         self._canceller.set_processing(processing)
 
-    def wait_until_loaded(self) -> None:
-        """Waits until the last `set_processing` has taken effect."""
-        self._canceller.wait_until_loaded()
-
     def read_frame(self, timeout: float) -> np.ndarray | None:
         """Returns the next processed frame, or None after `timeout` seconds. Propagates any error of `source`."""
         while True:

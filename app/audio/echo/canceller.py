@@ -101,7 +101,6 @@ class EchoCanceller:
         self._lock = threading.Lock()
         self._requested = processing
         self._loaded: tuple[Processing, _Module | None, _Module | None] = _NOTHING
-        self._loading: threading.Thread | None = None
 
     @property
     def cancels(self) -> bool:
@@ -130,13 +129,7 @@ class EchoCanceller:
     def set_processing(self, processing: Processing) -> None:
         """Loads the modules for these settings in the background, then applies the settings."""
         self._requested = processing
-        self._loading = threading.Thread(target=self.load, name="echo", daemon=True)
-        self._loading.start()
-
-    def wait_until_loaded(self) -> None:
-        """Waits until the last `set_processing` has taken effect."""
-        if self._loading is not None:
-            self._loading.join()
+        threading.Thread(target=self.load, name="echo", daemon=True).start()
 
     def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
         """Returns the processed `near`, float32 (n,) in whole chunks. `far`: the audio that the loudspeaker played.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from app.audio.devices import portaudio_library, pulse
-from app.audio.devices.listing import find_input, find_output, list_devices
+from app.audio.devices.listing import find_device, list_devices
 from app.audio.io.base import DeviceError
 from tests.support.raising import raising
 from tests.unit.audio.fake_sounddevice import FakeSoundDevice, PortAudioError
@@ -50,34 +50,34 @@ def test_list(plug) -> None:
 )
 def test_no_name(plug, rows, default, microphone: str, loudspeaker: str) -> None:
     plug(*rows, default=default)
-    assert (find_input().name, find_output().name) == (microphone, loudspeaker)
+    assert (find_device("microphone").name, find_device("loudspeaker").name) == (microphone, loudspeaker)
 
 
 def test_names(plug) -> None:
     plug(*ROWS, MIC, ("Mic 2", "ALSA", 1, 0))
-    assert find_input("mic").name == "Mic"  # exact, ignoring case, before part of a name
-    assert find_input("camera").name == "USB Camera: Audio"
-    assert find_output(" usb ").name == "USB Headset: Audio"  # the camera has no output
+    assert find_device("microphone", "mic").name == "Mic"  # exact, ignoring case, before part of a name
+    assert find_device("microphone", "camera").name == "USB Camera: Audio"
+    assert find_device("loudspeaker", " usb ").name == "USB Headset: Audio"  # the camera has no output
 
 
 def test_ambiguous_part_of_a_name(plug) -> None:
     plug(*ROWS)
     with pytest.raises(DeviceError, match="name of the microphone") as caught:
-        find_input("usb")
+        find_device("microphone", "usb")
     assert "could be any of “USB Headset: Audio”, “USB Camera: Audio”." in str(caught.value)
 
 
 def test_unknown_name_suggests_similar_ones(plug) -> None:
     plug(*ROWS)
     with pytest.raises(DeviceError, match="no microphone named “USB Hedset Audio”") as caught:
-        find_input("USB Hedset Audio")
+        find_device("microphone", "USB Hedset Audio")
     assert "“USB Headset: Audio”" in str(caught.value) and "pulse" not in str(caught.value)
 
 
 def test_unknown_name_without_similar_ones_lists_some(plug) -> None:
     plug(*[(f"Mic {index}", "ALSA", 1, 0) for index in range(9)])
     with pytest.raises(DeviceError, match=r"There is “Mic 0”, .*“Mic 5” and 3 more"):
-        find_input("zzzzzz")
+        find_device("microphone", "zzzzzz")
 
 
 @pytest.mark.parametrize("rows", [(), (SPEAKER,)])
@@ -85,13 +85,13 @@ def test_unknown_name_without_similar_ones_lists_some(plug) -> None:
 def test_no_microphone(plug, rows, name) -> None:
     plug(*rows)
     with pytest.raises(DeviceError, match=r"No microphone was found.*Plug one in"):
-        find_input(name)
+        find_device("microphone", name)
 
 
 def test_no_loudspeaker(plug) -> None:
     plug(MIC)
     with pytest.raises(DeviceError, match=r"No loudspeaker was found.*Plug in"):
-        find_output()
+        find_device("loudspeaker")
 
 
 def test_windows_lists_each_device_once_with_wasapis_default(plug) -> None:
@@ -104,14 +104,14 @@ def test_windows_lists_each_device_once_with_wasapis_default(plug) -> None:
         default=(3, 4),
     )
     assert len(list_devices()) == 3
-    assert find_input().name == "Headset (USB)"
-    assert find_output("speakers").host_api == "Windows WASAPI"
+    assert find_device("microphone").name == "Headset (USB)"
+    assert find_device("loudspeaker", "speakers").host_api == "Windows WASAPI"
 
 
 def test_same_name_under_two_host_apis_means_the_default(plug) -> None:
     plug(("Scarlett", "JACK", 2, 2), ("Scarlett", "ALSA", 2, 2), default=(1, 1), default_api=1)
-    assert find_input("scarlett").index == 1
-    assert find_input("scarl").index == 0
+    assert find_device("microphone", "scarlett").index == 1
+    assert find_device("microphone", "scarl").index == 0
 
 
 def test_restart_lists_new_devices(plug) -> None:
@@ -124,7 +124,7 @@ def test_restart_lists_new_devices(plug) -> None:
         portaudio_library.count_stream(-1)
     assert fake.restarts == 0
     assert portaudio_library.restart()
-    assert find_input().name == "New"
+    assert find_device("microphone").name == "New"
 
 
 def test_failed_restart_can_be_repeated(plug, monkeypatch: pytest.MonkeyPatch) -> None:

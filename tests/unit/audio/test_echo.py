@@ -166,7 +166,7 @@ def test_changing_the_processing_keeps_the_alignment() -> None:
         for index in range(frames(24)):
             if index == frames(8):
                 source.set_processing(Processing(echo=True, noise=True))
-                source.wait_until_loaded()
+                source._canceller.load()  # as its thread does
             out.append(source.read_frame(0.0))
             place.sink.write(speech[n : n + FRAME_SAMPLES])
             n += FRAME_SAMPLES

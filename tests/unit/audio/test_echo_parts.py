@@ -43,7 +43,7 @@ def test_problem_is_cleared_when_processing_is_turned_off(monkeypatch: pytest.Mo
     canceller.load()
     assert canceller.problem
     canceller.set_processing(Processing(echo=False, noise=False, gain=False))
-    canceller.wait_until_loaded()
+    canceller.load()  # as its thread does
     assert canceller.problem == ""
 
 
