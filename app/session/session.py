@@ -42,7 +42,7 @@ from app.session.recorder import EventsOut, SoundMemory
 from app.session.speech_controller import SpeechController
 from app.session.swappable_transcriber import SwappableTranscriber
 from app.stt.base import TranscriptUpdate
-from app.stt.endpointing_weights import end_weights
+from app.stt.text_endpointing import end_weights
 from app.untrusted.text import harmless
 
 _log = logging.getLogger(__name__)

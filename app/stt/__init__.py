@@ -7,7 +7,7 @@ Suggested reading order:
 - `streaming.py`: the transcriber, which decodes a growing turn repeatedly; `loudness.py`: loudness measurement;
   `stable_words.py`: the words on which successive passes agree.
 - `endpointing.py`: estimates whether a turn is finished; `text_endpointing.py` (with `text_endpointing_worker.py`):
-  does so from the words alone; `endpointing_weights.py`: the fitted weights.
+  does so from the words alone, and reads the fitted weights.
 - `whisper_decoder.py` (with `whisper_library.py`), `moonshine.py` (with `moonshine_worker.py`): the decoders;
   `transcript_cleanup.py`: removes hallucinations from their text.
 - `selection.py`: chooses the recogniser; `pooled.py`: builds a transcriber from pooled models, including Smart Turn,

@@ -19,7 +19,6 @@ from app.stt.base import RATE, TranscriberError
 from app.stt.loudness import levelled
 from app.stt.transcript_cleanup import without_loops, without_sounds
 from app.untrusted.files import read_json_line
-from app.untrusted.json_text import read_json
 from app.untrusted.limits import CHILD_LINE
 
 LEAST_SECONDS = 0.1
@@ -42,24 +41,20 @@ STOPPED = "Moonshine, the speech recognition, has stopped: {cause}. Choose anoth
 class MoonshineDecoder:
     """A `Decoder` that runs Moonshine in a child process. `weights`: a folder inside the library's package.
 
-    `child_seconds`: the CPU time of all passes so far; `child_bytes`: the child's memory use. Not thread-safe. The
-    constructor raises TranscriberError if the child can't be started.
+    Not thread-safe. The constructor raises TranscriberError if the child can't be started.
     """
 
     language = "en"
 
     def __init__(self, weights: Path) -> None:
-        self.child_seconds = 0.0
-        self.child_bytes = 0
         self.on_notice: Callable[[str], None] = lambda sentence: None
         """Called on any thread with a sentence for the user, if the child had to be restarted."""
         self._child = ChildWorker("app.stt.moonshine_worker", str(weights))
         try:
-            ready = self._child.start()
+            self._child.start()
         except ChildError:
             self.close()
             raise TranscriberError(FAILED) from None
-        self.child_bytes = read_json(ready, CHILD_LINE)["memory"]
 
     def decode(self, samples: np.ndarray) -> str:
         """Returns the words in `samples` (float32, 16 kHz). If the child has died, restarts it once.
@@ -85,7 +80,6 @@ class MoonshineDecoder:
             self.on_notice(RESTARTED.format(cause=cause))
         if "error" in answer:
             raise RuntimeError(answer["error"])
-        self.child_seconds += answer["seconds"]
         text = without_loops(without_sounds(answer["text"]), seconds)
         return "" if fold(text) == OF_NOISE else text
 

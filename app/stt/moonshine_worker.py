@@ -1,9 +1,9 @@
 """The child process that recognises speech with Moonshine's own library, until its standard input closes.
 
 The library and its weights come as one downloaded package that includes its own ONNX Runtime. Running it in a separate
-process prevents a conflict with the app's own. When ready, the child writes `{"memory": …}`. Each request on standard
+process prevents a conflict with the app's own. When ready, the child writes `{"ready": true}`. Each request on standard
 input is a four-byte little-endian length followed by that many bytes of float32 audio at 16 kHz. The reply is a line
-`{"text": …, "seconds": …}` with the words and the CPU time, or `{"error": …}`.
+`{"text": …}` with the words, or `{"error": …}`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from app.platform.children import answers_of_child, send_line
-from app.platform.hardware import resident_bytes
 
 RATE = 16_000
 OPTIONS = {
@@ -36,14 +34,12 @@ def main(argv: list[str]) -> int:
     weights = Path(argv[0]).absolute()
     transcriber = _open(weights)
     transcriber.transcribe_without_streaming([0.0] * RATE, RATE)  # the first call is slow
-    send_line(answers, {"memory": resident_bytes()})
+    send_line(answers, {"ready": True})
     while head := sys.stdin.buffer.read(4):
         raw = sys.stdin.buffer.read(int.from_bytes(head, "little"))
-        began = time.process_time()
         try:
             lines = transcriber.transcribe_without_streaming(np.frombuffer(raw, "<f4").tolist(), RATE).lines
-            text = " ".join(line.text.strip() for line in lines)
-            answer = {"text": text, "seconds": time.process_time() - began}
+            answer = {"text": " ".join(line.text.strip() for line in lines)}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         send_line(answers, answer)

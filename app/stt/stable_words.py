@@ -19,8 +19,6 @@ class StableWords:
         self._stable: list[str] = []
         self._last: list[str] = []
         self._agreed = 0  # number of stable words that two hypotheses agreed on
-        self.contradicted = 0
-        """How many hypotheses disagreed with words that were already stable."""
 
     @property
     def all(self) -> str:
@@ -32,7 +30,6 @@ class StableWords:
         words = hypothesis.split()
         count = len(self._stable)
         if _shared(self._stable, words) < min(count, len(words)):
-            self.contradicted += 1
             # Align by shared words, so that no word is lost or duplicated if the word counts differ.
             words = joined(" ".join(self._stable), hypothesis, min(1.0, count / len(words))).split()
             words = [*self._stable, *words[count:]]

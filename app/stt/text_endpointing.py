@@ -5,7 +5,8 @@ followed by closing punctuation or the end of the turn, and that the turn ends a
 ships with the app is used without fine-tuning. Punctuation is first removed from the text, because recognisers insert
 it at every pause and the estimate is more accurate without it.
 
-The model runs in a child process (`text_endpointing_worker`), which ends with the app.
+The model runs in a child process (`text_endpointing_worker`), which ends with the app. The fitted weights
+of endpointing are read from `resources/turn_ends.json`.
 """
 
 from __future__ import annotations
@@ -15,17 +16,39 @@ import json
 import math
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import IO
 
 from app.conversation.turns.completeness import completeness, ends_open
+from app.conversation.turns.endpointing import EndWeights
 from app.conversation.words import fold
-from app.models.locations import default_model
 from app.platform.children import ChildError, ChildWorker
+from app.platform.installation import resource
 from app.stt.base import WordOdds
-from app.stt.endpointing_weights import word_weights
 from app.untrusted.files import read_json_line
 from app.untrusted.limits import CHILD_LINE
+
+
+@cache
+def word_weights(kind: str) -> dict[str, float]:
+    """Returns the regression weights for words and audio, keyed by name.
+
+    `kind`: "words"; "words alone" without a language model; "sound alone" if the words aren't evaluated.
+    """
+    return _weights()[kind]
+
+
+@cache
+def end_weights() -> EndWeights:
+    """Returns the weights for the silence, the speaker's pauses, and the probability from words and audio."""
+    return EndWeights(**_weights()["silence"])
+
+
+@cache
+def _weights() -> dict[str, dict[str, float]]:
+    return json.loads(resource("turn_ends.json").read_text(encoding="utf-8"))
+
 
 _MARKS = ".?!…,;:- "
 
@@ -92,14 +115,6 @@ def clues(text: str, odds: WordOdds | None, sound: float) -> dict[str, float]:
 
 _OFTEN_MISHEARD = (("it",), ("you",), ("that",))
 """Words that recognisers often output for a trailing "a", "the" or "to": "get from the" becomes "get from it"."""
-
-
-def load(model: Path | None = None) -> TextEndpointing | None:
-    """Starts a judge that uses `model` (default: the bundled one); returns None if it can't be started."""
-    try:
-        return open_judge(model or default_model("llm"))
-    except ChildError:
-        return None
 
 
 def open_judge(model: Path) -> TextEndpointing:

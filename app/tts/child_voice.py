@@ -128,8 +128,6 @@ class ChildVoice:
         self.name = speaker.name
         self.rate = rate
         self.volume = volume
-        self.cpu_seconds = 0.0
-        """CPU time spent on synthesis so far."""
         self._speaker = speaker
         self._others = others
         self._first = first
@@ -238,7 +236,6 @@ class ChildVoice:
     def _spoken(self, engine: _Engine, text: str) -> Clip:
         """Speaks `text` with one voice. Raises _Stopped or VoiceError."""
         head, samples, cause = engine.speak(text, self.rate, 0.0 if self._others else PATIENCE_SECONDS)
-        self.cpu_seconds += head["cpu_seconds"]
         ends = head["word_ends"]
         if (rate := head["sample_rate"]) != SAMPLE_RATE:
             samples = soxr.resample(samples, rate, SAMPLE_RATE, quality="HQ")

@@ -1,7 +1,7 @@
 """The main loop of every voice's child process, which reads JSON lines and writes audio until its input closes.
 
 Standard output starts with the line `{"ready": true}`. Each request on standard input is a line `{"text": …,
-"rate": …}`, where a rate of 2 is twice as fast. The reply is a header line `{"bytes": …, "cpu_seconds": …}` followed by
+"rate": …}`, where a rate of 2 is twice as fast. The reply is a header line `{"bytes": …}` followed by
 that many bytes of float32 data, or a line `{"error": …}`. For audio, the header also has `sample_rate` and `word_ends`.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -58,11 +57,9 @@ def serve(load: Callable[[], Callable[[str, float], WorkerResult]]) -> int:
         numbers = np.zeros(0, "<f4")
         try:
             asked = json.loads(line)
-            began = time.process_time()
             result = speak(asked["text"], asked.get("rate", 1.0))
             numbers = result.numbers().astype("<f4")
-            seconds = time.process_time() - began
-            head = {**result.description(), "bytes": numbers.nbytes, "cpu_seconds": seconds}
+            head = {**result.description(), "bytes": numbers.nbytes}
         except Exception as error:
             head = {"error": f"{type(error).__name__}: {error}"}
         send_line(answers, head)

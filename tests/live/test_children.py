@@ -22,6 +22,7 @@ from app.backend.base import BackendError, ChatRequest, StreamItem, text_of
 from app.backend.embedded import EmbeddedBackend
 from app.conversation.prompt import ChatMessage, build_prompt
 from app.conversation.words import fold
+from app.models.locations import default_model
 from app.models.pool import MODELS
 from app.platform import children, nvidia
 from app.research.benches.recordings import word_distance
@@ -192,8 +193,7 @@ def test_a_judge_of_the_words_that_dies_or_hangs_is_started_again(
     sign: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_endpointing.TextEndpointing, "ASK_SECONDS", 5.0)
-    judge = text_endpointing.load()
-    assert judge is not None
+    judge = text_endpointing.open_judge(default_model("llm"))
     before = judge.odds("What is the capital of")
     os.kill(judge._child.pid, sign)
     judge._known.clear()
@@ -344,7 +344,8 @@ async def test_no_child_of_the_app_is_given_a_key(tmp_path: Path, monkeypatch: p
         await EmbeddedBackend(broken).open()
     with pytest.raises(VoiceError), ChildVoice(Speaker("piper", "app.tts.piper_worker", (str(broken),), broken)):
         pass
-    assert text_endpointing.load(broken) is None
+    with pytest.raises(children.ChildError):
+        text_endpointing.open_judge(broken)
     ListProcess().stop()
     with pytest.raises(UserError):
         read_pdf(tmp_path / "no.pdf", "no.pdf", 100)

@@ -42,7 +42,7 @@ from app.research.benches.timed_parts import (
 )
 from app.research.results import grouped
 from app.stt.base import TranscriberError
-from app.stt.endpointing_weights import end_weights
+from app.stt.text_endpointing import end_weights
 
 AUDIBLE_SECONDS = 0.2
 """An answer that overlaps the speaker's continuation by more than this counts as an audible interruption."""

@@ -25,6 +25,7 @@ from typing import Any
 
 import jiwer
 import numpy as np
+import psutil
 
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.conversation.turns.tracker import TurnTracker
@@ -47,9 +48,10 @@ from app.research.benches.timed_parts import Listener, SpeechModels, TimedTransc
 from app.research.results import at_share, shown
 from app.stt import open_decoder
 from app.stt.base import TranscriberError, TranscriptUpdate
-from app.stt.endpointing_weights import end_weights
+from app.stt.moonshine import MoonshineDecoder
 from app.stt.selection import choose_recogniser
 from app.stt.streaming import RATE, Decoder
+from app.stt.text_endpointing import end_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +150,13 @@ class CountingDecoder:
         return words
 
     def _spent(self) -> float:
-        # A decoder that works in a child process counts the child's time itself.
-        return time.process_time() + getattr(self._decoder, "child_seconds", 0.0)
+        child = child_of(self._decoder)
+        return time.process_time() + (sum(child.cpu_times()[:2]) if child is not None else 0.0)
+
+
+def child_of(decoder: Decoder) -> psutil.Process | None:
+    """Returns the child process in which a decoder works, if any."""
+    return psutil.Process(decoder._child.pid) if isinstance(decoder, MoonshineDecoder) else None
 
 
 def in_its_room(samples: np.ndarray, seed: int = 0) -> np.ndarray:
@@ -195,7 +202,8 @@ def main(argv: list[str]) -> int:
     decoder = open_decoder(find_model(argv[0]), argv[1])
     decoder.decode(np.zeros(RATE, np.float32))
     took = time.perf_counter() - began
-    held = resident_bytes() - before + getattr(decoder, "child_bytes", 0)
+    child = child_of(decoder)
+    held = resident_bytes() - before + (child.memory_info().rss if child is not None else 0)
     print(json.dumps({"seconds": round(took, 2), "bytes": held}))
     decoder.close()
     return 0

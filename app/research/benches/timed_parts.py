@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -34,6 +34,7 @@ from app.frontend.cascade import CascadeFrontEnd
 from app.models.catalogue import DEFAULTS
 from app.models.locations import default_model
 from app.models.selection import Speed
+from app.platform.children import ChildError
 from app.platform.installation import completing_command
 from app.session.control import BackendChoice, SessionChoice
 from app.session.parts import SessionConfig, SessionParts
@@ -88,7 +89,10 @@ def speech_models(*, words: bool = True) -> Iterator[SpeechModels]:
     if not recogniser.is_dir() or not judge.is_file():
         raise TranscriberError(f"The models that hear are not installed. Set the app up again: {completing_command()}.")
     decoder, sound_judge = WhisperDecoder(recogniser), SmartTurn(judge)
-    words_judge = text_endpointing.load() if words else None
+    words_judge = None
+    if words:
+        with suppress(ChildError):
+            words_judge = text_endpointing.open_judge(default_model("llm"))
     try:
         yield SpeechModels(decoder, sound_judge, words_judge)
     finally:

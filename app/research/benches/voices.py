@@ -237,10 +237,11 @@ def _measure(entry: VoiceEntry, texts: Sequence[str], reader: Reader) -> VoiceFi
             began = time.perf_counter()
             voice.synthesize(" ".join(text.split()[:5]) + ",").result()
             firsts.append(time.perf_counter() - began)
-        before = voice.cpu_seconds
+        child = psutil.Process(voice.process)
+        before = sum(child.cpu_times()[:2])
         clips = [voice.synthesize(text).result() for text in texts]
-        processor = voice.cpu_seconds - before
-        memory = psutil.Process(voice.process).memory_info().rss
+        processor = sum(child.cpu_times()[:2]) - before
+        memory = child.memory_info().rss
     read = [reader.words(clip.samples, entry.language) for clip in clips]
     off = np.abs([late for clip, heard in zip(clips, read, strict=True) for late in word_errors(clip, heard)])
     said = [" ".join(fold(" ".join(word for word, _ in heard))) for heard in read]

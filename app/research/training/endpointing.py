@@ -39,9 +39,8 @@ from app.research.benches.recordings import saying, speaker_part
 from app.research.benches.timed_parts import FIRST_SOUND_SECONDS, Listener, SpeechModels, TimedTranscriber
 from app.research.results import grouped
 from app.stt.endpointing import Endpointing
-from app.stt.endpointing_weights import end_weights
 from app.stt.streaming import Decoder
-from app.stt.text_endpointing import WordOdds, clues, sound_clue
+from app.stt.text_endpointing import WordOdds, clues, end_weights, sound_clue
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from app.conversation.turns.endpointing import PauseLengths
 from app.conversation.turns.floor import FloorAfterGap, FloorCommand, GoOn, Hold, Interrupt, Silence, TakeFloor, Yield
 from app.conversation.turns.tracker import TurnSettings, TurnTracker
 from app.conversation.turns.voice import VoiceWindow
-from app.stt.endpointing_weights import end_weights
+from app.stt.text_endpointing import end_weights
 
 
 class Talk:

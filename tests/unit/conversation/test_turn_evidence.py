@@ -5,7 +5,7 @@ from app.conversation.turns.floor import GoOn, Hold, Interrupt
 from app.conversation.turns.tracker import TurnTracker
 from app.conversation.turns.voice import WINDOW_SECONDS, VoiceRun, VoiceSettings, VoiceWindow
 from app.conversation.words import is_echo
-from app.stt.endpointing_weights import end_weights
+from app.stt.text_endpointing import end_weights
 
 
 def _hear(tracker: TurnTracker, sounds: list[tuple[float, float]], start: float = 10.0) -> list[object]:

@@ -152,7 +152,7 @@ def test_words_and_faults_come_from_the_child_and_one_that_died_is_started_again
     def heard(seconds: int) -> str:
         return decoder.decode(np.zeros(seconds * RATE, np.float32))
 
-    assert heard(3) == "3 seconds" and decoder.child_seconds >= 0
+    assert heard(3) == "3 seconds"
     with pytest.raises(RuntimeError, match="too much"):
         heard(4)
     with pytest.raises(TranscriberError, match="has stopped: its process ended with exit code 3"):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.models.locations import default_model
+from app.platform.children import ChildError
 from app.stt import text_endpointing
 from app.stt.text_endpointing import WordOdds, probability, without_marks
 from app.stt.text_endpointing_worker import LONGEST, STEP, last_part
@@ -33,9 +34,9 @@ def test_without_a_model_the_rules_stand_in() -> None:
     assert open_ < 0.3 < whole
 
 
-def test_a_model_that_is_not_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_endpointing, "default_model", lambda kind: default_model(kind) / "nowhere")
-    assert text_endpointing.load() is None
+def test_a_model_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ChildError, match="not installed"):
+        text_endpointing.open_judge(tmp_path / "nowhere")
 
 
 def test_of_a_long_turn_the_last_words_are_asked_about_and_their_beginning_seldom_moves() -> None:
@@ -55,8 +56,7 @@ def test_of_a_long_turn_the_last_words_are_asked_about_and_their_beginning_seldo
 @pytest.mark.skipif(not default_model("llm").is_file(), reason="the model is not installed")
 def test_long_turns_cost_no_memory() -> None:
     pytest.importorskip("xllamacpp")
-    judge = text_endpointing.load()
-    assert judge is not None and judge._child is not None
+    judge = text_endpointing.open_judge(default_model("llm"))
 
     def megabytes() -> float:
         pages = Path(f"/proc/{judge._child.pid}/statm").read_text().split()[1]
@@ -76,8 +76,7 @@ def test_long_turns_cost_no_memory() -> None:
 @pytest.mark.skipif(not default_model("llm").is_file(), reason="the model is not installed")
 def test_the_model_knows_a_whole_question_from_its_beginning() -> None:
     pytest.importorskip("xllamacpp")
-    judge = text_endpointing.load()
-    assert judge is not None
+    judge = text_endpointing.open_judge(default_model("llm"))
     try:
         whole, open_ = judge.odds("What is the capital of France?"), judge.odds("What is the capital of")
         assert whole is not None and open_ is not None and whole.close > 0 > -4 > open_.close
