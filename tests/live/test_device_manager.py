@@ -26,15 +26,11 @@ SCRIPT = (
     + """
 import threading, time
 import numpy as np
-from app.audio.io.base import DeviceError
-from app.audio.devices.loudspeaker import Loudspeaker
-from app.audio.devices.microphone import Microphone
 from app.audio.devices.manager import DeviceManager
 
 microphone, loudspeaker, required = json.loads(sys.argv[1])
 manager = DeviceManager(microphone, loudspeaker, required=required)
 leave = threading.Event()
-tested = []
 
 def listen():
     for line in sys.stdin:
@@ -43,11 +39,6 @@ def listen():
             manager.choose(*command["choose"])
         if "muted" in command:
             manager.source.muted = command["muted"]
-        if "test_devices" in command:
-            microphone, loudspeaker = command["test_devices"]
-            with Microphone(microphone), Loudspeaker(loudspeaker):
-                time.sleep(1.5)
-            tested.append(True)
     leave.set()
 
 def pitch(samples):
@@ -56,37 +47,34 @@ def pitch(samples):
     return int(np.abs(np.fft.rfft(samples * np.hanning(samples.size))).argmax() * 24000 / samples.size)
 
 threading.Thread(target=listen, daemon=True).start()
-try:
-    with manager.sink as sink, manager.source as source:
-        frames, recent, longest, notices, tapped = 0, [], 0.0, [], 0
-        at = begun = time.monotonic()
-        while not leave.is_set():
-            frame = source.read_frame(0.2)
-            notices += [[n.kind, n.change, n.name, n.sentence] for n in manager.notices()]
-            if frame is None:
-                continue
-            frames += 1
-            at, before = time.monotonic(), at
-            longest = max(longest, at - before)
-            recent = [*recent, frame][-3:]
-            time_axis = (np.arange(1920) + frames * 1920) / 24000
-            sink.write((0.3 * np.sin(2 * np.pi * 440 * time_axis)).astype(np.float32))
-            took = manager.tap.take()
-            tapped += took.size
-            if frames % 2 == 0:
-                where = sink.playback()
-                say(
-                    at=at - begun, frames=frames, longest=longest, tone=pitch(np.concatenate(recent)),
-                    loudest=float(np.abs(np.concatenate(recent)).max()),
-                    microphone=source.name, loudspeaker=sink.name, ready=sink.ready, generation=source.generation,
-                    tap_generation=manager.tap.generation, tapped=tapped / manager.tap.rate, tap_plays=pitch(took),
-                    accounted=where.written == where.played + where.queued + where.flushed + where.overruns,
-                    played=where.played, queued=where.queued, underruns=sink.underruns, overruns=source.overruns,
-                    prebuffer=sink.prebuffer_seconds, notices=notices, tested=bool(tested),
-                )
-    say(left=sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("audio")))
-except DeviceError as error:
-    say(error=str(error))
+with manager.sink as sink, manager.source as source:
+    frames, recent, longest, notices, tapped = 0, [], 0.0, [], 0
+    at = begun = time.monotonic()
+    while not leave.is_set():
+        frame = source.read_frame(0.2)
+        notices += [[n.kind, n.change, n.name, n.sentence] for n in manager.notices()]
+        if frame is None:
+            continue
+        frames += 1
+        at, before = time.monotonic(), at
+        longest = max(longest, at - before)
+        recent = [*recent, frame][-3:]
+        time_axis = (np.arange(1920) + frames * 1920) / 24000
+        sink.write((0.3 * np.sin(2 * np.pi * 440 * time_axis)).astype(np.float32))
+        took = manager.tap.take()
+        tapped += took.size
+        if frames % 2 == 0:
+            where = sink.playback()
+            say(
+                at=at - begun, frames=frames, longest=longest, tone=pitch(np.concatenate(recent)),
+                loudest=float(np.abs(np.concatenate(recent)).max()),
+                microphone=source.name, loudspeaker=sink.name, ready=sink.ready, generation=source.generation,
+                tap_generation=manager.tap.generation, tapped=tapped / manager.tap.rate, tap_plays=pitch(took),
+                accounted=where.written == where.played + where.queued + where.flushed + where.overruns,
+                played=where.played, queued=where.queued, underruns=sink.underruns, overruns=source.overruns,
+                prebuffer=sink.prebuffer_seconds, notices=notices,
+            )
+say(left=sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("audio")))
 """
 )
 
@@ -348,25 +336,3 @@ def test_choosing_muting_and_suspending_live() -> None:
         child.until(lambda now: len(now["notices"]) == 10, "reported: the end of both")
         assert sorted(child.notified[8:]) == [(kind, "back", name) for kind, name in names.items()]
         child.until_it_captures(1_000)
-
-
-@pytest.mark.slow
-@in_real_time
-def test_devices_are_tested_meanwhile() -> None:
-    with server() as audio, session(audio, "USB headset", "USB box") as child:
-        before = child.until_it_captures(1_000)
-        child.command(test_devices=["KAME-Mic", "KAME-Speaker"])
-        child.until(lambda now: now["tested"], "tested")
-        child.until(lambda now: now["at"] > before["at"] + 3.0, "some seconds")
-        assert not child.notified
-        for same in ("microphone", "loudspeaker", "generation", "tap_generation"):
-            assert child.now[same] == before[same]
-
-
-@pytest.mark.slow
-def test_no_microphone_at_the_start() -> None:
-    with virtual_audio(devices=False) as audio:
-        audio.add_loudspeaker("box", description="USB box")
-        with Session(audio, "", "") as child:
-            child.until(lambda now: "error" in now, "a sentence")
-            assert "microphone" in child.now["error"]

@@ -166,30 +166,6 @@ def test_loudspeaker(audio: VirtualAudio, signal: np.ndarray, tmp_path: Path, de
 @pytest.mark.slow
 @alone
 @in_real_time
-def test_both_ways_for_three_seconds(audio: VirtualAudio) -> None:
-    script = """
-with Microphone() as mic, Loudspeaker() as speaker:
-    start, waits = time.perf_counter(), []
-    for _ in range(38):
-        frame = mic.read_frame(0.5)
-        waits.append(time.perf_counter())
-        speaker.write(frame)
-    say(name=mic.name, seconds=waits[-1] - start, longest=float(np.diff(waits).max()),
-        lost=mic.overruns + speaker.overruns, underruns=speaker.underruns)
-"""
-    with run_script(audio, script) as child:
-        facts = child.hears()
-        assert not child.end()
-    print(facts)
-    assert facts["name"] == "KAME-Mic"
-    assert facts["lost"] == facts["underruns"] == 0
-    assert 2.8 < facts["seconds"] < 3.4
-    assert facts["longest"] < 0.16
-
-
-@pytest.mark.slow
-@alone
-@in_real_time
 def test_flush_silences_within_60_ms(exact_audio: VirtualAudio, tmp_path: Path) -> None:
     script = """
 with Loudspeaker("kame_speaker") as speaker:

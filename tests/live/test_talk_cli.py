@@ -125,28 +125,11 @@ def test_enter_silences_the_answer_where_there_are_keys(monkeypatch: pytest.Monk
         assert not asyncio.run(press_enter())
 
 
-BAD_FILES = {
-    "missing": (None, "doesn't exist"),
-    "text": (b"To be, or not to be", "isn't a sound file"),
-    "empty": (b"", "empty"),
-    "short": (sounds.room(0.1, dbfs=-20), "too short"),
-    "silent": (np.zeros(48_000, np.float32), "silence"),
-}
-
-
-@pytest.mark.parametrize("kind", BAD_FILES)
-def test_a_bad_file_is_a_sentence_and_exit_code_2(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    content, words = BAD_FILES[kind]
-    path = tmp_path / "q.wav"
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    elif content is not None:
-        sounds.write(path, content)
+def test_a_bad_file_is_a_sentence_and_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = sounds.write(tmp_path / "q.wav", np.zeros(48_000, np.float32))
     assert parser.main(["talk", "--input", str(path), "--output", str(tmp_path / "a.wav")]) == 2
     told = capsys.readouterr().err
-    assert words in told and "q.wav" in told and told.strip().endswith(".") and "Traceback" not in told
+    assert "silence" in told and "q.wav" in told and told.strip().endswith(".") and "Traceback" not in told
 
 
 @pytest.mark.slow
@@ -246,20 +229,6 @@ def test_no_microphone_is_a_sentence_and_exit_code_2(tmp_path: Path) -> None:
     assert code == 2 and "microphone" in document["error"] and document["error"].endswith(".")
 
 
-def test_devices_are_listed_by_name() -> None:
-    with virtual_audio() as audio:
-        done = subprocess.run(
-            [sys.executable, "-m", "app", "devices", "--json"],
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env={**os.environ, **audio.env},
-            timeout=60,
-        )
-    names = [device["name"] for device in json.loads(done.stdout)["devices"]]
-    assert done.returncode == 0 and "KAME-Mic" in names and "KAME-Speaker" in names
-
-
 @pytest.mark.slow  # tests/session has people speak over answers
 def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(tmp_path: Path) -> None:
     with make_voice() as voice:
@@ -289,22 +258,10 @@ def test_over_a_real_answer_uh_huh_lets_it_go_on_and_stop_stops_it(tmp_path: Pat
 def test_a_swap_from_the_command_line_is_told_and_one_that_fails_changes_nothing(tmp_path: Path) -> None:
     question = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
     with peer(Script((" It", " is", " the", " second", " one", "."))) as url:
-        code, document, stderr = talk(
-            "--input",
-            question,
-            "--output",
-            tmp_path / "a.wav",
-            "--backend",
-            "compatible",
-            "--base-url",
-            closed_port_url(),
-            "--model",
-            "any",
-            "--swap",
-            f"0.2=compatible:tiny@{url}/v1",
-            "--swap",
-            "0.4=compatible@nowhere",
-        )
+        backend = f"--backend compatible --base-url {closed_port_url()} --model any"
+        swaps = f"--swap 0.2=compatible:tiny@{url}/v1 --swap 0.4=compatible@nowhere"
+        ends = ("--input", question, "--output", tmp_path / "a.wav")
+        code, document, stderr = talk(*ends, *backend.split(), *swaps.split())
     [told] = [text for text in document["failures"] if "is not a server address" in text]
     assert told.endswith("The conversation continues with what it has.")
     assert [swap["model"] for swap in document["swaps"]] == ["tiny"]

@@ -81,15 +81,6 @@ def test_what_is_heavy_is_not_imported_before_the_window_is_seen(tmp_path: Path)
     assert sorted(imported & (HEAVY | DIALOGS)) == []
 
 
-@pytest.mark.slow
-def test_the_windows_modules_import_nothing_heavy() -> None:
-    script = "import sys, app.main, app.gui.window.app; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    imported = set(done.stdout.split())
-    assert "app.gui.window.main_window" in imported, done.stderr
-    assert sorted(imported & (HEAVY | DIALOGS)) == []
-
-
 def test_a_window_without_a_talk_is_told_of_in_a_sentence() -> None:
     profile = "import time:      2000 |       3000 |   numpy.core\nimport time:       500 |       3500 | numpy\n"
     packages, milliseconds, modules = read_profile(f"{profile}window painted\nimport time: 9000 | 9000 | openai\n")
