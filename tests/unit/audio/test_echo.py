@@ -1,4 +1,4 @@
-"""Echo cancellation as a whole, in simulated rooms."""
+"""Echo cancellation, in simulated rooms: as a whole, and its parts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 
 from app.audio.echo.cancelled_source import EchoCancelledSource
 from app.audio.echo.canceller import EchoCanceller
-from app.audio.echo.known_path import powers
+from app.audio.echo.known_path import KnownEchoPath, powers
 from app.audio.echo.store import EchoStore
 from app.audio.io.base import EndOfAudio
 from app.conversation.events import Processing
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
-from app.research.benches.room import Room
+from app.research.benches.room import Room, echo_path
+from tests.support.raising import raising
 from tests.support.room_talks import frames
 from tests.support.sounds import question
 from tests.unit.audio.signals import app_speech, between, power, ratio_db
@@ -185,24 +186,51 @@ def test_missing_package_is_reported_and_sound_passes(monkeypatch: pytest.Monkey
     assert np.array_equal(out, np.concatenate(place.near))
 
 
-def test_processing_that_breaks_is_reported_and_sound_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    canceller = EchoCanceller(Processing(echo=True, noise=True))
-    canceller.load()
-    assert not canceller.problem
-
-    def broken(module: object, near: np.ndarray, far: np.ndarray) -> np.ndarray:
-        raise RuntimeError("no memory")
-
-    near = np.full(FRAME_SAMPLES, 0.1, np.float32)
-    assert not np.array_equal(canceller.process_without_echo(near), near)
-    monkeypatch.setattr("app.audio.echo.canceller._Module.process", broken)
-    assert np.array_equal(canceller.process_without_echo(near), near)
-    assert "no memory" in canceller.problem
-    assert np.array_equal(canceller.process(near, near), near), "it is off from then on"
-
-
 @pytest.mark.parametrize("ppm", [-300.0, pytest.param(100.0, marks=pytest.mark.slow)])
 def test_drift_is_estimated_within_seconds(ppm: float) -> None:
     place = Room(frames(20), drift_ppm=ppm, seed=2)
     _, source = _process(place, app_speech(20))
     assert source.health.drift_ppm == pytest.approx(ppm, abs=10)
+
+
+def test_echo_path_of_another_room_or_broken_file_is_not_used(tmp_path: Path) -> None:
+    far = app_speech(3)
+    near = np.convolve(far, echo_path(0.3, -6.0, 3))[: len(far)].astype(np.float32)
+    part = slice(SAMPLE_RATE, SAMPLE_RATE + 3 * FRAME_SAMPLES)
+    responses = {seed: echo_path(0.3, -6.0, seed).astype(np.float32) for seed in (3, 4)}
+    fits = {seed: KnownEchoPath(one, 0.0).fit(near[part], far[: part.stop]) for seed, one in responses.items()}
+    assert fits[3] is not None and fits[4] is None
+    path = tmp_path / "echoes.npz"
+    store = EchoStore(path)
+    for number in range(12):
+        store.put(f"pair {number}", KnownEchoPath(np.full(11520, 0.001 * number, np.float32), 10.0 * number))
+    store.save()
+    again = EchoStore(path)
+    assert again.get("pair 2") is None and again.get("pair 11").drift_ppm == pytest.approx(110.0)
+    path.write_bytes(path.read_bytes()[:1000])
+    assert EchoStore(path).get("pair 11") is None
+
+
+def test_problem_is_cleared_when_processing_is_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "livekit.rtc.apm", None)
+    canceller = EchoCanceller(Processing())
+    canceller.load()
+    assert canceller.problem
+    canceller.set_processing(Processing(echo=False, noise=False, gain=False))
+    canceller.load()  # as its thread does
+    assert canceller.problem == ""
+
+
+def test_failing_canceller_is_reported_and_sound_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    canceller = EchoCanceller(Processing(echo=True, noise=True))
+    canceller.load()
+    assert canceller.cancels and not canceller.problem
+    near = np.full(FRAME_SAMPLES, 0.1, np.float32)
+    assert not np.array_equal(canceller.process_without_echo(near), near)
+    monkeypatch.setattr("app.audio.echo.canceller._Module.process", raising(RuntimeError("no memory")))
+    assert np.array_equal(canceller.process_without_echo(near), near)
+    assert "no memory" in canceller.problem and not canceller.cancels
+    assert canceller.process(near, near) is near, "it is off from then on"
+    monkeypatch.undo()
+    canceller.load()
+    assert canceller.cancels and not canceller.problem
