@@ -236,45 +236,30 @@ def test_damaged_shards_and_missing_corpora_are_named(tmp_path: Path) -> None:
         open_corpus(tmp_path)
 
 
-def run_app(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def run_app(capsys: pytest.CaptureFixture[str], words: str) -> str:
     capsys.readouterr()
-    code = main(list(words))
+    code = main(words.split())
     said = capsys.readouterr()
     assert code == 0, said.err
     return said.out
 
 
-@pytest.mark.parametrize("options", [["--fresh"], ["--lora", "2"]])
+@pytest.mark.parametrize("options", ["--fresh", "--lora 2"])
 def test_the_commands_train_a_folder_of_weights_that_the_app_loads(
-    tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, options: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     weights = make_checkpoint(tmp_path / "weights", lm={"num_layers": 1, "depformer_num_layers": 1})
     write_corpus(tmp_path / "corpus")
-    run, corpus = str(tmp_path / "run"), str(tmp_path / "corpus")
-    run_app(capsys, "train", "init", run, "--from", str(weights), *options)
-    run_app(
-        capsys,
-        "train",
-        "run",
-        run,
-        "--corpus",
-        corpus,
-        "--steps",
-        "4",
-        "--batch",
-        "2",
-        "--save-every",
-        "2",
-        "--device",
-        "cpu",
-    )
-    run_app(capsys, "train", "merge", run, str(tmp_path / "merged"))
-    measured = json.loads(run_app(capsys, "train", "eval", run, "--corpus", corpus, "--json"))
+    run, corpus = tmp_path / "run", tmp_path / "corpus"
+    run_app(capsys, f"train init {run} --from {weights} {options}")
+    run_app(capsys, f"train run {run} --corpus {corpus} --steps 4 --batch 2 --save-every 2 --device cpu")
+    run_app(capsys, f"train merge {run} {tmp_path / 'merged'}")
+    measured = json.loads(run_app(capsys, f"train eval {run} --corpus {corpus} --json"))
     assert measured["ok"] and measured["words"] > 0
     assert (tmp_path / "run" / "curves.svg").exists()
     loaded = load(read_layout(tmp_path / "merged"), device="cpu", dtype=torch.float32)
     assert loaded.learnt_oracle and loaded.pieces.vocab_size() > 0
-    run_app(capsys, "train", "merge", run, str(tmp_path / "compact"), "--compact")
+    run_app(capsys, f"train merge {run} {tmp_path / 'compact'} --compact")
     sizes = [(tmp_path / name / "model.safetensors").stat().st_size for name in ("merged", "compact")]
     assert sizes[1] < 0.6 * sizes[0]
     small = load(read_layout(tmp_path / "compact"), device="cpu", dtype=torch.float32).lm.state_dict()
@@ -285,34 +270,20 @@ def test_the_commands_train_a_folder_of_weights_that_the_app_loads(
 @pytest.mark.skipif(sys.platform == "win32", reason="torchrun needs Linux here")
 def test_two_processes_learn_what_one_learns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     weights = make_checkpoint(tmp_path / "weights", lm={"num_layers": 1, "depformer_num_layers": 1})
-    corpus = str(write_corpus(tmp_path / "corpus", uneven=True).folder)
-    words = [
-        "--corpus",
-        corpus,
-        "--steps",
-        "4",
-        "--rate",
-        "0.01",
-        "--warm-up",
-        "1",
-        "--precision",
-        "fp32",
-        "--device",
-        "cpu",
-    ]
+    corpus = write_corpus(tmp_path / "corpus", uneven=True).folder
+    words = f"--corpus {corpus} --steps 4 --rate 0.01 --warm-up 1 --precision fp32 --device cpu"
     for name in ("one", "two"):
-        run_app(capsys, "train", "init", str(tmp_path / name), "--from", str(weights))
-    run_app(capsys, "train", "run", str(tmp_path / "one"), *words, "--batch", "4")
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "-m", "app"]
-    _run_apart([*launcher, "train", "run", str(tmp_path / "two"), *words, "--batch", "2"])
+        run_app(capsys, f"train init {tmp_path / name} --from {weights}")
+    run_app(capsys, f"train run {tmp_path / 'one'} {words} --batch 4")
+    launcher = f"{sys.executable} -m torch.distributed.run --nproc-per-node 2 -m app"
+    _run_apart(f"{launcher} train run {tmp_path / 'two'} {words} --batch 2".split())
     assert [line["step"] for line in read_curves(tmp_path / "two" / CURVES)] == [1, 2, 3, 4]
     one, two = (
-        json.loads(run_app(capsys, "train", "eval", str(tmp_path / name), "--corpus", corpus, "--json"))
-        for name in ("one", "two")
+        json.loads(run_app(capsys, f"train eval {tmp_path / name} --corpus {corpus} --json")) for name in ("one", "two")
     )
     for name in ("words", "padding", "first_book", "other_books"):
         assert two[name] == pytest.approx(one[name], rel=1e-4), name
-    run_app(capsys, "train", "merge", str(tmp_path / "two"), str(tmp_path / "merged"))
+    run_app(capsys, f"train merge {tmp_path / 'two'} {tmp_path / 'merged'}")
     assert load(read_layout(tmp_path / "merged"), device="cpu", dtype=torch.float32).learnt_oracle
 
 
