@@ -17,7 +17,7 @@ import numpy as np
 from app.models.onnx import import_onnxruntime, open_onnx
 from app.tts.espeak import Espeak
 from app.tts.word_times import word_ends
-from app.tts.worker import Speak, Speech, serve
+from app.tts.worker import Answer, Speak, serve, speech
 
 SAMPLE_RATE = 24_000
 FRAME = 600
@@ -117,7 +117,7 @@ def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callab
     def pronounce(word: str) -> str:
         return as_symbols(" ".join(phonemize(language, word)), language)
 
-    def speak(text: str, rate: float) -> Speech:
+    def speak(text: str, rate: float) -> Answer:
         sounds, phonemes, lengths = [], "", [0]
         for sentence in phonemize(language, text):
             for piece in pieces(as_symbols(sentence, language)):
@@ -135,9 +135,9 @@ def make_speak(session: Any, style: np.ndarray, language: str, phonemize: Callab
                 phonemes += f" {piece} "
                 lengths += (np.asarray(frames).ravel() * FRAME).astype(int).tolist()
         if not sounds:
-            return Speech(np.zeros(0, np.float32), SAMPLE_RATE)
+            return speech(np.zeros(0, np.float32), SAMPLE_RATE)
         ends = np.cumsum(lengths)[1:]
-        return Speech(np.concatenate(sounds), SAMPLE_RATE, word_ends(text.split(), phonemes, ends.tolist(), pronounce))
+        return speech(np.concatenate(sounds), SAMPLE_RATE, word_ends(text.split(), phonemes, ends.tolist(), pronounce))
 
     return speak
 

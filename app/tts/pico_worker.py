@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.tts.worker import Speak, Speech, serve
+from app.tts.worker import Answer, Speak, serve, speech
 
 SAMPLE_RATE = 16_000
 
@@ -23,10 +23,10 @@ def load(package: Path, voice: str) -> Speak:
 
     engine = NanoTTS()
 
-    def speak(text: str, rate: float) -> Speech:
+    def speak(text: str, rate: float) -> Answer:
         plain = re.sub(r"[<>&]", " ", text)  # Pico would parse these as markup
         sound = engine.speak(plain, voice=voice, speed=rate)
-        return Speech(np.frombuffer(sound, "<i2").astype(np.float32) / 32768, SAMPLE_RATE)
+        return speech(np.frombuffer(sound, "<i2").astype(np.float32) / 32768, SAMPLE_RATE)
 
     return speak
 

@@ -16,7 +16,7 @@ import numpy as np
 from app.models.onnx import import_onnxruntime, open_onnx
 from app.tts.espeak import enter_data_folder
 from app.tts.word_times import word_ends
-from app.tts.worker import Speak, Speech, serve
+from app.tts.worker import Answer, Speak, serve, speech
 
 SEED = 20251002
 """Seeds the voice's random variation, so that the same sequence of texts gives the same audio in every run."""
@@ -60,14 +60,14 @@ def load(model: Path) -> Speak:
     voice, pronounce = open_voice(model, session)
     config = voice.config
 
-    def speak(text: str, rate: float) -> Speech:
+    def speak(text: str, rate: float) -> Answer:
         stretch = (1 / rate - ROUNDED_UP) / (1 - ROUNDED_UP)
         config_of_text = SynthesisConfig(
             noise_scale=NOISE, noise_w_scale=LENGTH_NOISE, volume=PEAK, length_scale=config.length_scale * stretch
         )
         chunks = list(voice.synthesize(text, config_of_text, include_alignments=True))
         if not chunks:
-            return Speech(np.zeros(0, np.float32), config.sample_rate)
+            return speech(np.zeros(0, np.float32), config.sample_rate)
         samples = np.concatenate([chunk.audio_float_array for chunk in chunks])
         phonemes: list[str] = []
         ends: list[int] = []
@@ -82,7 +82,7 @@ def load(model: Path) -> Speak:
             chunk_start += len(chunk.audio_float_array)
             ends.append(chunk_start)
         known = all(chunk.phoneme_alignments for chunk in chunks)
-        return Speech(
+        return speech(
             samples, config.sample_rate, word_ends(text.split(), phonemes, ends, pronounce) if known else None
         )
 

@@ -96,10 +96,10 @@ def other_voices(voice: VoiceEntry, here: Callable[[str], bool] = is_here) -> li
     A voice of the same language comes before those of others, one that is fast enough before a slow one, and one of
     another model before one whose files may be the cause of the problem.
     """
-    speeds = load_speeds()
+    fast = _fast(all_voices())
 
     def order(other: VoiceEntry) -> tuple[bool, bool, bool]:
-        return other.language != voice.language, not _is_quick(other, speeds), other.model.key == voice.model.key
+        return other.language != voice.language, other not in fast, other.model.key == voice.model.key
 
     others = sorted((other for other in all_voices() if other.key != voice.key), key=order)
     best = {other.model.key: other for other in reversed(others)}
@@ -108,8 +108,8 @@ def other_voices(voice: VoiceEntry, here: Callable[[str], bool] = is_here) -> li
 
 def other_voice(voice: VoiceEntry, here: Callable[[str], bool] = is_here) -> VoiceEntry | None:
     """Returns the best alternative to `voice` in the same language that is installed and fast enough, or None."""
-    speeds, others = load_speeds(), other_voices(voice, here)
-    return next((one for one in others if one.language == voice.language and _is_quick(one, speeds)), None)
+    others = [other for other in other_voices(voice, here) if other.language == voice.language]
+    return next(iter(_fast(others)), None)
 
 
 def make_voice(
@@ -144,6 +144,11 @@ def speaker_of(entry: VoiceEntry) -> Speaker:
     return Speaker(name, module, tuple(arguments), file, voice.gain if voice is not None else 0.0, entry.label)
 
 
+def _fast(voices: list[VoiceEntry]) -> list[VoiceEntry]:
+    speeds = load_speeds()
+    return [v for v in voices if v.model.key not in speeds or speeds[v.model.key].rate >= LEAST_RATE]
+
+
 def _best(language: str, here: Callable[[str], bool]) -> VoiceEntry:
     known = voices_of(language)
     if not known:
@@ -151,8 +156,7 @@ def _best(language: str, here: Callable[[str], bool]) -> VoiceEntry:
         raise VoiceError(f"There is no voice for the language “{language}”. Languages with voices: {languages}.")
     present = [voice for voice in known if here(voice.model.key)]
     if present:
-        speeds = load_speeds()
-        return next((voice for voice in present if _is_quick(voice, speeds)), present[0])
+        return (_fast(present) or present)[0]
     if (own := DEFAULTS["tts"]) in {voice.model.key for voice in known}:
         return next(voice for voice in known if voice.model.key == own)  # loading it raises an error with instructions
     ways = " or ".join(dict.fromkeys(f"models get {voice.model.key}" for voice in known))

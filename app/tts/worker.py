@@ -10,44 +10,24 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from app.platform.children import answers_of_child, send_line
 
+Answer = tuple[np.ndarray, dict[str, object]]
+"""The data to send for a text, and the fields to add to the header line."""
 
-@dataclass(frozen=True, slots=True)
-class Speech:
-    """The audio synthesised for a text. `word_ends`: the sample at which each word ends, or None if unknown."""
-
-    samples: np.ndarray
-    sample_rate: int
-    word_ends: list[int] | None = None
-
-    def numbers(self) -> np.ndarray:
-        """Returns the data to send after the header line."""
-        return self.samples
-
-    def description(self) -> dict[str, object]:
-        """Returns the fields to add to the header line."""
-        return {"sample_rate": self.sample_rate, "word_ends": self.word_ends}
-
-
-class WorkerResult(Protocol):
-    """A worker's result for one text: the data, and the header fields that describe it."""
-
-    def numbers(self) -> np.ndarray: ...
-
-    def description(self) -> dict[str, object]: ...
-
-
-Speak = Callable[[str, float], Speech]
+Speak = Callable[[str, float], Answer]
 """A function that synthesises a text at a given rate, where 1 is the voice's normal rate."""
 
 
-def serve(load: Callable[[], Callable[[str, float], WorkerResult]]) -> int:
+def speech(samples: np.ndarray, sample_rate: int, word_ends: list[int] | None = None) -> Answer:
+    """Returns audio as an answer. `word_ends`: the sample at which each word ends, or None if unknown."""
+    return samples, {"sample_rate": sample_rate, "word_ends": word_ends}
+
+
+def serve(load: Callable[[], Speak]) -> int:
     """Loads a voice, warms it up, and serves requests until standard input closes. Returns the exit code."""
     answers = answers_of_child(2)
     speak = load()
@@ -57,9 +37,9 @@ def serve(load: Callable[[], Callable[[str, float], WorkerResult]]) -> int:
         numbers = np.zeros(0, "<f4")
         try:
             asked = json.loads(line)
-            result = speak(asked["text"], asked.get("rate", 1.0))
-            numbers = result.numbers().astype("<f4")
-            head = {**result.description(), "bytes": numbers.nbytes}
+            numbers, head = speak(asked["text"], asked.get("rate", 1.0))
+            numbers = numbers.astype("<f4")
+            head = {**head, "bytes": numbers.nbytes}
         except Exception as error:
             head = {"error": f"{type(error).__name__}: {error}"}
         send_line(answers, head)

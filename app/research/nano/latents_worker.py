@@ -1,14 +1,14 @@
 """The child process that computes a Piper voice's latents, the input of its decoder.
 
 Piper is GPL-3.0-or-later, so it runs as a separate program. The protocol between parent and child is documented in
-`app.tts.worker`. The header line also contains `words`, each word's half-open (start, end) range of latents.
+`app.tts.worker`. The data are the latents, shape (N, 192), and the header line also contains `words`, each word's
+half-open (start, end) range of rows.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,29 +17,13 @@ from app.models.onnx import cut_at, import_onnxruntime
 from app.research.nano.codec_layout import LATENT
 from app.tts.piper_worker import LENGTHS, open_voice
 from app.tts.word_times import word_spans
-from app.tts.worker import serve
+from app.tts.worker import Answer, Speak, serve
 
 LATENTS = "/Mul_7_output_0"
 """The decoder's input tensor in Piper's medium-quality models."""
 
 
-@dataclass(frozen=True, slots=True)
-class Latents:
-    """The latents of a text, shape (N, 192). `words`: each word's half-open (start, end) range of rows in `values`."""
-
-    values: np.ndarray
-    words: list[tuple[int, int]]
-
-    def numbers(self) -> np.ndarray:
-        """Returns the data to send after the header line."""
-        return self.values
-
-    def description(self) -> dict[str, object]:
-        """Returns the fields to add to the header line."""
-        return {"words": self.words}
-
-
-def load(model: Path) -> Callable[[str, float], Latents]:
+def load(model: Path) -> Speak:
     """Loads the voice in the file `model`, without its decoder."""
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
@@ -51,7 +35,7 @@ def load(model: Path) -> Callable[[str, float], Latents]:
     voice, pronounce = open_voice(model, session)
     config = voice.config
 
-    def speak(text: str, rate: float) -> Latents:
+    def speak(text: str, rate: float) -> Answer:
         rows: list[np.ndarray] = []
         phonemes: list[str] = []
         ends: list[int] = []
@@ -71,8 +55,8 @@ def load(model: Path) -> Callable[[str, float], Latents]:
             ends += [at + int(spans[place]) for place in places] + [at + len(rows[-1])]
             at += len(rows[-1])
         if not rows:
-            return Latents(np.zeros((0, LATENT), np.float32), [])
-        return Latents(np.concatenate(rows), word_spans(text.split(), phonemes, ends, pronounce))
+            return np.zeros((0, LATENT), np.float32), {"words": []}
+        return np.concatenate(rows), {"words": word_spans(text.split(), phonemes, ends, pronounce)}
 
     return speak
 

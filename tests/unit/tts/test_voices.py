@@ -178,24 +178,24 @@ def test_phonemes_become_what_the_model_was_trained_with() -> None:
 
 def test_a_sentence_is_one_run_with_its_style_and_word_times() -> None:
     session = TwoFrames()
-    speech = make_speak(session, STYLE, "en-us", lambda _, text: [text])("ab cde, f.", 1.5)
+    _, head = make_speak(session, STYLE, "en-us", lambda _, text: [text])("ab cde, f.", 1.5)
     inputs = session.asked[0]
     assert inputs["tokens"].tolist() == [[0, 43, 44, 16, 45, 46, 47, 3, 16, 48, 4, 0]]
     assert inputs["tokens"].dtype == np.int64 and inputs["speed"].tolist() == [1.5]
     assert inputs["style"].shape == (1, 256) and inputs["style"][0, 0] == 9  # ten tokens: the tenth row
-    assert speech.word_ends == [end * 2 * FRAME for end in (3, 7, 10)]  # one token before the first
+    assert head["word_ends"] == [end * 2 * FRAME for end in (3, 7, 10)]  # one token before the first
 
 
 def test_a_long_text_goes_in_pieces_that_the_model_takes() -> None:
     text = " ".join(["abcdefgh,"] * 40 + ["abcdefghi"] * 80)
     session = TwoFrames()
-    speech = make_speak(session, STYLE, "en-us", lambda _, text: [text])(text, 1.0)
+    samples, head = make_speak(session, STYLE, "en-us", lambda _, text: [text])(text, 1.0)
     sizes = [inputs["tokens"].shape[1] for inputs in session.asked]
     assert len(sizes) == 3 and max(sizes) <= MOST_TOKENS + 2
-    assert speech.word_ends is not None and len(speech.word_ends) == 120
-    assert np.all(np.diff(speech.word_ends) > 0) and speech.word_ends[-1] <= len(speech.samples)
+    ends = head["word_ends"]
+    assert len(ends) == 120 and np.all(np.diff(ends) > 0) and ends[-1] <= len(samples)
     assert list(pieces("a" * 12, 5)) == ["aaaaa", "aaaaa", "aa"] and list(pieces("ab, cd ef", 6)) == ["ab, ", "cd ef"]
-    assert make_speak(session, STYLE, "en-us", lambda *_: [])("…", 1.0).samples.size == 0
+    assert make_speak(session, STYLE, "en-us", lambda *_: [])("…", 1.0)[0].size == 0
 
 
 @pytest.mark.slow
