@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from app.models.onnx import cut_at, import_onnxruntime
+from app.models.onnx import import_onnxruntime
 from app.research.nano.codec_layout import LATENT
+from app.research.nano.onnx_parts import cut_at
 from app.tts.piper_worker import LENGTHS, open_voice
 from app.tts.word_times import word_spans
 from app.tts.worker import Answer, Speak, serve

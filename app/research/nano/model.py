@@ -23,7 +23,7 @@ import numpy as np
 from app.conversation.frame import FRAME_SAMPLES
 from app.models.catalogue import ModelError
 from app.models.layout import SCALE, read_header
-from app.models.onnx import cut_from, open_onnx
+from app.models.onnx import open_onnx
 from app.research.nano.codec_layout import (
     DOWN,
     FADE,
@@ -45,6 +45,7 @@ from app.research.nano.codec_layout import (
     resampler,
 )
 from app.research.nano.latents_worker import LATENTS as LATENTS_NAME
+from app.research.nano.onnx_parts import cut_from
 
 Draw = Callable[[np.ndarray], int]
 """Draws a token from its logits."""

@@ -25,7 +25,6 @@ from torch.nn import functional as F
 from app.conversation.frame import FRAME_SAMPLES, SAMPLE_RATE
 from app.models.catalogue import ModelError
 from app.models.locations import model_path
-from app.models.onnx import weights_of
 from app.research.nano.codec_layout import (
     BANDS,
     CODEC_VOICE,
@@ -48,6 +47,7 @@ from app.research.nano.codec_layout import (
     mel_filters,
     resampler,
 )
+from app.research.nano.onnx_parts import weights_of
 
 
 class ResidualQuantiser(nn.Module):

@@ -11,7 +11,7 @@ import torch
 
 from app.conversation.frame import FRAME_SAMPLES
 from app.models.catalogue import ModelError
-from app.models.onnx import cut_at, cut_from, weights_of
+from app.research.nano.onnx_parts import cut_at, cut_from, weights_of
 from app.research.nano.voice_codec import (
     LATENTS,
     MelState,
