@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from app.audio.devices.paced import PacedListener
 from app.backend.base import ChatRequest
 from app.backend.scripted import ScriptedAnswer, ScriptedBackend, answer
 from app.conversation import events as e
-from app.conversation.frame import SAMPLE_RATE
 from app.frontend.cascade import CascadeFrontEnd
 from app.session.clock import run_simulated
 from app.session.control import SessionChoice
@@ -31,43 +31,6 @@ WORDS = (
     "the river runs past an old mill where people used to bring their corn and today there is a small museum about "
     "bread mountains weather children school bridge carries its load window light summer train ticket garden water"
 ).split()
-
-
-class _Speaker:
-    """A loudspeaker that plays in the loop's time and keeps nothing."""
-
-    name = "speaker"
-    keeps_time = False
-    overruns = underruns = 0
-
-    def __init__(self) -> None:
-        self.written = self.flushed = 0
-        self._dry_at = 0.0
-
-    @property
-    def queued(self) -> int:
-        return max(0, round((self._dry_at - asyncio.get_running_loop().time()) * SAMPLE_RATE))
-
-    @property
-    def played(self) -> int:
-        return self.written - self.queued - self.flushed
-
-    def write(self, samples: np.ndarray) -> None:
-        begin = max(self._dry_at, asyncio.get_running_loop().time() + 0.04)
-        self._dry_at = begin + len(samples) / SAMPLE_RATE
-        self.written += len(samples)
-
-    def flush(self) -> int:
-        thrown = self.queued
-        self.flushed += thrown
-        self._dry_at = 0.0
-        return thrown
-
-    def __enter__(self) -> _Speaker:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None
 
 
 class _Forgetful(ScriptedBackend):
@@ -128,7 +91,7 @@ class LongTalk(threading.Thread):
             voice_activity=ScriptedVoiceActivity(script),
             backend=_Forgetful(3),
             source=QuietSource(round(self._seconds / 0.08)),
-            sink=_Speaker(),
+            sink=PacedListener(lambda: asyncio.get_running_loop().time()),
             recorder=Recorder(self._record, self.failures.append),
         )
         choice = SessionChoice(answer_mode="thinking", openings=False, duplex=True)
