@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import PurePath
 
 import httpx
@@ -37,45 +37,39 @@ def llama() -> Iterator[Served]:
 
 
 @pytest.fixture
-def backend(llama: Served) -> Backend:
-    """Not open yet."""
-    return make_backend("compatible", base_url=f"{llama.url}/v1", key=lambda names: llama.key)
+async def backend(llama: Served) -> AsyncIterator[Backend]:
+    made = make_backend("compatible", base_url=f"{llama.url}/v1", key=lambda names: llama.key)
+    await made.open()
+    yield made
+    await made.close()
 
 
 async def test_it_lists_its_models_and_answers_in_pieces(backend: Backend) -> None:
     names = await backend.models()
-    await backend.open()
     assert backend.model in [PurePath(name).stem if name.endswith(".gguf") else name for name in names]
-    try:
-        async with backend.stream(QUESTION) as stream:
-            items = [item async for item in stream if item]
-        texts = [item for item in items if isinstance(item, str)]
-        [usage] = [item for item in items if isinstance(item, Usage)]
-        async with backend.stream(QUESTION) as stream:
-            [again] = [item async for item in stream if isinstance(item, Usage)]
-        assert 0 < again.tokens_cached <= again.tokens_in, "what was read before"
-        assert "Paris" in "".join(texts) and len(texts) > 3
-        assert usage.counted and usage.tokens_in > 15 and 3 < usage.tokens_out <= 30
-    finally:
-        await backend.close()
+    async with backend.stream(QUESTION) as stream:
+        items = [item async for item in stream if item]
+    texts = [item for item in items if isinstance(item, str)]
+    [usage] = [item for item in items if isinstance(item, Usage)]
+    async with backend.stream(QUESTION) as stream:
+        [again] = [item async for item in stream if isinstance(item, Usage)]
+    assert 0 < again.tokens_cached <= again.tokens_in, "what was read before"
+    assert "Paris" in "".join(texts) and len(texts) > 3
+    assert usage.counted and usage.tokens_in > 15 and 3 < usage.tokens_out <= 30
 
 
 async def test_a_stream_that_is_left_frees_the_engine(backend: Backend) -> None:
-    await backend.open()
-    try:
-        begin = time.monotonic()
-        async with backend.stream(LONG) as stream:
-            async for _ in text_of(stream):
-                break
-        first = time.monotonic() - begin
-        begin = time.monotonic()
-        async with backend.stream(SHORT) as stream:
-            async for _ in stream:
-                pass
-        # 400 tokens would have taken over three seconds; a machine that is busy shows in the first word already.
-        assert time.monotonic() - begin < 2.5 + 2 * first
-    finally:
-        await backend.close()
+    begin = time.monotonic()
+    async with backend.stream(LONG) as stream:
+        async for _ in text_of(stream):
+            break
+    first = time.monotonic() - begin
+    begin = time.monotonic()
+    async with backend.stream(SHORT) as stream:
+        async for _ in stream:
+            pass
+    # 400 tokens would have taken over three seconds; a machine that is busy shows in the first word already.
+    assert time.monotonic() - begin < 2.5 + 2 * first
 
 
 async def test_many_streams_at_once_each_get_their_own_answer(backend: Backend) -> None:
@@ -83,11 +77,7 @@ async def test_many_streams_at_once_each_get_their_own_answer(backend: Backend) 
         async with backend.stream(QUESTION) as stream:
             return "".join([text async for text in text_of(stream)])
 
-    await backend.open()
-    try:
-        assert all("Paris" in text for text in await asyncio.gather(one(), one(), one()))
-    finally:
-        await backend.close()
+    assert all("Paris" in text for text in await asyncio.gather(one(), one(), one()))
 
 
 async def test_llamas_wrong_key_is_refused(llama: Served) -> None:
@@ -102,17 +92,12 @@ async def test_llamas_wrong_key_is_refused(llama: Served) -> None:
         await backend.close()
 
 
-async def test_llamas_context_is_kept_to(llama: Served) -> None:
+async def test_llamas_context_is_kept_to(backend: Backend) -> None:
     """Its 2,048 tokens don't hold this conversation; it says so, and is asked shorter."""
     long = [ChatMessage(role, "on and on " * 900) for role in ("user", "assistant")]
     turns = [*long, ChatMessage("user", "Hello."), ChatMessage("assistant", "Hello.")]
     request = ChatRequest((PERSONA, *turns, QUESTION.messages[-1]), 20, 0.0)  # type: ignore[arg-type]
-    backend = make_backend("compatible", base_url=f"{llama.url}/v1", key=lambda names: llama.key)
-    await backend.open()
-    try:
-        before = backend.traits.history_words
-        async with backend.stream(request) as stream:
-            text = "".join([text async for text in text_of(stream)])
-        assert text and backend.traits.history_words < before
-    finally:
-        await backend.close()
+    before = backend.traits.history_words
+    async with backend.stream(request) as stream:
+        text = "".join([text async for text in text_of(stream)])
+    assert text and backend.traits.history_words < before
