@@ -38,9 +38,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def engine(folder: Path) -> Iterator[Engine]:
-    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+    loaded = on_cpu(folder)
     with Engine(loaded.lm, loaded.mimi, sampling=GREEDY) as running:
         yield running
+
+
+def on_cpu(folder: Path, **options: int) -> Loaded:
+    return load(read_layout(folder), device="cpu", dtype=torch.float32, **options)
 
 
 def noise(frames: int) -> np.ndarray:
@@ -50,7 +54,7 @@ def noise(frames: int) -> np.ndarray:
 def test_a_frame_is_the_codec_the_generator_and_the_codec(engine: Engine, folder: Path) -> None:
     """Against the package's own pieces, put together as its server does."""
     sound = noise(20)
-    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+    loaded = on_cpu(folder)
     with torch.no_grad():
         loaded.lm.oracle_emb.weight.zero_()
     plain = LMGen(loaded.lm, **GREEDY)
@@ -108,7 +112,7 @@ def test_a_fresh_stream_remembers_nothing(engine: Engine) -> None:
 
 def test_a_forgotten_talk_is_told_again_before_it_goes_on(folder: Path) -> None:
     """After 4/5 of the memory, at a pause: silence while it is told, no frame lost, then it goes on."""
-    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32, context=50)
+    loaded = on_cpu(folder, context=50)
     loaded.lm.text_linear.register_forward_hook(_pad)
     frontend = KameFrontEnd(lambda: loaded, KameSettings(sampling=GREEDY, prime_frames=20, prime_steps=3))
     with frontend:
@@ -131,7 +135,7 @@ def _pad(_module: object, _args: object, logits: torch.Tensor) -> torch.Tensor:
 
 
 def test_words_that_come_while_it_is_told_wait_and_are_taken(folder: Path) -> None:
-    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32, context=50)
+    loaded = on_cpu(folder, context=50)
     loaded.lm.text_linear.register_forward_hook(_pad)
     fed: list[int] = []
     with KameFrontEnd(lambda: loaded, KameSettings(sampling=GREEDY, prime_frames=20, prime_steps=3)) as frontend:
@@ -144,7 +148,7 @@ def test_words_that_come_while_it_is_told_wait_and_are_taken(folder: Path) -> No
 
 def test_what_is_left_is_freed_at_once_also_when_it_was_frozen(folder: Path) -> None:
     """A session hides what it has loaded from the collector; the next conversation needs the memory all the same."""
-    models = [load(read_layout(folder), device="cpu", dtype=torch.float32)]
+    models = [on_cpu(folder)]
     left = [weakref.ref(models[0].lm), weakref.ref(models[0].mimi)]
     frontend = KameFrontEnd(lambda: models.pop(), KameSettings(sampling=GREEDY))
     with frontend:
@@ -169,17 +173,16 @@ def test_whatever_fails_while_loading_is_a_sentence(error: Exception) -> None:
     assert "\n" not in str(caught.value) and caught.value.__context__ is None
 
 
-def test_one_at_a_time_has_the_card(folder: Path) -> None:
-    def make() -> KameFrontEnd:
-        return KameFrontEnd(
-            lambda: load(read_layout(folder), device="cpu", dtype=torch.float32), KameSettings(alone=True)
-        )
+def alone(folder: Path) -> KameFrontEnd:
+    return KameFrontEnd(lambda: on_cpu(folder), KameSettings(alone=True))
 
+
+def test_one_at_a_time_has_the_card(folder: Path) -> None:
     order: list[str] = []
-    first = make().__enter__()
+    first = alone(folder).__enter__()
 
     def second() -> None:
-        with make():
+        with alone(folder):
             order.append("second")
 
     waiting = threading.Thread(target=second)
@@ -194,7 +197,7 @@ def test_one_at_a_time_has_the_card(folder: Path) -> None:
     broken = KameFrontEnd(lambda: 1 / 0, KameSettings(alone=True))  # type: ignore[arg-type,return-value]
     with pytest.raises(ZeroDivisionError):
         broken.__enter__()
-    with make():
+    with alone(folder):
         pass
 
 
@@ -223,30 +226,25 @@ def fail(*_: object) -> None:
 
 
 def test_a_card_that_fails_ending_or_loading_is_free_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def make() -> KameFrontEnd:
-        return KameFrontEnd(
-            lambda: load(read_layout(folder), device="cpu", dtype=torch.float32), KameSettings(alone=True)
-        )
-
     for fails_at in ("its end", "its start"):
         with monkeypatch.context() as broken:
             broken.setattr(Engine, "__exit__", fail)
             if fails_at == "its end":
-                first = make().__enter__()
+                first = alone(folder).__enter__()
                 with pytest.raises(RuntimeError, match="timed out"):
                     first.__exit__(None, None, None)
                 first.__exit__(None, None, None)
             else:
                 broken.setattr(StreamMemory, "__init__", fail)
                 with pytest.raises(FrontEndError, match="KAME could not be started here"):
-                    make().__enter__()
-        with make() as second:
+                    alone(folder).__enter__()
+        with alone(folder) as second:
             assert second.step(Frame(0, silence()), []) is not None
 
 
 def talkative(folder: Path) -> Loaded:
     """A model that says a word at every step."""
-    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+    loaded = on_cpu(folder)
     the = loaded.pieces.encode("the")[-1]
     loaded.lm.text_linear.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, torch.tensor(the), 1000.0))
     return loaded
@@ -334,7 +332,7 @@ def test_an_interruption_silences_it_until_the_user_is_done(folder: Path) -> Non
 
 
 def test_a_shorter_lead_skips_to_the_newest_frame(folder: Path) -> None:
-    loaded = load(read_layout(folder), device="cpu", dtype=torch.float32)
+    loaded = on_cpu(folder)
     with KameFrontEnd(lambda: loaded, KameSettings(sampling=GREEDY), SetDials(lead=5)) as frontend:
         heard: list[float] = []
         delay = frontend._stream._delay
@@ -371,16 +369,8 @@ def test_weights_of_the_other_kind_are_refused_in_words(folder: Path, tmp_path: 
 
 
 def test_the_bench_measures_every_part_and_the_paths_are_equal() -> None:
-    bench = run_frame(
-        ["tiny"],
-        ["bf16", "int8", "int4"],
-        device="cpu",
-        context=None,
-        fill=100,
-        frames=5,
-        check=False,
-        progress=lambda _: None,
-    )
+    where = {"device": "cpu", "context": None, "fill": 100, "frames": 5, "check": False}
+    bench = run_frame(["tiny"], ["bf16", "int8", "int4"], **where, progress=lambda _: None)
     table = bench.table()
     for part in ("whole frame", "encode", "temporal", "depth", "language model", "decode", "copies"):
         assert table.count(f"| {part} |") == 3
