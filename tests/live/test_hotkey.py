@@ -194,12 +194,8 @@ class Other:
         codes = [self.code(one), self.code(other)]
         maps = [list(self.display.get_keyboard_mapping(code, 1)[0]) for code in codes]
         for code, mapping in zip(codes, reversed(maps), strict=True):
-            self.display.change_keyboard_mapping(code, [mapping])
-        self.display.sync()
-        until = time.monotonic() + SECONDS
-        while [self.code(one), self.code(other)] != codes[::-1]:
-            assert time.monotonic() < until
-            self._drain()
+            self._map(code, mapping)
+        assert [self.code(one), self.code(other)] == codes[::-1]
 
     @contextlib.contextmanager
     def renamed(self, name: str, new: str) -> Iterator[None]:

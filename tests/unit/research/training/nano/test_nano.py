@@ -18,20 +18,9 @@ from app.frontend.kame.engine import Engine
 from app.models.catalogue import ModelError
 from app.research.corpus.dialogue import TimedRevision, TimedWord, Vocabulary, oracle_row
 from app.research.nano.voice_codec import VoiceCodec, VoiceCodecShape
-from app.research.training.nano.answers import (
-    CORRECTIONS,
-    FILLERS,
-    LATE,
-    LENGTH,
-    AnswerPlan,
-    SpeechBank,
-)
+from app.research.training.nano.answers import CORRECTIONS, FILLERS, LATE, LENGTH, AnswerPlan, SpeechBank
 from app.research.training.nano.corpus import ReadingMaker, read_texts
-from app.research.training.nano.dialogues import (
-    DialogueMaker,
-    SpokenQuestion,
-    speak_questions,
-)
+from app.research.training.nano.dialogues import DialogueMaker, SpokenQuestion, speak_questions
 from app.research.training.nano.facts import RELATIONS, Fact, draw_fact, held_out
 from app.research.training.nano.start import NANO_LM
 from app.research.training.nano.trial import run_trials, says, write_sounds
@@ -216,16 +205,9 @@ def test_a_trial_feeds_the_oracle_and_measures_from_the_questions_end(
     codec: VoiceCodec, pieces, tmp_path: Path, entered: ExitStack
 ) -> None:
     torch.manual_seed(0)
-    shape = {
-        **NANO_LM,
-        "text_card": 400,
-        "card": 32,
-        "num_layers": 1,
-        "depformer_num_layers": 1,
-        "dim": 64,
-        "num_heads": 2,
-    }
-    lm = build_lm({**shape, "depformer_dim": 32, "depformer_num_heads": 2}, torch.device("cpu"), torch.float32).eval()
+    small = {"text_card": 400, "card": 32, "num_layers": 1, "dim": 64, "num_heads": 2}
+    depth = {"depformer_num_layers": 1, "depformer_dim": 32, "depformer_num_heads": 2}
+    lm = build_lm({**NANO_LM, **small, **depth}, torch.device("cpu"), torch.float32).eval()
     seen: list[int] = []
     lm.oracle_emb.register_forward_hook(lambda module, args, out: seen.append(int(args[0].reshape(-1)[0])))
     engine = entered.enter_context(Engine(lm, codec, sampling={"use_sampling": False}))
