@@ -14,12 +14,12 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 from app.platform.supervision import Restarts
-from app.untrusted.files import read_line
+from app.untrusted.files import read_json_line, read_line
 from app.untrusted.limits import CHILD_LINE
 
 SILENT_SECONDS = 3.0
@@ -31,7 +31,6 @@ _EXIT_SECONDS = 1.0
 _BROKEN = (OSError, ValueError, LookupError, TypeError)
 """The exceptions raised when a child has died or its response can't be parsed."""
 
-_T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 NAMES = frozenset(
@@ -274,27 +273,27 @@ class ChildWorker:
             _log.warning("A child is started once more: %s.", error)  # happened once under Wine in 60 starts
         return self._start()
 
-    def ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T], seconds: float, patience: float = 0.0) -> _T:
-        """Returns the result of `exchange`, which writes to the child's input and reads from its output.
+    def ask(self, request: bytes, seconds: float, patience: float = 0.0) -> tuple[Any, bytes]:
+        """Sends `request` and returns the child's answer: a line of JSON, and as much data as its `bytes` announces.
 
         If that fails or takes longer than `seconds`, restarts the child and retries once. A child that hangs, or that
         was stopped by a signal, is killed after `SILENT_SECONDS`. `patience` is that of `start`. Raises ChildError if
         the retry fails, too.
         """
         try:
-            return self._ask(exchange, seconds)
+            return self._ask(request, seconds)
         except _BROKEN:
             cause = self.ending()
             _log.warning("A child is started again: %s.", cause)
             self.start(patience)
         try:
-            result = self._ask(exchange, 2 * seconds)  # the first request to a new process is slower
+            answer = self._ask(request, 2 * seconds)  # the first request to a new process is slower
         except _BROKEN:
             cause = self.ending()
             self.kill()  # it may be alive but out of step
             raise ChildError(cause) from None
         self._notice = cause
-        return result
+        return answer
 
     def take_notice(self) -> str:
         """Returns why the child had to be restarted since the last call, as a clause; empty if it was not."""
@@ -351,17 +350,23 @@ class ChildWorker:
             raise ChildError(cause)
         return ready
 
-    def _ask(self, exchange: Callable[[IO[bytes], IO[bytes]], _T], seconds: float) -> _T:
+    def _ask(self, request: bytes, seconds: float) -> tuple[Any, bytes]:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise OSError("the process was not started")
         with Watched(process, seconds) as watched:
             try:
-                result = exchange(process.stdin, process.stdout)
+                process.stdin.write(request)
+                process.stdin.flush()
+                head = read_json_line(process.stdout, CHILD_LINE)
+                size = head.get("bytes", 0) if isinstance(head, dict) else 0
+                data = process.stdout.read(size)
+                if len(data) < size:
+                    raise OSError("the process ended")
             finally:
                 self._hung = self._hung or watched.killed
         self.worked()
-        return result
+        return head, data
 
     def _end(self) -> None:
         if self._process is not None:

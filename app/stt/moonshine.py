@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -18,8 +17,6 @@ from app.platform.children import ChildError, ChildWorker
 from app.stt.base import RATE, TranscriberError
 from app.stt.loudness import levelled
 from app.stt.transcript_cleanup import without_loops, without_sounds
-from app.untrusted.files import read_json_line
-from app.untrusted.limits import CHILD_LINE
 
 LEAST_SECONDS = 0.1
 """Minimum length of audio to decode. Shorter audio can't contain a word, and the model fails on nearly empty input."""
@@ -65,15 +62,9 @@ class MoonshineDecoder:
         if seconds < LEAST_SECONDS:
             return ""
         raw = levelled(samples).astype("<f4").tobytes()
-
-        def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> dict:
-            to_child.write(len(raw).to_bytes(4, "little") + raw)
-            to_child.flush()
-            answer: dict = read_json_line(from_child, CHILD_LINE)
-            return answer
-
+        limit = min(PASS_SECONDS, LEAST_PASS_SECONDS + seconds / 2)
         try:
-            answer = self._child.ask(exchange, min(PASS_SECONDS, LEAST_PASS_SECONDS + seconds / 2))
+            answer, _ = self._child.ask(len(raw).to_bytes(4, "little") + raw, limit)
         except ChildError as error:
             raise TranscriberError(STOPPED.format(cause=error)) from None
         if cause := self._child.take_notice():

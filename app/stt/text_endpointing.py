@@ -18,7 +18,6 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import IO
 
 from app.conversation.turns.completeness import completeness, ends_open
 from app.conversation.turns.endpointing import EndWeights
@@ -26,8 +25,6 @@ from app.conversation.words import fold
 from app.platform.children import ChildError, ChildWorker
 from app.platform.installation import resource
 from app.stt.base import WordOdds
-from app.untrusted.files import read_json_line
-from app.untrusted.limits import CHILD_LINE
 
 
 @cache
@@ -164,17 +161,10 @@ class TextEndpointing:
     def odds(self, text: str) -> WordOdds | None:
         """Returns the odds for `text`; None if it contains no words, or if the child failed and can't be restarted."""
         said = without_marks(text)
-
-        def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> WordOdds:
-            to_child.write(json.dumps(said).encode() + b"\n")
-            to_child.flush()
-            close, over = read_json_line(from_child, CHILD_LINE)
-            return WordOdds(float(close), float(over))
-
         with self._lock:
             if said and said not in self._known:
                 try:
-                    answer = self._child.ask(exchange, self.ASK_SECONDS)
+                    odds, _ = self._child.ask(json.dumps(said).encode() + b"\n", self.ASK_SECONDS)
                 except ChildError as error:
                     if not self._failed:
                         self._failed = True
@@ -183,7 +173,7 @@ class TextEndpointing:
                 self._failed = False
                 if len(self._known) >= self.KEPT:
                     self._known.pop(next(iter(self._known)))
-                self._known[said] = answer
+                self._known[said] = WordOdds(*odds)
             return self._known.get(said)
 
     def alive(self) -> bool:

@@ -17,7 +17,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 import soxr
@@ -28,8 +27,6 @@ from app.platform.children import ChildError, ChildWorker
 from app.platform.installation import completing_command
 from app.platform.supervision import LONGEST_PAUSE
 from app.tts.base import Clip, VoiceError, amplified, make_clip
-from app.untrusted.files import read_json_line
-from app.untrusted.limits import CHILD_LINE
 
 _CLIP_SECONDS = 4.0
 """How long to wait on exit for a clip in progress before killing the child. A sentence normally takes half a second."""
@@ -88,18 +85,9 @@ class _Engine:
 
         `patience`: how many seconds to wait for a child that may not be restarted yet.
         """
-
-        def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> tuple[dict[str, Any], bytes]:
-            to_child.write(json.dumps({"text": text, "rate": rate}).encode() + b"\n")
-            to_child.flush()
-            head = read_json_line(from_child, CHILD_LINE)
-            raw = b"" if "error" in head else from_child.read(head["bytes"])
-            if len(raw) < head.get("bytes", 0):
-                raise OSError("the voice's process ended")
-            return head, raw
-
+        asked = json.dumps({"text": text, "rate": rate}).encode() + b"\n"
         try:
-            head, raw = self.child.ask(exchange, speak_seconds(text), patience)
+            head, raw = self.child.ask(asked, speak_seconds(text), patience)
         except ChildError as error:
             raise _Stopped(str(error)) from None
         if "error" in head:

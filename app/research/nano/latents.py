@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 
@@ -12,8 +11,6 @@ from app.platform.children import ChildError, ChildWorker
 from app.research.nano.codec_layout import LATENT
 from app.tts.base import VoiceError
 from app.tts.child_voice import speak_seconds
-from app.untrusted.files import read_json_line
-from app.untrusted.limits import CHILD_LINE
 
 
 class LatentVoice:
@@ -43,15 +40,9 @@ class LatentVoice:
 
         Raises VoiceError.
         """
-
-        def exchange(to_child: IO[bytes], from_child: IO[bytes]) -> tuple[dict[str, Any], bytes]:
-            to_child.write(json.dumps({"text": text, "rate": rate}).encode() + b"\n")
-            to_child.flush()
-            head = read_json_line(from_child, CHILD_LINE)
-            return head, b"" if "error" in head else from_child.read(head["bytes"])
-
+        asked = json.dumps({"text": text, "rate": rate}).encode() + b"\n"
         try:
-            head, raw = self._child.ask(exchange, speak_seconds(text))
+            head, raw = self._child.ask(asked, speak_seconds(text))
         except ChildError as error:
             raise VoiceError(f"The voice has stopped: {error}.") from None
         if "error" in head:
