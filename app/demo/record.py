@@ -109,7 +109,6 @@ class Take:
     - `trouble`: why there is no answer
     """
 
-    side: Side
     question: DemoQuestion
     events: tuple[Event, ...]
     start: float
@@ -182,7 +181,7 @@ class Recorder:
         try:
             session, microphone = await self._stage.start(choice)
         except UserError as error:
-            return _nothing(side, question, str(error))
+            return _nothing(question, str(error))
         try:
             session.add_listener(apply)
             await asyncio.sleep(SETTLE_SECONDS)
@@ -200,7 +199,6 @@ class Recorder:
             sound = session.sound_of("assistant", start, state.now)
             trouble = "" if state.heard is not None else _why(state, alive)
             return Take(
-                side,
                 question,
                 tuple(events),
                 start,
@@ -225,8 +223,8 @@ class Recorder:
         return True
 
 
-def _nothing(side: Side, question: DemoQuestion, trouble: str) -> Take:
-    return Take(side, question, (), 0.0, question.seconds, np.zeros(0, np.float32), None, "", trouble)
+def _nothing(question: DemoQuestion, trouble: str) -> Take:
+    return Take(question, (), 0.0, question.seconds, np.zeros(0, np.float32), None, "", trouble)
 
 
 def _why(state: SideState, alive: bool) -> str:
