@@ -114,8 +114,8 @@ class WhisperDecoder:
     language.
     """
 
-    def __init__(self, model: Path | LoadedWhisper, *, language: str = "en", threads: int = 1) -> None:
-        self._loaded = load_whisper(model, threads) if isinstance(model, Path) else model
+    def __init__(self, model: Path | LoadedWhisper, language: str = "en") -> None:
+        self._loaded = load_whisper(model) if isinstance(model, Path) else model
         self._whisper, self._silence = self._loaded.whisper, self._loaded.silence
         multilingual = self._whisper.model.is_multilingual
         self._detection = LanguageDetection(answerable()) if multilingual and language == "auto" else None
@@ -212,7 +212,7 @@ def open_decoder(model: Path | LoadedWhisper, language: str = "en") -> WhisperDe
     Raises TranscriberError if Whisper doesn't support the language.
     """
     try:
-        return WhisperDecoder(model, language=language)
+        return WhisperDecoder(model, language)
     except ValueError as error:
         raise TranscriberError(
             f"Whisper doesn't know the language “{language}”. Name one by its two letters, as en or de."
@@ -237,30 +237,30 @@ def runs_on_card(model: Path) -> bool:
     return (model / "model.bin").stat().st_size > LARGE_BYTES and ctranslate2.get_cuda_device_count() > 0
 
 
-def load_whisper(model: Path, threads: int = 1) -> LoadedWhisper:
+def load_whisper(model: Path) -> LoadedWhisper:
     """Loads the model in the folder `model`, on a GPU if the model is large and CTranslate2 can use one.
 
-    Otherwise the model runs on the CPU, with `threads` threads.
+    Otherwise the model runs on the CPU.
     """
     notice = ""
     if runs_on_card(model):
         try:
             with CARD.work(name_of(model)):
-                return _load_on(model, "cuda", "float16", threads)
+                return _load_on(model, "cuda", "float16")
         except CardBusyError:
             why = "another model is still being loaded there"
         # Also raised on first use if CUDA's libraries are missing, and for GPUs without float16.
         except (RuntimeError, ValueError) as error:
             why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         notice = f"Speech recognition can't use the graphics card ({why}), so it runs on the processor and is slower."
-    loaded = _load_on(model, "cpu", "int8", threads)
+    loaded = _load_on(model, "cpu", "int8")
     loaded.notice = notice
     return loaded
 
 
-def _load_on(model: Path, device: str, precision: str, threads: int) -> LoadedWhisper:
+def _load_on(model: Path, device: str, precision: str) -> LoadedWhisper:
     # One thread is faster than two on two cores, and leaves a core for the rest of the app.
-    whisper = faster_whisper().WhisperModel(str(model), device=device, compute_type=precision, cpu_threads=threads)
+    whisper = faster_whisper().WhisperModel(str(model), device=device, compute_type=precision, cpu_threads=1)
     return LoadedWhisper(whisper, _encoded(whisper, np.zeros(RATE * 30, np.float32)))
 
 

@@ -57,7 +57,7 @@ def test_barge_in_is_recognised_and_stops_the_app() -> None:
 
     There are few cases here; `tests.support.room_talks.sweep` makes a table of many.
     """
-    decoder = WhisperDecoder(default_model("stt"), threads=1)
+    decoder = WhisperDecoder(default_model("stt"))
     room = {**ROOMS[0], "seed": 4}
     rows = sweep([room], decoder, times=6)
     assert not any(row["self"] for row in rows)
@@ -80,7 +80,7 @@ def test_barge_in_is_recognised_and_stops_the_app() -> None:
 def test_question_in_the_first_second_of_a_session_is_recognised(attenuation: float | None) -> None:
     """On headphones and over a loudspeaker unknown so far; 0.7 s after the app's first sound."""
     talk = fresh_barge_in(0.7, **{**ROOMS[1], "attenuation_db": attenuation})
-    decoder = WhisperDecoder(default_model("stt"), threads=1)
+    decoder = WhisperDecoder(default_model("stt"))
     assert not talk.self_interruptions and talk.delays[0] is not None and talk.delays[0] <= 0.4
     wrong, words = word_errors(talk, decoder)
     assert wrong <= 1 and words >= 9
