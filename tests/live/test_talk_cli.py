@@ -139,15 +139,6 @@ def test_noise_without_words_says_that_nothing_was_heard(tmp_path: Path) -> None
     assert code == 2 and "No words were heard" in document["failures"][0]
 
 
-@pytest.mark.slow
-def test_a_back_end_that_does_not_run_keeps_the_words(tmp_path: Path) -> None:
-    path = sounds.write(tmp_path / "q.wav", sounds.question("141_2"))
-    code, document, _ = talk("--input", path, "--output", tmp_path / "a.wav", *served(closed_port_url()))
-    assert code == 2
-    assert "assumptions" in _text(document, "user")
-    assert document["failures"] and all("No server answers" in f for f in document["failures"])
-
-
 def test_a_back_end_that_breaks_off_is_spoken_as_far_as_it_came(tmp_path: Path) -> None:
     path = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
     script = Script(("The", " answer", " is", " quite", " simple.", " But", " then"))
@@ -158,21 +149,6 @@ def test_a_back_end_that_breaks_off_is_spoken_as_far_as_it_came(tmp_path: Path) 
     assert _text(document, "assistant") == "The answer is quite simple."
     assert "broke off" in document["failures"][-1]
     assert fold(transcribe(tmp_path / "a.wav")) == fold("The answer is quite simple.")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by Linux's /dev/full")
-def test_a_full_disk_stops_the_recording_and_not_the_talk(tmp_path: Path) -> None:
-    path = sounds.write(tmp_path / "q.wav", sounds.question("103_2"))
-    record = tmp_path / "rec"
-    record.mkdir()
-    (record / EVENTS_FILE).symlink_to("/dev/full")
-    with peer(Script(("It", " is", " fine."))) as url:
-        code, document, _ = talk(
-            "--input", path, "--output", tmp_path / "a.wav", "--record", record, *served(url), "--no-openings"
-        )
-    assert code == 2 and _text(document, "assistant") == "It is fine."
-    assert len(document["failures"]) == 1 and "recording has stopped" in document["failures"][0]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is played by Linux's /dev/full")
