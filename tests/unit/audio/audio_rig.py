@@ -1,6 +1,7 @@
 """Devices that can be plugged and unplugged, over a stand-in for PortAudio as on Windows, without a sound server."""
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -101,19 +102,15 @@ def wait_until(holds: Callable[[], object]) -> None:
 
 
 def notices_of(devices: DeviceManager, count: int) -> list[DeviceNotice]:
-    notices: list[DeviceNotice] = []
-    deadline = time.monotonic() + 5
-    while len(notices) < count and time.monotonic() < deadline:
-        devices.source.read_frame(0.02)
-        notices += devices.notices()
+    notices = notices_during(devices, 5, count)
     assert len(notices) == count, notices
     return notices
 
 
-def notices_during(devices: DeviceManager, seconds: float) -> list[DeviceNotice]:
+def notices_during(devices: DeviceManager, seconds: float, most: float = math.inf) -> list[DeviceNotice]:
     notices: list[DeviceNotice] = []
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    while len(notices) < most and time.monotonic() < deadline:
         devices.source.read_frame(0.02)
         notices += devices.notices()
     return notices

@@ -268,21 +268,19 @@ class TestFileSink:
         with pytest.raises(AudioFileError, match="can't be written"):
             FileSink(tmp_path).__enter__()
 
-    def test_disk_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        raw = FullDisk(room=100_000)
+    @pytest.mark.parametrize(
+        ("room", "writes", "samples", "after"), [(100_000, 100, FRAME_SAMPLES, r"2\.[01]"), (2_000, 2, 900, "")]
+    )
+    def test_disk_full(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int, writes: int, samples: int, after: str
+    ) -> None:
+        """While it is written, or only as it is closed."""
+        raw = FullDisk(room)
         monkeypatch.setattr(Path, "open", lambda self, mode: io.BufferedWriter(raw))
-        complaint = r"No space left on device.*ends after 2\.[01] s.*Make room"
+        complaint = f"No space left on device.*ends after {after}.*Make room"
         with pytest.raises(AudioFileError, match=complaint), FileSink(tmp_path / "a.wav") as sink:
-            for _ in range(100):
-                sink.write(np.zeros(FRAME_SAMPLES, np.float32))
-        assert raw.closed
-
-    def test_disk_full_at_the_end(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        raw = FullDisk(room=2_000)
-        monkeypatch.setattr(Path, "open", lambda self, mode: io.BufferedWriter(raw))
-        with pytest.raises(AudioFileError, match="Make room"), FileSink(tmp_path / "a.wav") as sink:
-            sink.write(np.zeros(900, np.float32))
-            sink.write(np.zeros(900, np.float32))
+            for _ in range(writes):
+                sink.write(np.zeros(samples, np.float32))
         assert raw.closed
 
 
